@@ -155,14 +155,14 @@ def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
     return parts
 
 
-def stopped(found: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
+def stopped(diagnostics: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
     """Return the diagnostics of a run that stopped: the first ones, and the reason."""
-    return [*first(found, SHOWN - 1), over]
+    return [*first(diagnostics, SHOWN - 1), over]
 
 
-def first(found: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
+def first(diagnostics: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
     """Return at most `most` diagnostics, errors before warnings before notes, in the given order."""
-    if len(found) <= most:
-        return found
-    ranked = sorted(range(len(found)), key=lambda index: _SEVERITIES.index(found[index].severity))
-    return [found[index] for index in sorted(ranked[:most])]
+    if len(diagnostics) <= most:
+        return diagnostics
+    ranked = sorted(range(len(diagnostics)), key=lambda index: _SEVERITIES.index(diagnostics[index].severity))
+    return [diagnostics[index] for index in sorted(ranked[:most])]

@@ -87,11 +87,11 @@ class Inside(NamedTuple):
     exact: bool
     """Whether each line of the chunk is a line of the file: line, column and text of the document are the file's."""
 
-    def locate(self, found: Span) -> Location:
+    def locate(self, span: Span) -> Location:
         """Return the location in the file of a span of the chunk, without a source: the file has other characters."""
         from trainc.kubernetes.documents.strings import outer_span
 
-        at = outer_span(self.document.text, self.path, self.string, self.chunk, found)
+        at = outer_span(self.document.text, self.path, self.string, self.chunk, span)
         return _in_file(self.document, at, None)
 
 
@@ -186,14 +186,14 @@ class Place(NamedTuple):
         return _in_file(document, found, document)
 
 
-def _in_file(document: Document, found: Span, source: Document | None) -> Location:
+def _in_file(document: Document, span: Span, source: Document | None) -> Location:
     """Return a span of a document's text as a location in its file."""
     return Location(
         file=document.file,
-        line=document.line + found.line - 1,
-        column=found.column + (document.column - 1 if found.line == 1 else 0),
-        end_line=document.line + found.end_line - 1,
-        end_column=found.end_column + (document.column - 1 if found.end_line == 1 else 0),
+        line=document.line + span.line - 1,
+        column=span.column + (document.column - 1 if span.line == 1 else 0),
+        end_line=document.line + span.end_line - 1,
+        end_column=span.end_column + (document.column - 1 if span.end_line == 1 else 0),
         source=source,
     )
 

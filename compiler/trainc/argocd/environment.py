@@ -120,19 +120,19 @@ def _parameters(
     return tuple(given), tuple(found)
 
 
-def _of_json(text: str, found: list[Diagnostic]) -> Iterator[Given]:
+def _of_json(text: str, diagnostics: list[Diagnostic]) -> Iterator[Given]:
     """Yield the parameters of the JSON list, which is `null` if there are none."""
     import json
 
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        found.append(
+        diagnostics.append(
             fault(f"{PARAMETERS} is not valid JSON", "set spec.source.plugin.parameters: Argo CD derives it from them")
         )
         return
     if value is not None and not isinstance(value, list):
-        found.append(
+        diagnostics.append(
             fault(f"{PARAMETERS} must be a list of parameters", 'use a list: [{"name": "only", "string": "finetune"}]')
         )
         return
@@ -140,7 +140,7 @@ def _of_json(text: str, found: list[Diagnostic]) -> Iterator[Given]:
         parameter = _of_item(item)
         if parameter is None:
             message = "a parameter has no name, or a value that is not a string"
-            found.append(fault(message, "set name, and string or an array of strings"))
+            diagnostics.append(fault(message, "set name, and string or an array of strings"))
         else:
             yield parameter
 

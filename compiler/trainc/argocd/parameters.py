@@ -143,46 +143,46 @@ def _unknown(given: Given) -> Diagnostic:
     return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")
 
 
-def _paths(given: Given, root: str, found: list[Diagnostic]) -> tuple[str, ...]:
+def _paths(given: Given, root: str, diagnostics: list[Diagnostic]) -> tuple[str, ...]:
     if given.is_map:
-        found.append(fault(f"{given.place} must be an array, not a map", "set array to a list of paths"))
+        diagnostics.append(fault(f"{given.place} must be an array, not a map", "set array to a list of paths"))
         return ()
     paths = given.items if given.items is not None else (given.text,) if given.text else ()
-    return tuple(_inside(paths, given, root, found))
+    return tuple(_inside(paths, given, root, diagnostics))
 
 
-def _inside(paths: Sequence[str], given: Given, root: str, found: list[Diagnostic]) -> Iterator[str]:
+def _inside(paths: Sequence[str], given: Given, root: str, diagnostics: list[Diagnostic]) -> Iterator[str]:
     """Yield the paths that are lexically inside the repository; `inputs` rejects links that lead out of it."""
     for path in paths:
         if not path or "\0" in path:
-            found.append(fault(f"{given.place} has an empty path", "remove it"))
+            diagnostics.append(fault(f"{given.place} has an empty path", "remove it"))
         elif os.path.isabs(path) or not within(os.path.normpath(os.path.join(os.path.realpath("."), path)), root):
             message = f'{given.place}: "{path}" is outside the repository'
-            found.append(
+            diagnostics.append(
                 fault(message, "use a path relative to the application's folder: trainc reads only the repository")
             )
         else:
             yield os.path.normpath(path) if path != "-" else os.path.join(os.curdir, path)
 
 
-def _text(given: Given, root: str, found: list[Diagnostic]) -> str | None:
+def _text(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
     if given.is_map or (given.text is None and given.items):
-        found.append(fault(f"{given.place} must be a string", "set string to one name"))
+        diagnostics.append(fault(f"{given.place} must be a string", "set string to one name"))
     return given.text or None
 
 
-def _switch(given: Given, root: str, found: list[Diagnostic]) -> bool:
+def _switch(given: Given, root: str, diagnostics: list[Diagnostic]) -> bool:
     text = (given.text or "").lower()
     if given.is_map or (given.text is None and given.items) or text not in SWITCH:
         shown = f', not "{given.text}"' if given.text is not None else ""
-        found.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set it to "true" or "false"'))
+        diagnostics.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set it to "true" or "false"'))
         return False
     return SWITCH[text]
 
 
-def _validation(given: Given, root: str, found: list[Diagnostic]) -> FieldValidation | None:
+def _validation(given: Given, root: str, diagnostics: list[Diagnostic]) -> FieldValidation | None:
     text = given.text or ""
     if given.is_map or (given.text is None and given.items) or (text and text not in VALIDATION):
         shown = f', not "{given.text}"' if given.text is not None else ""
-        found.append(fault(f"{given.place} must be strict, warn or ignore{shown}", "set string to one of them"))
+        diagnostics.append(fault(f"{given.place} must be strict, warn or ignore{shown}", "set string to one of them"))
     return VALIDATION.get(text)

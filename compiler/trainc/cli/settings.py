@@ -59,11 +59,13 @@ def _without_repetitions(selected: Iterable[Settings]) -> list[Diagnostic]:
     return found
 
 
-def _json(found: Sequence[tuple[str, Iterable[Entry]]]) -> str:
+def _json(listings: Sequence[tuple[str, Iterable[Entry]]]) -> str:
     """Return the settings of each environment as JSON; the environment is null for a project without environments."""
     import json
 
-    listed = [{"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in found]
+    listed = [
+        {"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in listings
+    ]
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 

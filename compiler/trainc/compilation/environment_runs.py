@@ -155,20 +155,20 @@ def _without(result: Compilation, id: str) -> Compilation:
     return result._replace(diagnostics=tuple(each for each in result.diagnostics if each.id != id))
 
 
-def together(found: Sequence[Run]) -> Compilation:
+def together(runs: Sequence[Run]) -> Compilation:
     """Return the results of several environments as one: each fault once, with the environments that have it."""
-    first = found[0].result
-    diagnostics, raised = _merged(found)
-    notes = [(run.name, note) for run in found if (note := run.result.built_in) is not None]
+    first = runs[0].result
+    diagnostics, raised = _merged(runs)
+    notes = [(run.name, note) for run in runs if (note := run.result.built_in) is not None]
     return first._replace(
-        jobs=tuple(job for run in found for job in run.result.jobs),
-        others=_longest(run.result.others for run in found),
-        runtimes=max(run.result.runtimes for run in found),
-        files=max(run.result.files for run in found),
-        skipped=tuple(dict.fromkeys(path for run in found for path in run.result.skipped)),
+        jobs=tuple(job for run in runs for job in run.result.jobs),
+        others=_longest(run.result.others for run in runs),
+        runtimes=max(run.result.runtimes for run in runs),
+        files=max(run.result.files for run in runs),
+        skipped=tuple(dict.fromkeys(path for run in runs for path in run.result.skipped)),
         diagnostics=diagnostics,
-        checked=tuple(dict.fromkeys(_of_source(each) for run in found for each in run.result.checked)),
-        strict=next((run.settings.strict for run in found if run.settings.strict), "") if raised else "",
+        checked=tuple(dict.fromkeys(_of_source(each) for run in runs for each in run.result.checked)),
+        strict=next((run.settings.strict for run in runs if run.settings.strict), "") if raised else "",
         raised=raised,
         built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
     )
@@ -182,10 +182,10 @@ def _of_source(checked: Checked) -> Checked:
     return checked if checked.source is None else checked._replace(object=checked.source, source=None)
 
 
-def once(found: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
+def once(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of several environments, each once, with the names of those that have it."""
     merged: dict[Hashable, Diagnostic] = {}
-    for name, diagnostic in found:
+    for name, diagnostic in reported:
         key = (_key(diagnostic), diagnostic.severity)
         known = merged.setdefault(key, diagnostic)
         if name and name not in known.environments:
@@ -193,10 +193,10 @@ def once(found: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
     return tuple(merged.values())
 
 
-def _merged(found: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
+def _merged(runs: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
     """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
     groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}
-    for run in found:
+    for run in runs:
         for shown in with_source_names(run.result):
             raised = bool(run.settings.strict) and shown.severity == "warning"
             groups.setdefault(_key(shown), []).append((run.name, shown, raised))
@@ -220,28 +220,39 @@ def _named(id: ObjectId) -> tuple[bool, str, str]:
     return role_of(id.apiVersion, id.kind) == "runtime", id.namespace, id.name
 
 
-def _in_source(found: Diagnostic, sources: dict[tuple[bool, str, str], ObjectId | None]) -> ObjectId:
+def _in_source(diagnostic: Diagnostic, sources: dict[tuple[bool, str, str], ObjectId | None]) -> ObjectId:
     """Return the identity of a diagnostic's object with the namespace and the name of its source file.
 
     The name of an object that the cluster creates for a TrainJob, such as a Job, begins with the TrainJob's name; the
     name of a claim ends with it.
     """
-    of_runtime, namespace, name = _named(found.object)
+    of_runtime, namespace, name = _named(diagnostic.object)
     parts = [(0, len(name))]
-    if of_compiled_object(found):
+    if of_compiled_object(diagnostic):
         dashes = [at for at, letter in enumerate(name) if letter == "-"]
         parts += [*((0, at) for at in reversed(dashes)), *((at + 1, len(name)) for at in dashes)]
     for begin, end in parts:
         source = sources.get((of_runtime, namespace, name[begin:end]))
         if source is not None:
-            return found.object._replace(namespace=source.namespace, name=f"{name[:begin]}{source.name}{name[end:]}")
-    return found.object
+            return diagnostic.object._replace(
+                namespace=source.namespace, name=f"{name[:begin]}{source.name}{name[end:]}"
+            )
+    return diagnostic.object
 
 
-def _key(found: Diagnostic) -> Hashable:
+def _key(diagnostic: Diagnostic) -> Hashable:
     """Return the key of a fault, which it has in every environment; its severity may differ."""
-    related = tuple((each.message, _where(each.place)) for each in found.related)
-    return (found.id, found.stage, found.message, found.help, found.object, found.field, _where(found.place), related)
+    related = tuple((each.message, _where(each.place)) for each in diagnostic.related)
+    return (
+        diagnostic.id,
+        diagnostic.stage,
+        diagnostic.message,
+        diagnostic.help,
+        diagnostic.object,
+        diagnostic.field,
+        _where(diagnostic.place),
+        related,
+    )
 
 
 def _where(place: Place | Location | None) -> Hashable:
@@ -254,11 +265,11 @@ def _where(place: Place | Location | None) -> Hashable:
     return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
 
 
-def shared_objects(found: Sequence[Run]) -> Iterator[Diagnostic]:
+def shared_objects(runs: Sequence[Run]) -> Iterator[Diagnostic]:
     """Yield an error for each two environments that write one object: the one that is applied last would win."""
     first: dict[ObjectId, tuple[str, str]] = {}
     several: dict[tuple[str, str], list[ObjectId]] = {}
-    for run in found:
+    for run in runs:
         cluster = run.settings.cluster
         for tree in run.result.objects:
             id = ObjectId.of(tree)
@@ -266,7 +277,7 @@ def shared_objects(found: Sequence[Run]) -> Iterator[Diagnostic]:
             other = first.setdefault(key, (run.name, cluster))
             if other[0] != run.name:
                 several.setdefault((other[0], run.name), []).append(id)
-    settings = {run.name: run.settings for run in found}
+    settings = {run.name: run.settings for run in runs}
     for (earlier, later), objects in several.items():
         yield _shared(settings[earlier], settings[later], objects)
 

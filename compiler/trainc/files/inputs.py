@@ -210,7 +210,7 @@ class _Walk:
                 yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
             self.files += 1
-            yield _file(path, opened.descriptor, opened.status.st_size, found=depth > 0, largest=self.largest)
+            yield _file(path, opened.descriptor, opened.status.st_size, discovered=depth > 0, largest=self.largest)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
@@ -339,7 +339,7 @@ def _is_output(descriptor: int | None) -> bool:
     return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
 
 
-def _file(path: str, descriptor: int, size: int, *, found: bool, largest: int) -> File | Diagnostic:
+def _file(path: str, descriptor: int, size: int, *, discovered: bool, largest: int) -> File | Diagnostic:
     if size > largest:
         return fault(path, f"is {size >> 20} MiB, more than the limit of {largest >> 20} MiB", "split it")
     try:
@@ -349,7 +349,7 @@ def _file(path: str, descriptor: int, size: int, *, found: bool, largest: int) -
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
     read = _bounded(path, data, largest)
-    return read._replace(found=True) if found and isinstance(read, File) else read
+    return read._replace(found=True) if discovered and isinstance(read, File) else read
 
 
 def is_stream(path: str) -> bool:

@@ -229,8 +229,8 @@ def _joined(kustomization: Kustomization, path: str) -> str:
     return kustomization.revision + os.path.normpath(os.path.join(inside, path))
 
 
-def _in_order(found: Iterable[Kustomization]) -> list[Kustomization]:
-    return sorted(found, key=lambda each: each.document.file)
+def _in_order(kustomizations: Iterable[Kustomization]) -> list[Kustomization]:
+    return sorted(kustomizations, key=lambda each: each.document.file)
 
 
 def _note(documents: list[Document], changed: _Changed) -> Diagnostic:

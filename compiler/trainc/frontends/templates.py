@@ -100,7 +100,7 @@ def _rendered(line: str) -> str:
     return _BLOCK.sub("x", line) if _BLOCK.sub("", line).strip() else ""
 
 
-def replaced(found: Sequence[Diagnostic], documents: Iterable[Document]) -> list[Diagnostic]:
+def replaced(diagnostics: Sequence[Diagnostic], documents: Iterable[Document]) -> list[Diagnostic]:
     """Return the diagnostics of a run, with one per document in place of the errors that placeholders cause.
 
     documents   the TrainJobs and runtimes; a placeholder that only Helm has is an error without another one
@@ -108,7 +108,7 @@ def replaced(found: Sequence[Diagnostic], documents: Iterable[Document]) -> list
     causes: dict[int, list[tuple[Place, str]]] = {}
     kept: list[Diagnostic] = []
     first: dict[int, int] = {}
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         cause = _cause(diagnostic)
         if cause is None:
             kept.append(diagnostic)

@@ -188,4 +188,4 @@ def encoded(line: str) -> str:
     shown = escape(line)
     if len(shown) > LONGEST:
         shown = f"{shown[: LONGEST - 1]}…"
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", shown)
+    return _SPECIAL.sub(lambda match: f"#{ord(match[0])};", shown)

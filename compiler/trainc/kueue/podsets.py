@@ -159,10 +159,10 @@ def _filled(holder: Tree, defaults: dict[str, Amounts]) -> Tree:
     return holder | {"resources": resources | {"limits": limits, "requests": requested}}
 
 
-def excesses(found: Iterable[PodSet], cluster: Cluster, namespace: str) -> Iterator[Excess]:
+def excesses(pod_sets: Iterable[PodSet], cluster: Cluster, namespace: str) -> Iterator[Excess]:
     """Yield the resources outside of limits and LimitRanges, limits first."""
     ranges = Ranges.of(cluster, namespace)
-    listed = list(found)
+    listed = list(pod_sets)
     for one in listed:
         holders = [*_containers(one), *([(one.path, one.pod)] if one.pod.get("resources") else [])]
         for path, holder in holders:

@@ -96,10 +96,10 @@ def _full(namespace: str, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 
-def rendered(found: list[Summary]) -> str:
+def rendered(summaries: list[Summary]) -> str:
     """Return the queues as a table."""
     rows = [HEADER]
-    for one in found:
+    for one in summaries:
         for number, row in enumerate(one.rows or [Row("-", {}, "-")]):
             capacity = ", ".join(f"{flavor}={most}" for flavor, most in row.capacity.items()) or "-"
             first = (one.queue, one.cohort or "-") if not number else ("", "")
@@ -108,7 +108,7 @@ def rendered(found: list[Summary]) -> str:
     return "".join(f"{escape(line)}\n" for line in table(rows))
 
 
-def as_json(found: list[Summary]) -> str:
+def as_json(summaries: list[Summary]) -> str:
     """Return the queues as a JSON list."""
     listed = [
         {
@@ -118,7 +118,7 @@ def as_json(found: list[Summary]) -> str:
             "jobs": one.jobs,
             "resources": [row._asdict() for row in one.rows],
         }
-        for one in found
+        for one in summaries
     ]
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 

@@ -46,9 +46,9 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _others(found: Iterable[Diagnostic], shown: Iterable[Diagnostic]) -> str:
+def _others(diagnostics: Iterable[Diagnostic], shown: Iterable[Diagnostic]) -> str:
     """Return the numbers of the diagnostics that are not shown, by id."""
-    counts = Counter(diagnostic.id for diagnostic in found)
+    counts = Counter(diagnostic.id for diagnostic in diagnostics)
     counts.subtract(diagnostic.id for diagnostic in shown)
     ids = ", ".join(f"{count} {id}" for id, count in counts.most_common() if count)
     return f"{counts.total()} more: {ids} (trainc validate --format json lists them)"

@@ -195,19 +195,19 @@ class _Reviewer:
             new_name=self._new_name(new, judgement),
         )
 
-    def _lines(self, old: Item, new: Item, found: list[Change], judgement: Judgement) -> Iterator[Line]:
+    def _lines(self, old: Item, new: Item, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
         known = None
         if old.job is not None and new.job is not None:
             known = self.causes.of(old.job.plan, new.job.plan)
-        for change, consequence in zip(found, judgement.consequences, strict=True):
+        for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
-    def setting(self, edit: SettingEdit, found: list[Reviewed], presence: Presence) -> Setting:
+    def setting(self, edit: SettingEdit, objects: list[Reviewed], presence: Presence) -> Setting:
         """Return a changed setting with the objects that it changes."""
-        objects = tuple(
+        changed = tuple(
             reviewed
-            for reviewed in found
+            for reviewed in objects
             if edit.owner is None
             and (
                 presence.is_by(edit.change.path, reviewed)
@@ -218,7 +218,7 @@ class _Reviewer:
             )
         )
         at = self._located(edit.place, old=edit.gone)
-        return Setting(shown(edit.change, *edit.trees), at, edit.gone, objects, edit.owner)
+        return Setting(shown(edit.change, *edit.trees), at, edit.gone, changed, edit.owner)
 
     def _one_sided(self, old: Item | None, new: Item | None) -> Reviewed | None:
         """Return the review of an added or removed object."""

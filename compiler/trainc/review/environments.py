@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
 
 
-def together(found: Sequence[tuple[str, Review]]) -> Review:
-    """Return one review of several environments."""
-    reviews = [_in(name, review) for name, review in found]
-    diagnostics = environment_runs.once((name, each) for name, review in found for each in _diagnostics(review, found))
+def together(by_name: Sequence[tuple[str, Review]]) -> Review:
+    """Return one review of several environments, each with its name."""
+    reviews = [_in(name, review) for name, review in by_name]
+    diagnostics = environment_runs.once(
+        (name, each) for name, review in by_name for each in _diagnostics(review, by_name)
+    )
     first = reviews[0]
     if any(each.severity == "error" for each in diagnostics):
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
@@ -47,9 +49,9 @@ def _in(name: str, review: Review) -> Review:
     return review._replace(objects=tuple(objects.values()), settings=settings)
 
 
-def _diagnostics(review: Review, found: Sequence[tuple[str, Review]]) -> Iterable[Diagnostic]:
+def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Iterable[Diagnostic]:
     """Return the diagnostics of a review; a TrainJob that one environment excludes is found in another one."""
-    if any(each.objects or each.unchanged for _, each in found):
+    if any(each.objects or each.unchanged for _, each in by_name):
         return [each for each in review.diagnostics if each.id != ONLY_NOT_FOUND.id]
     return review.diagnostics
 

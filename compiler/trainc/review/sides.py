@@ -166,30 +166,30 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own, skipped)
 
 
-def _jobsets(found: Reading) -> list[Document]:
-    return [document for document in found.documents["other"] if document.value.get("kind") == JOBSET.kind]
+def _jobsets(reading: Reading) -> list[Document]:
+    return [document for document in reading.documents["other"] if document.value.get("kind") == JOBSET.kind]
 
 
-def _read_skipped(found: Reading) -> None:
+def _read_skipped(reading: Reading) -> None:
     """Read the skipped files that a side needs.
 
     A side with TrainJobs is compiled, and only has to be without JobSets. A rendered side consists of all its objects:
     each of its files must be readable.
     """
-    compiled, before = bool(found.documents["job"]), len(found.diagnostics)
-    skipped, found.skipped = found.skipped, []
+    compiled, before = bool(reading.documents["job"]), len(reading.diagnostics)
+    skipped, reading.skipped = reading.skipped, []
     # Errors that are dropped below count only if there are too many of them to continue.
-    meter, found.meter = found.meter, budget.Meter(found.meter.budget)
+    meter, reading.meter = reading.meter, budget.Meter(reading.meter.budget)
     for file in skipped:
-        if found.meter.over is None and (not compiled or JOBSET.kind.encode() in file.data):
-            found.read(documents_of(file))
-    is_rendered = not compiled and bool(_jobsets(found))
-    if is_rendered or found.meter.over is not None:
-        meter.charge("errors and warnings", found.meter.used.get("errors and warnings", 0))
-    found.meter = meter
+        if reading.meter.over is None and (not compiled or JOBSET.kind.encode() in file.data):
+            reading.read(documents_of(file))
+    is_rendered = not compiled and bool(_jobsets(reading))
+    if is_rendered or reading.meter.over is not None:
+        meter.charge("errors and warnings", reading.meter.used.get("errors and warnings", 0))
+    reading.meter = meter
     if not is_rendered:
-        del found.diagnostics[before:]
-        found.skipped = skipped
+        del reading.diagnostics[before:]
+        reading.skipped = skipped
 
 
 def _settings(spec: SideSpec, options: Options) -> Settings:
@@ -203,11 +203,11 @@ def _settings(spec: SideSpec, options: Options) -> Settings:
     return options.with_settings(own).settings
 
 
-def _compiled(spec: SideSpec, found: Reading, own: Settings, options: Options, reporting: Settings | None) -> Side:
+def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options, reporting: Settings | None) -> Side:
     # A hash in the names would make every changed JobSet another object.
     delivery = own.delivery._replace(name_suffix_hash=False)
     result = compile_documents(
-        found,
+        reading,
         options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
     )
     items = tuple(_items(result, passthrough=options.passthrough))

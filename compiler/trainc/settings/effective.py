@@ -57,24 +57,24 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
     )
 
 
-def _one(found: Leaf | None) -> tuple[Leaf, ...]:
-    return () if found is None else (found,)
+def _one(leaf: Leaf | None) -> tuple[Leaf, ...]:
+    return () if leaf is None else (leaf,)
 
 
-def _value(found: Leaf | None, default: Any = None) -> Any:
-    return default if found is None else found.value
+def _value(leaf: Leaf | None, default: Any = None) -> Any:
+    return default if leaf is None else leaf.value
 
 
-def _strict(found: Leaf | None) -> str:
+def _strict(leaf: Leaf | None) -> str:
     """Return the name of the option or setting that turns warnings into errors, for messages."""
-    if found is None or not found.value:
+    if leaf is None or not leaf.value:
         return ""
-    source = found.source
+    source = leaf.source
     return f"{field_of(source.path)} in {source.document.file}" if isinstance(source, Place) else source
 
 
-def _forbidden(found: Leaf | None) -> Place | None:
-    return found.source if found is not None and found.value == "forbid" and isinstance(found.source, Place) else None
+def _forbidden(leaf: Leaf | None) -> Place | None:
+    return leaf.source if leaf is not None and leaf.value == "forbid" and isinstance(leaf.source, Place) else None
 
 
 def _delivery(tree: Branch) -> Delivery:
@@ -135,20 +135,20 @@ def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
     return None if found == Environment() else found._replace(folder=base.folder, root=base.root)
 
 
-def _setting(found: Leaf | None) -> Setting | None:
+def _setting(leaf: Leaf | None) -> Setting | None:
     """Return a value with its place; None for a missing or empty one."""
-    if found is None or found.value == "":
+    if leaf is None or leaf.value == "":
         return None
-    assert isinstance(found.source, Place)  # no flag sets it
-    return Setting(found.value, found.source)
+    assert isinstance(leaf.source, Place)  # no flag sets it
+    return Setting(leaf.value, leaf.source)
 
 
-def _settings(found: Leaf | Branch | None) -> dict[str, Setting]:
-    if not isinstance(found, Branch):
+def _settings(branch: Leaf | Branch | None) -> dict[str, Setting]:
+    if not isinstance(branch, Branch):
         return {}
     return {
         key: Setting(item.value, item.source)
-        for key, item in found.items()
+        for key, item in branch.items()
         if isinstance(item, Leaf) and isinstance(item.source, Place)
     }
 

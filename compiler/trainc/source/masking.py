@@ -82,12 +82,12 @@ def leaves(tree: Any) -> list[tuple[Path, Secrecy]]:
     return found
 
 
-def _add_leaves(found: list[tuple[Path, Secrecy]], tree: Any, path: Path, secret: Secrecy) -> None:
+def _add_leaves(secrets: list[tuple[Path, Secrecy]], tree: Any, path: Path, secret: Secrecy) -> None:
     if not tree or not isinstance(tree, (dict, list)):
-        found.append((path, secret))
+        secrets.append((path, secret))
         return
     for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        _add_leaves(found, value, (*path, step), below(tree, step, secret))
+        _add_leaves(secrets, value, (*path, step), below(tree, step, secret))
 
 
 def below(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:

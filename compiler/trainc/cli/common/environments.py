@@ -39,15 +39,15 @@ def compiled(
     return result.saying(environment_runs.shared_objects(found)), found
 
 
-def verdict(result: Compilation, found: Iterable[Run]) -> str:
+def verdict(result: Compilation, runs: Iterable[Run]) -> str:
     """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
-    found = tuple(found)
-    if result.diagnostics or not any(run.name for run in found):
+    runs = tuple(runs)
+    if result.diagnostics or not any(run.name for run in runs):
         return printing.verdict(result)
     from trainc.base.plural import plural
 
     numbers: dict[str, list[str]] = {}
-    for run in found:
+    for run in runs:
         jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
         numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
     counted = [f"{number} in {environment_runs.listed(names)}" for number, names in numbers.items()]

@@ -34,16 +34,16 @@ NAMED: Final = frozenset({"patch-failed"})
 """The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
 
 
-def of_two(found: Diagnostic, document: Document, first: Document) -> Diagnostic:
+def of_two(diagnostic: Diagnostic, document: Document, first: Document) -> Diagnostic:
     """Return the error for two objects with one name; if their source files have two, with both of them."""
     names = [source_name(each) for each in (first, document)]
     if names[0] == names[1]:
-        return found
-    setting, help, related = Place(document, NAMESPACE).in_text(), found.help, found.related
+        return diagnostic
+    setting, help, related = Place(document, NAMESPACE).in_text(), diagnostic.help, diagnostic.related
     if by := described(setting, document):
         help = f"rename one of them: {by} puts both into one namespace"
         related = (*related, Related("the namespace", setting))
-    return found._replace(message=f"{found.message}: {' and '.join(names)}", help=help, related=related)
+    return diagnostic._replace(message=f"{diagnostic.message}: {' and '.join(names)}", help=help, related=related)
 
 
 def source_name(document: Document) -> str:
@@ -83,31 +83,36 @@ def places(environment: Environment) -> Iterator[Place]:
             yield setting.place
 
 
-def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
+def _setting(diagnostic: Diagnostic, texts: Set[int]) -> Hashable:
     """Return a key that the diagnostics of one setting or patch share; None for one of a document's own field.
 
     texts   the identities of the texts of the settings
     """
-    place = found.place
+    place = diagnostic.place
     if not isinstance(place, Place):
         return None
     written = place.in_text()
     text = written.document.text
-    if found.id in NAMED or (text is place.document.text and id(text) not in texts):
+    if diagnostic.id in NAMED or (text is place.document.text and id(text) not in texts):
         return None
-    return found.id, found.message, id(text), written.document.within, written.path, written.key
+    return diagnostic.id, diagnostic.message, id(text), written.document.within, written.path, written.key
 
 
-def _of_name(found: Diagnostic) -> Diagnostic:
+def _of_name(diagnostic: Diagnostic) -> Diagnostic:
     """Return a fault of a TrainJob's name with the lines of the settings that make the name longer."""
-    place = found.place
-    if found.severity == "note" or found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
-        return found
+    place = diagnostic.place
+    if (
+        diagnostic.severity == "note"
+        or diagnostic.id in SAME_NAME
+        or not isinstance(place, Place)
+        or place.path != NAME
+    ):
+        return diagnostic
     more = (
         Related(f"{key} adds {plural(len(str(setting.value)), 'character')}", setting.place)
         for key, setting in additions(place.document)
     )
-    return found._replace(related=(*found.related, *more))
+    return diagnostic._replace(related=(*diagnostic.related, *more))
 
 
 def additions(document: Document) -> Iterator[tuple[str, Setting]]:

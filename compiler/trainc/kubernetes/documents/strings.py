@@ -76,12 +76,12 @@ def scalar(text: str, path: Path) -> Scalar | None:
     return Scalar(begin, end, text[begin] if text[begin : begin + 1] in ("|", ">", '"', "'") else "")
 
 
-def in_literal(text: str, found: Scalar, chunk: Chunk) -> Chunk | None:
+def in_literal(text: str, scalar: Scalar, chunk: Chunk) -> Chunk | None:
     """Return the lines of the outer text that hold a chunk of a literal block scalar, with their place in that text."""
-    if found.style != "|":
+    if scalar.style != "|":
         return None
     known = lines(text)
-    line = known.of(text.find("\n", found.begin) + 1)[0] + chunk.line - 1
+    line = known.of(text.find("\n", scalar.begin) + 1)[0] + chunk.line - 1
     last = line + chunk.text.rstrip("\n").count("\n")
     if last > len(known):
         return None
@@ -154,25 +154,25 @@ def _places(text: str, path: Path, string: str) -> tuple[array[int], array[int]]
     return begins, ends
 
 
-def _behind_white(text: str, at: int, found: Scalar) -> int:
+def _behind_white(text: str, at: int, scalar: Scalar) -> int:
     """Return the index of the next character that is no white space, written out or escaped."""
-    while at < found.end:
+    while at < scalar.end:
         if text[at] in _WHITE:
             at += 1
-        elif found.style == '"' and text[at] == "\\" and text[at + 1] in _WHITE_ESCAPES:
+        elif scalar.style == '"' and text[at] == "\\" and text[at + 1] in _WHITE_ESCAPES:
             at += 2
         else:
             break
     return at
 
 
-def _unit(text: str, at: int, found: Scalar) -> tuple[str, int]:
+def _unit(text: str, at: int, scalar: Scalar) -> tuple[str, int]:
     """Return the character that is written at an index, and the index behind it; an empty one where there is none."""
-    if at >= found.end:
+    if at >= scalar.end:
         return "", at
-    if found.style == "'" and text[at : at + 2] == "''":
+    if scalar.style == "'" and text[at : at + 2] == "''":
         return "'", at + 2
-    if found.style != '"' or text[at] != "\\":
+    if scalar.style != '"' or text[at] != "\\":
         return text[at], at + 1
     kind = text[at + 1 : at + 2]
     if kind not in _DIGITS:

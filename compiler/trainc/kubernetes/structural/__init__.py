@@ -60,36 +60,36 @@ class Array(Node):
         self.unique = kind in ("map", "set")
         self.keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ()))
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Admit the items; reject too few items, too many items and duplicates."""
         if id(value) in self.known:
             return value
         if not isinstance(value, list):
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
             return value
-        count = found.count
+        count = violations.count
         plain, admit = self.item.plain, self.item.admit
         result = value
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
             # A null in a list is not dropped: the node reports its wrong type.
-            admitted = admit(item, (at, index), found)
+            admitted = admit(item, (at, index), violations)
             if admitted is not item:
                 if result is value:
                     result = list(value)
                 result[index] = admitted
         if len(result) < self.fewest:
-            found.report("too_few_items", at, len(result), self.fewest)
+            violations.report("too_few_items", at, len(result), self.fewest)
         elif self.most is not None and len(result) > self.most:
-            found.report("too_many_items", at, len(result), self.most)
+            violations.report("too_many_items", at, len(result), self.most)
         if self.unique and len(result) > 1:
-            self._check_unique(result, at, found)
-        if result is value and found.count == count:
+            self._check_unique(result, at, violations)
+        if result is value and violations.count == count:
             self.known.keep(id(value), value)
         return result
 
-    def _check_unique(self, items: list[Any], at: At, found: SchemaViolations) -> None:
+    def _check_unique(self, items: list[Any], at: At, violations: SchemaViolations) -> None:
         keys = self.keys
         if len(keys) == 1:
             key = keys[0]
@@ -106,7 +106,7 @@ class Array(Node):
             if not keys or isinstance(items[index], dict):
                 places.setdefault(json.dumps(name, sort_keys=True), []).append(index)
         for first, second, *more in (same for same in places.values() if len(same) > 1):
-            found.report("duplicate_item", (at, second), items[second], keys, [first, *more])
+            violations.report("duplicate_item", (at, second), items[second], keys, [first, *more])
 
 
 class Map(Node):
@@ -119,20 +119,20 @@ class Map(Node):
         self.known = Memory()
         self.value = compiler.node(schema["additionalProperties"])
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Admit the values; drop nulls."""
         if id(value) in self.known:
             return value
         if not isinstance(value, dict):
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
             return value
-        count = found.count
+        count = violations.count
         plain, admit = self.value.plain, self.value.admit
         result = value
         for key, item in value.items():
             if type(item) is plain:
                 continue
-            admitted = None if item is None else admit(item, (at, key), found)
+            admitted = None if item is None else admit(item, (at, key), violations)
             if admitted is not item or item is None:
                 if result is value:
                     result = dict(value)
@@ -140,7 +140,7 @@ class Map(Node):
                     del result[key]
                 else:
                     result[key] = admitted
-        if result is value and found.count == count:
+        if result is value and violations.count == count:
             self.known.keep(id(value), value)
         return result
 
@@ -169,14 +169,14 @@ class Object(Node):
         if any(isinstance(default, dict | list) for _, default in self.defaults):
             raise ValueError("defaults that are mappings or lists are not implemented")
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Admit the fields: drop unknown fields and nulls, add defaults, then reject missing required fields."""
         if id(value) in self.known:
             return value
         if not isinstance(value, dict):
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
             return value
-        count = found.count
+        count = violations.count
         fields, plain = self.fields, self.plain_fields
         result = value
         for key, item in value.items():
@@ -185,12 +185,12 @@ class Object(Node):
             node = fields.get(key) or self._compile(key)
             if node is None or item is None:
                 if node is None:
-                    found.drop((at, key), self.schema)
+                    violations.drop((at, key), self.schema)
                 if result is value:
                     result = dict(value)
                 del result[key]
                 continue
-            admitted = node.admit(item, (at, key), found)
+            admitted = node.admit(item, (at, key), violations)
             if admitted is not item:
                 if result is value:
                     result = dict(value)
@@ -201,17 +201,17 @@ class Object(Node):
                     result = dict(value)
                 result[name] = default
         if self.required and not self.required <= result.keys():
-            self._report_missing(value, result, at, found)
+            self._report_missing(value, result, at, violations)
         if len(result) < self.fewest:
-            found.report("too_few_properties", at, list(self.properties))
-        if result is value and found.count == count:
+            violations.report("too_few_properties", at, list(self.properties))
+        if result is value and violations.count == count:
             self.known.keep(id(value), value)
         return result
 
-    def _report_missing(self, value: Tree, result: Tree, at: At, found: SchemaViolations) -> None:
+    def _report_missing(self, value: Tree, result: Tree, at: At, violations: SchemaViolations) -> None:
         for name in sorted(self.required - result.keys()):
             child = self.compiler.resolve(self.properties.get(name, {}))
-            found.report("missing", (at, name), child, name in value)
+            violations.report("missing", (at, name), child, name in value)
 
     def _compile(self, key: str) -> Node | None:
         schema = self.properties.get(key)

@@ -82,10 +82,10 @@ class Node:
         self.plain = plain
         """The type whose values are all valid; for such a value, the parent skips the call of the node."""
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Return the value to store."""
         if type(value) is not self.plain:
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
         return value
 
 
@@ -94,7 +94,7 @@ class Anything(Node):
 
     __slots__ = ()
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Return the value."""
         return value
 
@@ -117,12 +117,12 @@ class Metadata(Node):
 
     __slots__ = ()
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Drop the fields that the type does not have; `objectmeta.check` validates the others."""
         admitted = stored_metadata(value)
         if admitted is not value:
             for key in value.keys() - METADATA.keys():
-                found.drop((at, key), METADATA_SCHEMA)
+                violations.drop((at, key), METADATA_SCHEMA)
         return admitted
 
 
@@ -141,23 +141,23 @@ class String(Node):
         if schema.get("format", "date-time") != "date-time":
             raise ValueError(f"format {schema['format']} of a string is not implemented")
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Reject a string of the wrong length, value, pattern or format; only the first of these is reported."""
         if type(value) is not str:
             # The schema accepts a list for a time; the decoder does not.
             stage = "read" if self.is_time and isinstance(value, list) else "schema"
-            found.report("wrong_type", at, value, self.schema, stage)
+            violations.report("wrong_type", at, value, self.schema, stage)
             return value
         if len(value) < self.shortest:
-            found.report("too_short", at, value, self.shortest)
+            violations.report("too_short", at, value, self.shortest)
         elif self.longest is not None and len(value) > self.longest:
-            found.report("too_long", at, value, self.longest)
+            violations.report("too_long", at, value, self.longest)
         elif self.enum is not None and value not in self.enum:
-            found.report("not_allowed", at, value, self.enum)
+            violations.report("not_allowed", at, value, self.enum)
         elif self.pattern is not None and not self.pattern.search(value):
-            found.report("no_match", at, value, self.schema["pattern"])
+            violations.report("no_match", at, value, self.schema["pattern"])
         elif self.is_time and (rejected_by := formats.date_time(value)):
-            found.report("no_time", at, value, rejected_by)
+            violations.report("no_time", at, value, rejected_by)
         return value
 
 
@@ -172,14 +172,14 @@ class Integer(Node):
         self.least: int = max(schema.get("minimum", low), low)
         self.greatest: int = min(schema.get("maximum", high), high)
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Reject fractions and numbers out of range."""
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
         if type(value) is not int:
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
         elif not self.least <= value <= self.greatest:
-            found.report("out_of_range", at, value, self.least, self.greatest)
+            violations.report("out_of_range", at, value, self.least, self.greatest)
         return value
 
 
@@ -194,20 +194,20 @@ class IntOrString(Node):
         if schema.get("pattern", formats.QUANTITY) != formats.QUANTITY:
             raise ValueError(f"the pattern {schema['pattern']} of an int-or-string is not implemented")
 
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+    def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
         """Reject a value that is not a quantity (or a port)."""
         if type(value) is str:
             if self.pattern is None:
                 return value
             if not self.pattern.search(value):
-                found.report("no_quantity", at, value, "schema")
+                violations.report("no_quantity", at, value, "schema")
             elif stage := formats.quantity(value):
-                found.report("no_quantity", at, value, stage)
+                violations.report("no_quantity", at, value, stage)
             return value
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
         if type(value) is not int or not _INT64[0] <= value <= _INT64[1]:
-            found.report("wrong_type", at, value, self.schema)
+            violations.report("wrong_type", at, value, self.schema)
         elif self.pattern is None and not _INT32[0] <= value <= _INT32[1]:
-            found.report("out_of_range", at, value, *_INT32, "read")  # only the Go type has this limit
+            violations.report("out_of_range", at, value, *_INT32, "read")  # only the Go type has this limit
         return value

@@ -23,48 +23,48 @@ _preference: Final = fields(
 )
 
 
-def _terms(found: PodViolations, at: At, value: Tree) -> None:
+def _terms(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the terms of a required node affinity, one of which must match."""
     if not value.get("nodeSelectorTerms"):
         message = "a required node affinity without terms matches no node"
-        found.report(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+        violations.report(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
     for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
-        _term(found, ((at, "nodeSelectorTerms"), index), term)
+        _term(violations, ((at, "nodeSelectorTerms"), index), term)
 
 
 def _weighted(key: str, inner: FieldRule) -> FieldRule:
     """Return the rule for a weighted term."""
 
-    def rule(found: PodViolations, at: At, value: Tree) -> None:
+    def rule(violations: PodViolations, at: At, value: Tree) -> None:
         if not 1 <= value.get("weight", 0) <= 100:
-            found.out_of_range((at, "weight"), value.get("weight", 0), 1, 100)
-        inner(found, (at, key), value.get(key) or {})
+            violations.out_of_range((at, "weight"), value.get("weight", 0), 1, 100)
+        inner(violations, (at, key), value.get(key) or {})
 
     return rule
 
 
-def pod_term(found: PodViolations, at: At, value: Tree) -> None:
+def pod_term(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one term of a pod affinity or anti-affinity."""
     for key in ("labelSelector", "namespaceSelector"):
         if key in value:
-            selectors.label_selector(found, (at, key), value[key])
+            selectors.label_selector(violations, (at, key), value[key])
     for index, namespace in enumerate(value.get("namespaces") or ()):
-        _namespace(found, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
+        _namespace(violations, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
     if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
-        selectors.label_keys(found, at, value)
+        selectors.label_keys(violations, at, value)
     key = value.get("topologyKey", "")
     if not metadata.good_key(key):
         if key:
-            found.bad_key((at, "topologyKey"), key, declared=INVALID_LABEL)
+            violations.bad_key((at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
-            found.missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
+            violations.missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
 
 
-def _namespace(found: PodViolations, at: At, value: str, field: str) -> None:
+def _namespace(violations: PodViolations, at: At, value: str, field: str) -> None:
     from trainc.kubernetes import names
 
     if names.is_dns1123_label(value):
-        found.bad_name(at, value, "label", field=field)
+        violations.bad_name(at, value, "label", field=field)
 
 
 _pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})

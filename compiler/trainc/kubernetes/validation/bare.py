@@ -25,45 +25,47 @@ POD_REQUESTS: Final = Declaration(
 )
 
 
-def pod(found: PodViolations, at: At, pod: Tree) -> None:
+def pod(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check a whole Pod."""
     spec = (at, "spec")
-    for place, container in every_container(spec, found.pod):
+    for place, container in every_container(spec, violations.pod):
         image = container.get("image", "")
         if image.strip(SPACES) != image:
-            _padded(found, (place, "image"), image)
-    if found.pod.get("nodeName") and found.pod.get("schedulingGates"):
-        message = f"nodeName {found.pod['nodeName']} bypasses the scheduler, but the pod has scheduling gates"
+            _padded(violations, (place, "image"), image)
+    if violations.pod.get("nodeName") and violations.pod.get("schedulingGates"):
+        message = f"nodeName {violations.pod['nodeName']} bypasses the scheduler, but the pod has scheduling gates"
         related = (("the scheduling gates", (spec, "schedulingGates")),)
-        found.report(GATED_NODE, (spec, "nodeName"), message, "remove nodeName or schedulingGates", related=related)
-    if found.pod.get("hostNetwork"):
-        _host_ports(found, spec)
-    if found.pod.get("resources"):
-        _resources(found, spec)
+        violations.report(
+            GATED_NODE, (spec, "nodeName"), message, "remove nodeName or schedulingGates", related=related
+        )
+    if violations.pod.get("hostNetwork"):
+        _host_ports(violations, spec)
+    if violations.pod.get("resources"):
+        _resources(violations, spec)
 
 
-def _padded(found: PodViolations, at: At, image: str) -> None:
+def _padded(violations: PodViolations, at: At, image: str) -> None:
     name = image.strip(SPACES)
     message = f"image {shown(image)} has whitespace around it" if name else "image contains only whitespace"
-    found.report(PADDED_IMAGE, at, message, f"use {name}" if name else "set an image name")
+    violations.report(PADDED_IMAGE, at, message, f"use {name}" if name else "set an image name")
 
 
-def _host_ports(found: PodViolations, spec: At) -> None:
+def _host_ports(violations: PodViolations, spec: At) -> None:
     """Report host ports that two containers of a pod on the host network share: every port is a port of the host.
 
     Init containers run one after another, so each is checked separately. The API server's errors use index 0 for every
     init container.
     """
     reserved: dict[tuple[str, str, int], At] = {}
-    for index, container in enumerate(found.pod.get("containers") or ()):
-        _reserve(found, ((spec, "containers"), index), container, reserved, "")
-    for index, container in enumerate(found.pod.get("initContainers") or ()):
+    for index, container in enumerate(violations.pod.get("containers") or ()):
+        _reserve(violations, ((spec, "containers"), index), container, reserved, "")
+    for index, container in enumerate(violations.pod.get("initContainers") or ()):
         at = (spec, "initContainers")
-        _reserve(found, (at, index), container, {}, f"{field_of(at)}[0]")
+        _reserve(violations, (at, index), container, {}, f"{field_of(at)}[0]")
 
 
 def _reserve(
-    found: PodViolations, at: At, container: Tree, reserved: dict[tuple[str, str, int], At], field: str
+    violations: PodViolations, at: At, container: Tree, reserved: dict[tuple[str, str, int], At], field: str
 ) -> None:
     for index, port in enumerate(container.get("ports") or ()):
         number = port.get("hostPort") or port.get("containerPort", 0)
@@ -74,18 +76,18 @@ def _reserve(
             from trainc.kubernetes.validation.ports import HOST_PORT_TAKEN
 
             message = f"port {number} is used twice, but with hostNetwork every port is a port of the host"
-            found.report(
+            violations.report(
                 HOST_PORT_TAKEN, (place, "containerPort"), message,
                 "change one of the ports, or remove hostNetwork",
                 field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first port", first),),
             )  # fmt: skip
 
 
-def _resources(found: PodViolations, spec: At) -> None:
+def _resources(violations: PodViolations, spec: At) -> None:
     """Check the pod's own resources: a container's limit counts as its request if it sets no request."""
     from trainc.kubernetes import pods
 
-    pod = pods.defaulted(found.pod)
+    pod = pods.defaulted(violations.pod)
     container_requests = pods.requests({kind: pod[kind] for kind in pods.CONTAINERS if kind in pod})
     pod_requests, pod_limits = (pods.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
     at = ((spec, "resources"), "requests")
@@ -94,7 +96,7 @@ def _resources(found: PodViolations, spec: At) -> None:
         sums = f"the containers request {total} of {name} in total, counting limits as defaults for missing requests,"
         if total is not None and total > amount:
             message = f"{sums} but the pod requests {amount}"
-            found.report(
+            violations.report(
                 POD_REQUESTS, (at, name), message, f"raise the pod's request to {total}, or lower the limits",
                 field=f"{field_of(at)}[{name}]",
             )  # fmt: skip
@@ -102,4 +104,4 @@ def _resources(found: PodViolations, spec: At) -> None:
             message = f"{sums} but the pod's limit is {pod_limits[name]}"
             related = (("the pod's limit", (((spec, "resources"), "limits"), name)),)
             help = f"raise the pod's limit to {amount}, or lower the containers' requests"
-            found.report(POD_REQUESTS, at, message, help, related=related)
+            violations.report(POD_REQUESTS, at, message, help, related=related)

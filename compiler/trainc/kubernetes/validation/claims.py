@@ -22,42 +22,44 @@ RESOURCE_CLAIM_SOURCE: Final = Declaration(
 SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 
-def declared(found: PodViolations, at: At, claims: list[Tree]) -> None:
+def declared(violations: PodViolations, at: At, claims: list[Tree]) -> None:
     """Check the claims of a pod: each must have exactly one source."""
     for index, claim in enumerate(claims):
         here = (at, index)
         if name := claim.get("name"):
-            label(found, (here, "name"), name)
+            label(violations, (here, "name"), name)
         else:
-            required(found, here, claim, "name")
+            required(violations, here, claim, "name")
         sources = [source for source in SOURCES if source in claim]
         for source in sources:
-            subdomain(found, (here, source), claim[source])
+            subdomain(violations, (here, source), claim[source])
         if len(sources) != 1:
             has = f"both {SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
             message = f"resource claim {shown(name or '')} sets {has} {SOURCES[1]}, but must set exactly one"
-            found.report(RESOURCE_CLAIM_SOURCE, here, message, "remove one of them" if sources else "add one of them")
+            violations.report(
+                RESOURCE_CLAIM_SOURCE, here, message, "remove one of them" if sources else "add one of them"
+            )
 
 
-def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
+def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
     """Check the claims that a container uses. The API server's errors name the claim, not its `name`."""
-    declared = [name for claim in found.pod.get("resourceClaims") or () if (name := claim.get("name"))]
+    declared = [name for claim in violations.pod.get("resourceClaims") or () if (name := claim.get("name"))]
     for index, claim in enumerate(claims):
         here = (at, index)
         name = claim.get("name")
         if not name:
-            found.missing((here, "name"), "use the name of one of the pod's claims", field=cluster_field(here))
+            violations.missing((here, "name"), "use the name of one of the pod's claims", field=cluster_field(here))
             continue
         if request := claim.get("request"):
-            label(found, (here, "request"), request)
+            label(violations, (here, "request"), request)
         if name not in declared:
-            _missing(found, here, name, declared)
+            _missing(violations, here, name, declared)
 
 
-def _missing(found: PodViolations, at: At, name: str, declared: list[str]) -> None:
+def _missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
     from trainc.base.nearest import meant, use
 
     one = f"{use(declared, ' and ')}, or " if declared else ""
     help = meant(name, declared, f"{one}add {name} to the pod's resourceClaims")
     message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
-    found.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))
+    violations.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

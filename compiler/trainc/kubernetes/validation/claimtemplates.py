@@ -35,19 +35,19 @@ _mode: Final = one_of("Block", "Filesystem")
 _selector: Final = late("selectors", "label_selector")
 
 
-def ephemeral(found: PodViolations, at: At, value: Tree) -> None:
+def ephemeral(violations: PodViolations, at: At, value: Tree) -> None:
     """Check an ephemeral volume."""
     template = value.get("volumeClaimTemplate")
     here = (at, "volumeClaimTemplate")
     if template is None:
-        required(found, at, value, "volumeClaimTemplate")
+        required(violations, at, value, "volumeClaimTemplate")
         return
     if metadata := template.get("metadata"):
-        _metadata(found, (here, "metadata"), metadata)
-    _spec(found, (here, "spec"), template.get("spec") or {})
+        _metadata(violations, (here, "metadata"), metadata)
+    _spec(violations, (here, "spec"), template.get("spec") or {})
 
 
-def claim_spec(found: PodViolations, at: At, spec: Tree) -> None:
+def claim_spec(violations: PodViolations, at: At, spec: Tree) -> None:
     """Check the spec of a claim that is not a pod's template.
 
     The API server first drops a dataSource of another kind than a claim or a snapshot, and a dataSourceRef with a
@@ -58,10 +58,10 @@ def claim_spec(found: PodViolations, at: At, spec: Tree) -> None:
         "dataSource": (source.get("apiGroup") or "", source.get("kind")) not in SOURCES,
         "dataSourceRef": bool(ref.get("namespace")),
     }
-    _spec(found, at, {key: value for key, value in spec.items() if not dropped.get(key)})
+    _spec(violations, at, {key: value for key, value in spec.items() if not dropped.get(key)})
 
 
-def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:
+def _metadata(violations: PodViolations, at: At, metadata: Tree) -> None:
     """Check that the metadata has only labels and annotations, and that these are valid."""
     kept = {key: value for key, value in metadata.items() if key in ("annotations", "labels")}
     if kept:
@@ -71,9 +71,9 @@ def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:
         for violation in objectmeta.check(kept | {"name": "claim"}, namespaced=True):
             path = (*path_of(at[0]), *violation.path)
             field = f"{cluster_field(at[0])}.{violation.field}"
-            found.violations.append(violation._replace(path=path, field=field))
+            violations.violations.append(violation._replace(path=path, field=field))
     for key in metadata.keys() - kept.keys():
-        found.report(
+        violations.report(
             CLAIM_TEMPLATE,
             (at, key),
             f"the claim template's metadata sets {key}, but may set only labels and annotations",
@@ -81,44 +81,44 @@ def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:
         )
 
 
-def _spec(found: PodViolations, at: At, spec: Tree) -> None:
-    _access_modes(found, at, spec)
-    _storage(found, at, spec)
+def _spec(violations: PodViolations, at: At, spec: Tree) -> None:
+    _access_modes(violations, at, spec)
+    _storage(violations, at, spec)
     if "selector" in spec:
-        _selector(found, (at, "selector"), spec["selector"])
+        _selector(violations, (at, "selector"), spec["selector"])
     for key in ("storageClassName", "volumeAttributesClassName"):
         if spec.get(key):
-            subdomain(found, (at, key), spec[key])
+            subdomain(violations, (at, key), spec[key])
     if "volumeMode" in spec:
-        _mode(found, (at, "volumeMode"), spec["volumeMode"])
+        _mode(violations, (at, "volumeMode"), spec["volumeMode"])
     source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None:
-        _source(found, (at, "dataSource"), source)
+        _source(violations, (at, "dataSource"), source)
     if ref is not None:
-        _source(found, (at, "dataSourceRef"), ref)
+        _source(violations, (at, "dataSourceRef"), ref)
         if ref.get("namespace"):
-            label(found, ((at, "dataSourceRef"), "namespace"), ref["namespace"])
+            label(violations, ((at, "dataSourceRef"), "namespace"), ref["namespace"])
     if source is not None and ref is not None:
-        _sources_together(found, at, source, ref)
+        _sources_together(violations, at, source, ref)
 
 
-def _access_modes(found: PodViolations, at: At, spec: Tree) -> None:
+def _access_modes(violations: PodViolations, at: At, spec: Tree) -> None:
     modes = spec.get("accessModes")
     here = (at, "accessModes")
     if not modes:
-        found.missing(here, "add access modes, such as accessModes: [ReadWriteOnce]")
+        violations.missing(here, "add access modes, such as accessModes: [ReadWriteOnce]")
         return
     for index, mode in enumerate(modes):
         if mode not in ACCESS_MODES:
-            found.not_allowed((here, index), mode, ACCESS_MODES, field=cluster_field(here))
+            violations.not_allowed((here, index), mode, ACCESS_MODES, field=cluster_field(here))
     if EXCLUSIVE_MODE in modes and any(mode != EXCLUSIVE_MODE and mode in ACCESS_MODES for mode in modes):
         message = f"{EXCLUSIVE_MODE} cannot be combined with another access mode"
-        found.report(
+        violations.report(
             CLAIM_TEMPLATE, here, message, f"keep {EXCLUSIVE_MODE} if a single pod uses the claim, otherwise remove it"
         )
 
 
-def _storage(found: PodViolations, at: At, spec: Tree) -> None:
+def _storage(violations: PodViolations, at: At, spec: Tree) -> None:
     """Check the volume's size; the API server's field omits `requests`."""
     requests = (spec.get("resources") or {}).get("requests") or {}
     size = requests.get("storage")
@@ -126,25 +126,27 @@ def _storage(found: PodViolations, at: At, spec: Tree) -> None:
     if size is None:
         field = f"{cluster_field(at, 'resources')}[storage]"
         message, help = "the claim template has no storage request, which is required", "add resources.requests.storage"
-        found.report(REQUIRED, here, message, help, field=field)
+        violations.report(REQUIRED, here, message, help, field=field)
     elif Quantity.from_json(size).sign <= 0:
         field = f"{cluster_field(at, 'resources')}[storage]"
-        found.amount_too_small(here, size, "must be greater than 0", "use a positive size such as 10Gi", field=field)
+        violations.amount_too_small(
+            here, size, "must be greater than 0", "use a positive size such as 10Gi", field=field
+        )
 
 
-def _source(found: PodViolations, at: At, source: Tree) -> None:
+def _source(violations: PodViolations, at: At, source: Tree) -> None:
     """Check a data source: another claim or a snapshot that fills the volume."""
-    required(found, at, source, "name", "kind")
+    required(violations, at, source, "name", "kind")
     group = source.get("apiGroup") or ""
     if group:
-        subdomain(found, (at, "apiGroup"), group)
+        subdomain(violations, (at, "apiGroup"), group)
     elif source.get("kind") != CLAIM:
         kind = shown(source.get("kind", ""))
         message = f"{called(at)} has kind {kind} and no apiGroup, but without apiGroup the kind must be {CLAIM}"
-        found.report(CLAIM_TEMPLATE, at, message, "add its apiGroup, such as snapshot.storage.k8s.io")
+        violations.report(CLAIM_TEMPLATE, at, message, "add its apiGroup, such as snapshot.storage.k8s.io")
 
 
-def _sources_together(found: PodViolations, at: At, source: Tree, ref: Tree) -> None:
+def _sources_together(violations: PodViolations, at: At, source: Tree, ref: Tree) -> None:
     """Check that the old and the new data source field are equal."""
     if ref.get("namespace"):
         why = "a dataSourceRef with a namespace cannot be combined with dataSource"
@@ -152,7 +154,7 @@ def _sources_together(found: PodViolations, at: At, source: Tree, ref: Tree) -> 
         why = "they differ"
     else:
         return
-    found.report(
+    violations.report(
         CLAIM_TEMPLATE,
         (at, "dataSource"),
         f"the claim template sets dataSource and dataSourceRef, but {why}",

@@ -154,10 +154,10 @@ def called(at: At) -> str:
 def fields(table: Mapping[str, FieldRule]) -> FieldRule:
     """Return the rule for a mapping that checks each field in `table`."""
 
-    def rule(found: PodViolations, at: At, value: Tree) -> None:
+    def rule(violations: PodViolations, at: At, value: Tree) -> None:
         for key, inner in value.items():
             if key in table:
-                table[key](found, (at, key), inner)
+                table[key](violations, (at, key), inner)
 
     return rule
 
@@ -165,9 +165,9 @@ def fields(table: Mapping[str, FieldRule]) -> FieldRule:
 def each(inner: FieldRule) -> FieldRule:
     """Return the rule for a list that checks each item."""
 
-    def rule(found: PodViolations, at: At, value: list[Any]) -> None:
+    def rule(violations: PodViolations, at: At, value: list[Any]) -> None:
         for index, item in enumerate(value):
-            inner(found, (at, index), item)
+            inner(violations, (at, index), item)
 
     return rule
 
@@ -176,10 +176,10 @@ def late(module: str, name: str) -> FieldRule:
     """Return a rule of another module, imported when it is first called: most pods set only a few fields."""
     loaded: list[FieldRule] = []
 
-    def rule(found: PodViolations, at: At, value: Any) -> None:
+    def rule(violations: PodViolations, at: At, value: Any) -> None:
         if not loaded:
             loaded.append(getattr(import_module(f"{__package__}.{module}"), name))
-        loaded[0](found, at, value)
+        loaded[0](violations, at, value)
 
     return rule
 
@@ -187,9 +187,9 @@ def late(module: str, name: str) -> FieldRule:
 def one_of(*allowed: str) -> FieldRule:
     """Return the rule for an enum."""
 
-    def rule(found: PodViolations, at: At, value: str) -> None:
+    def rule(violations: PodViolations, at: At, value: str) -> None:
         if value not in allowed:
-            found.not_allowed(at, value, allowed)
+            violations.not_allowed(at, value, allowed)
 
     return rule
 
@@ -197,9 +197,9 @@ def one_of(*allowed: str) -> FieldRule:
 def between(minimum: int, maximum: int) -> FieldRule:
     """Return the rule for an integer in a range that includes both ends."""
 
-    def rule(found: PodViolations, at: At, value: int) -> None:
+    def rule(violations: PodViolations, at: At, value: int) -> None:
         if not minimum <= value <= maximum:
-            found.out_of_range(at, value, minimum, maximum)
+            violations.out_of_range(at, value, minimum, maximum)
 
     return rule
 
@@ -207,36 +207,36 @@ def between(minimum: int, maximum: int) -> FieldRule:
 def at_least(minimum: int) -> FieldRule:
     """Return the rule for an integer whose only upper bound is that of its type."""
 
-    def rule(found: PodViolations, at: At, value: int) -> None:
+    def rule(violations: PodViolations, at: At, value: int) -> None:
         if value < minimum:
-            found.out_of_range(at, value, minimum, None)
+            violations.out_of_range(at, value, minimum, None)
 
     return rule
 
 
-def label(found: PodViolations, at: At, value: str) -> None:
+def label(violations: PodViolations, at: At, value: str) -> None:
     """Check that a name is a DNS label."""
     if names.is_dns1123_label(value):
-        found.bad_name(at, value, "label")
+        violations.bad_name(at, value, "label")
 
 
-def subdomain(found: PodViolations, at: At, value: str) -> None:
+def subdomain(violations: PodViolations, at: At, value: str) -> None:
     """Check the name of another object, which must be a DNS subdomain."""
     if names.is_dns1123_subdomain(value):
-        found.bad_name(at, value, "subdomain")
+        violations.bad_name(at, value, "subdomain")
 
 
-def qualified(found: PodViolations, at: At, value: str) -> None:
+def qualified(violations: PodViolations, at: At, value: str) -> None:
     """Check a qualified name, which may have a domain and a slash as prefix."""
     if names.is_qualified_name(value):
-        found.bad_key(at, value)
+        violations.bad_key(at, value)
 
 
-def required(found: PodViolations, at: At, value: Tree, *keys: str) -> None:
+def required(violations: PodViolations, at: At, value: Tree, *keys: str) -> None:
     """Report each field that a mapping lacks or leaves empty."""
     for key in keys:
         if not value.get(key):
-            found.missing((at, key))
+            violations.missing((at, key))
 
 
 SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Probe or lifecycle hook on init container")
 
 
-def _resources(found: PodViolations, at: At, value: Tree) -> None:
+def _resources(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a container's resources."""
     from trainc.kubernetes.validation.resources import faults
 
@@ -26,11 +26,11 @@ def _resources(found: PodViolations, at: At, value: Tree) -> None:
     if wrong := faults(tuple(limits.items()), tuple(requests.items())):
         from trainc.kubernetes.validation import resource_messages
 
-        resource_messages.report(found, at, value, wrong)
+        resource_messages.report(violations, at, value, wrong)
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
-        claims.used(found, (at, "claims"), value["claims"])
+        claims.used(violations, (at, "claims"), value["claims"])
 
 
 FIELDS: Final[dict[str, FieldRule]] = {
@@ -55,11 +55,11 @@ _RUNNING: Final[dict[str, FieldRule]] = {
 }
 
 
-def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
+def _not_in_init(violations: PodViolations, at: At, value: Tree) -> None:
     """Report a probe or a hook on an init container."""
     if value.keys() == DROPPED:
         return
-    found.report(
+    violations.report(
         INIT_CONTAINER_FIELD,
         at,
         f"{called(at)} is not allowed on an init container that runs to completion",
@@ -80,54 +80,54 @@ _on_the_host: Final = late("ports", "on_the_host")
 _restart_rules: Final = late("restarts", "rules")
 
 
-def containers(found: PodViolations, at: At, pod: Tree) -> None:
+def containers(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check all containers of a pod, whose spec is at `at`."""
     named: dict[str, At] = {}
     with_ports = False
     for kind in ("containers", "initContainers"):
         for index, container in enumerate(pod.get(kind) or ()):
             here = ((at, kind), index)
-            of_any_kind(found, here, container, named)
+            of_any_kind(violations, here, container, named)
             running = kind == "containers" or container.get("restartPolicy") == "Always"
-            (_fields_of_running if running else _fields_of_init)(found, here, container)
+            (_fields_of_running if running else _fields_of_init)(violations, here, container)
             if "restartPolicyRules" in container:
-                _restart_rules(found, here, container)
+                _restart_rules(violations, here, container)
             with_ports = with_ports or "ports" in container
     if with_ports:
-        _on_the_host(found, at, pod)
+        _on_the_host(violations, at, pod)
     if not pod.get("containers"):
-        found.missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
+        violations.missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
-def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
+def of_any_kind(violations: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
     """Check a container's name, image and mounts; `named` maps earlier names to their places and is updated."""
     name = container.get("name")
     if not name or not container.get("image"):
-        _incomplete(found, at, container)
+        _incomplete(violations, at, container)
     if name:
-        label(found, (at, "name"), name)
+        label(violations, (at, "name"), name)
         if name in named:
-            _same_name(found, (at, "name"), name, named[name])
+            _same_name(violations, (at, "name"), name, named[name])
         else:
             named[name] = (at, "name")
     if "volumeMounts" in container or "volumeDevices" in container:
-        _mounts(found, at, container)
+        _mounts(violations, at, container)
 
 
-def one_by_one(found: PodViolations, at: At, container: Tree) -> None:
+def one_by_one(violations: PodViolations, at: At, container: Tree) -> None:
     """Check the fields that any kind of container can have."""
-    _fields(found, at, container)
+    _fields(violations, at, container)
 
 
-def _incomplete(found: PodViolations, at: At, container: Tree) -> None:
+def _incomplete(violations: PodViolations, at: At, container: Tree) -> None:
     if not container.get("name"):
-        found.missing((at, "name"), "name the container, for example main")
+        violations.missing((at, "name"), "name the container, for example main")
     if not container.get("image"):
-        found.missing((at, "image"), "set the image with its tag")
+        violations.missing((at, "image"), "set the image with its tag")
 
 
-def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
-    found.report(
+def _same_name(violations: PodViolations, at: At, name: str, first: At) -> None:
+    violations.report(
         DUPLICATE_ITEM,
         at,
         f'two containers of the pod are named "{name}"',

@@ -50,39 +50,39 @@ BYTE_DIVISORS: Final = (
 )
 
 
-def env(found: PodViolations, at: At, variables: list[Tree]) -> None:
+def env(violations: PodViolations, at: At, variables: list[Tree]) -> None:
     """Check a container's environment variables."""
     for index, variable in enumerate(variables):
         name = variable.get("name", "")
         if not (name.isidentifier() and name.isascii()):
-            _name(found, ((at, index), "name"), name)
+            _name(violations, ((at, index), "name"), name)
         if "valueFrom" in variable:
-            _value_from(found, (at, index), variable)
+            _value_from(violations, (at, index), variable)
 
 
-def env_from(found: PodViolations, at: At, sources: list[Tree]) -> None:
+def env_from(violations: PodViolations, at: At, sources: list[Tree]) -> None:
     """Check the ConfigMaps and Secrets in envFrom. The API server's error for one without a source has no index."""
     for index, source in enumerate(sources):
         here = (at, index)
         if prefix := source.get("prefix"):
-            _name(found, (here, "prefix"), prefix)
+            _name(violations, (here, "prefix"), prefix)
         present = [kind for kind in _OBJECTS if kind in source]
         for kind in present:
-            _object(found, ((here, kind), "name"), source[kind].get("name", ""))
+            _object(violations, ((here, kind), "name"), source[kind].get("name", ""))
         if len(present) != 1:
-            _source_count(found, here, present, _OBJECTS, field=field_of(at))
+            _source_count(violations, here, present, _OBJECTS, field=field_of(at))
 
 
-def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str] = FIELDS) -> None:
+def field_ref(violations: PodViolations, at: At, ref: Tree, readable: Collection[str] = FIELDS) -> None:
     """Check a reference to a pod field: one of `readable`, or a single label or annotation."""
     path = ref.get("fieldPath", "")
     version = ref.get("apiVersion") or "v1"
     if version == "v1" and (path == INDEX or _OLD_NAMES.get(path, path) in readable):
         return
     if not path:
-        found.missing((at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
+        violations.missing((at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
     elif version != "v1":
-        found.report(
+        violations.report(
             ENV_FIELD,
             (at, "apiVersion"),
             f'apiVersion must be "v1", not "{version}"',
@@ -90,29 +90,29 @@ def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str]
             field=field_of((at, "fieldPath")),
         )
     else:
-        _check_subscript(found, at, path, readable)
+        _check_subscript(violations, at, path, readable)
 
 
-def resource_ref(found: PodViolations, at: At, ref: Tree) -> None:
+def resource_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     """Check a reference to a request or a limit, and its divisor."""
     resource = ref.get("resource", "")
     huge = resource.startswith(HUGE_PAGES)
     if not resource or not (huge or resource in RESOURCES):
-        _unsupported_resource(found, (at, "resource"), resource)
+        _unsupported_resource(violations, (at, "resource"), resource)
     elif "divisor" in ref:
         divisors = CPU_DIVISORS if resource.endswith(".cpu") and not huge else BYTE_DIVISORS
-        _divisor(found, (at, "divisor"), ref["divisor"], divisors)
+        _divisor(violations, (at, "divisor"), ref["divisor"], divisors)
 
 
-def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
+def _value_from(violations: PodViolations, at: At, variable: Tree) -> None:
     here, source = (at, "valueFrom"), variable["valueFrom"]
     present = [kind for kind in _SOURCES if kind in source]
     for kind in present:
-        _SOURCES[kind](found, (here, kind), source[kind])
+        _SOURCES[kind](violations, (here, kind), source[kind])
     if len(present) == 1 and not variable.get("value"):
         return
     if present and variable.get("value"):
-        found.report(
+        violations.report(
             ENV_SOURCE,
             here,
             f"{called(at)} sets both value and valueFrom",
@@ -120,13 +120,13 @@ def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
             related=(("the value", (at, "value")),),
         )
     else:
-        _source_count(found, here, present, tuple(_SOURCES))
+        _source_count(violations, here, present, tuple(_SOURCES))
 
 
 def _source_count(
-    found: PodViolations, at: At, present: list[str], possible: tuple[str, ...], *, field: str = ""
+    violations: PodViolations, at: At, present: list[str], possible: tuple[str, ...], *, field: str = ""
 ) -> None:
-    found.report(
+    violations.report(
         ENV_SOURCE,
         at,
         f"{called(at)} sets {listed(present)}, but must set exactly one source"
@@ -138,17 +138,17 @@ def _source_count(
     )
 
 
-def _name(found: PodViolations, at: At, name: str) -> None:
+def _name(violations: PodViolations, at: At, name: str) -> None:
     """Check a variable name or a variable name prefix."""
     from trainc.kubernetes import names
 
     if not names.is_relaxed_env_var_name(name):
         return
     if not name:
-        found.missing(at, "name the variable, for example NCCL_DEBUG")
+        violations.missing(at, "name the variable, for example NCCL_DEBUG")
         return
     invalid = next(character for character in name if not " " <= character <= "~" or character == "=")
-    found.report(
+    violations.report(
         INVALID_NAME,
         at,
         f"{called(at)} is not a valid variable name: {shown(name)} contains {shown(invalid)}",
@@ -158,7 +158,7 @@ def _name(found: PodViolations, at: At, name: str) -> None:
     )
 
 
-def _object(found: PodViolations, at: At, name: str, *, as_prefix: bool = True) -> None:
+def _object(violations: PodViolations, at: At, name: str, *, as_prefix: bool = True) -> None:
     """Check the name of a ConfigMap or a Secret.
 
     With `as_prefix`, the name may be the beginning of one: a trailing dash and the character before it are not checked.
@@ -169,23 +169,23 @@ def _object(found: PodViolations, at: At, name: str, *, as_prefix: bool = True) 
     if not names.is_dns1123_subdomain(checked):
         return
     if name:
-        found.bad_name(at, name, "subdomain")
+        violations.bad_name(at, name, "subdomain")
     else:
-        found.missing(at, "set the name of the object that has the value")
+        violations.missing(at, "set the name of the object that has the value")
 
 
-def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
+def _key_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     """Check a reference to a key of a ConfigMap or a Secret."""
-    _object(found, (at, "name"), ref.get("name", ""), as_prefix=False)
+    _object(violations, (at, "name"), ref.get("name", ""), as_prefix=False)
     key = ref.get("key", "")
     from trainc.kubernetes import names
 
     if not names.is_config_map_key(key):
         return
     if not key:
-        found.missing((at, "key"), "set the key that has the value")
+        violations.missing((at, "key"), "set the key that has the value")
         return
-    found.report(
+    violations.report(
         INVALID_NAME,
         (at, "key"),
         f"key {shown(key)} is not a valid ConfigMap or Secret key",
@@ -193,61 +193,61 @@ def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
     )
 
 
-def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
+def _file_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     """Check a variable that an init container writes to a file in an emptyDir volume."""
-    _file_volume(found, (at, "volumeName"), ref.get("volumeName", ""))
+    _file_volume(violations, (at, "volumeName"), ref.get("volumeName", ""))
     from trainc.kubernetes.validation import mounts
 
     if not ref.get("path"):
-        found.missing((at, "path"), "set the path of the file in the volume")
+        violations.missing((at, "path"), "set the path of the file in the volume")
     elif ".." in ref["path"].split("/"):
-        found.report(
+        violations.report(
             mounts.SUB_PATH,
             (at, "path"),
             f'path {ref["path"]} contains "..", which leads out of the volume',
             "use a path inside the volume, without ..",
         )
     if not ref.get("key"):
-        found.missing((at, "key"), "set the name of the variable in the file")
+        violations.missing((at, "key"), "set the name of the variable in the file")
     else:
-        _name(found, (at, "key"), ref["key"])
+        _name(violations, (at, "key"), ref["key"])
 
 
-def _file_volume(found: PodViolations, at: At, name: str) -> None:
+def _file_volume(violations: PodViolations, at: At, name: str) -> None:
     """Check a file's volume: it must exist, valid or not, and be an emptyDir, which is the default source."""
     from trainc.kubernetes import names
     from trainc.kubernetes.validation import mounts
 
-    volume = next((v for v in found.pod.get("volumes") or () if v.get("name") == name), None)
+    volume = next((v for v in violations.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
-        found.missing(at, "set the name of the emptyDir volume that has the file")
+        violations.missing(at, "set the name of the emptyDir volume that has the file")
     elif names.is_dns1123_label(name):
-        found.bad_name(at, name, "label")
+        violations.bad_name(at, name, "label")
     elif volume is None:
-        mounts.no_volume(found, at, name)
+        mounts.no_volume(violations, at, name)
     elif "emptyDir" not in volume and volume.keys() != {"name"}:
-        found.report(
+        violations.report(
             ENV_FILE,
             at,
             f'volume "{name}" is not an emptyDir volume, which fileKeyRef requires',
             "use an emptyDir volume that an init container writes the file to, or configMapKeyRef or secretKeyRef for "
             "a ConfigMap or a Secret",
-            related=(("the volume", mounts.volume_at(found, at, name)),),
+            related=(("the volume", mounts.volume_at(violations, at, name)),),
         )
 
 
-def _check_subscript(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
+def _check_subscript(violations: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
     """Check a path that is not one of the readable fields: it may be a single label or annotation."""
     from trainc.kubernetes import names
 
     base, bracket, key = path.removesuffix("']").partition("['")
     if not (path.endswith("']") and base and bracket and base in _KEYED):
-        _unsupported_field(found, (at, "fieldPath"), path, readable)
+        _unsupported_field(violations, (at, "fieldPath"), path, readable)
     elif names.is_qualified_name(key if base == "metadata.labels" else key.lower()):
         from trainc.kubernetes import misnamed
 
         kind = base.removeprefix("metadata.")[:-1]
-        found.report(
+        violations.report(
             ENV_FIELD,
             (at, "fieldPath"),
             f"fieldPath has an invalid {kind} key: {shown(key)} {misnamed.fault_of_key(key)}",
@@ -256,7 +256,7 @@ def _check_subscript(found: PodViolations, at: At, path: str, readable: Collecti
         )
 
 
-def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
+def _unsupported_field(violations: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
     from trainc.base.nearest import nearest
 
     if path in _KEYED:
@@ -265,14 +265,14 @@ def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collec
         help = f"did you mean {near}?"
     else:
         help = f"use one of {listed(sorted(readable))}, or a single label or annotation: metadata.labels['KEY']"
-    found.report(ENV_FIELD, at, f"fieldPath {shown(path)} is not a pod field that can be read here", help)
+    violations.report(ENV_FIELD, at, f"fieldPath {shown(path)} is not a pod field that can be read here", help)
 
 
-def _unsupported_resource(found: PodViolations, at: At, resource: str) -> None:
+def _unsupported_resource(violations: PodViolations, at: At, resource: str) -> None:
     from trainc.base.nearest import nearest
 
     if not resource:
-        found.missing(at, "set a resource, for example resource: limits.cpu")
+        violations.missing(at, "set a resource, for example resource: limits.cpu")
         return
     if "gpu" in resource.lower():
         help = "set the number of GPUs as the variable's value"
@@ -280,17 +280,17 @@ def _unsupported_resource(found: PodViolations, at: At, resource: str) -> None:
         help = f"did you mean {near}?"
     else:
         help = f"use one of {listed(list(RESOURCES))}, or huge pages; set any other number as the variable's value"
-    found.report(ENV_RESOURCE, at, f"resource {shown(resource)} cannot be read by a variable", help)
+    violations.report(ENV_RESOURCE, at, f"resource {shown(resource)} cannot be read by a variable", help)
 
 
-def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
+def _divisor(violations: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
     """Check the divisor of a resource, as Kubernetes prints it; 0 means the default."""
     from trainc.kubernetes.quantity import Quantity
 
     amount = Quantity.from_json(divisor)
     if amount.is_zero or str(amount) in allowed:
         return
-    found.report(
+    violations.report(
         ENV_RESOURCE,
         at,
         f"divisor must be {listed(list(allowed), 'or')}, not {divisor}",

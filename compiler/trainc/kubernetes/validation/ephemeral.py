@@ -27,9 +27,9 @@ FORBIDDEN: Final = (
 """The fields that an ephemeral container must not set."""
 
 
-def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
+def ephemeral(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check all ephemeral containers of a pod, whose spec is at `at`."""
-    found.report(
+    violations.report(
         EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
         "a pod template cannot have ephemeral containers",
@@ -43,11 +43,11 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
     others = set(named) - {""}
     for index, one in enumerate(pod["ephemeralContainers"]):
         here = ((at, "ephemeralContainers"), index)
-        container.of_any_kind(found, here, one, named)
-        container.one_by_one(found, here, one)
+        container.of_any_kind(violations, here, one, named)
+        container.one_by_one(violations, here, one)
         image, target = one.get("image", ""), one.get("targetContainerName")
         if image != image.strip(SPACES):
-            found.report(
+            violations.report(
                 EPHEMERAL_CONTAINER,
                 (here, "image"),
                 f'image "{image}" has whitespace around it',
@@ -56,7 +56,7 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
         if target and target not in others:
             from trainc.base.nearest import use
 
-            found.report(
+            violations.report(
                 EPHEMERAL_CONTAINER,
                 (here, "targetContainerName"),
                 f'the pod has no container named "{target}"',
@@ -64,15 +64,15 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
             )
         for key in FORBIDDEN:
             if key in one and not _counts_as_unset(key, one[key]):
-                _forbidden(found, (here, key), key)
+                _forbidden(violations, (here, key), key)
         for place, mount in enumerate(one.get("volumeMounts") or ()):
             for key in ("subPath", "subPathExpr"):
                 if mount.get(key):
-                    _forbidden(found, (((here, "volumeMounts"), place), key), key)
+                    _forbidden(violations, (((here, "volumeMounts"), place), key), key)
 
 
-def _forbidden(found: PodViolations, at: At, key: str) -> None:
-    found.report(EPHEMERAL_CONTAINER, at, f"{key} is not allowed in an ephemeral container", "remove it")
+def _forbidden(violations: PodViolations, at: At, key: str) -> None:
+    violations.report(EPHEMERAL_CONTAINER, at, f"{key} is not allowed in an ephemeral container", "remove it")
 
 
 def _counts_as_unset(key: str, value: Tree) -> bool:

@@ -40,25 +40,27 @@ CPU_DIVISORS: Final = ("1", "1m")
 BYTE_DIVISORS: Final = ("1", *(f"1{prefix}" for prefix in "kMGTPE"), *(f"1{prefix}i" for prefix in "KMGTPE"))
 
 
-def pod_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
+def pod_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
     """Check a reference to a pod field, or to a single label or annotation."""
     path = ref.get("fieldPath")
     here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
-        found.missing(here, "set a pod field, for example metadata.name", field=cluster_field(field))
+        violations.missing(here, "set a pod field, for example metadata.name", field=cluster_field(field))
         return
     name, subscript = split(path)
     if (ref.get("apiVersion") or "v1") != "v1":
         message = f'apiVersion must be "v1", not {shown(ref["apiVersion"])}'
-        found.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
+        violations.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
 
             message = f"fieldPath {shown(path)} has an invalid key: it {misnamed.fault_of_key(subscript)}"
-            found.report(POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named))
+            violations.report(
+                POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named)
+            )
     elif path not in FIELDS:
-        _unreadable(found, here, path, cluster_field(field))
+        _unreadable(violations, here, path, cluster_field(field))
 
 
 def split(path: str) -> tuple[str, str | None]:
@@ -67,12 +69,12 @@ def split(path: str) -> tuple[str, str | None]:
     return (name, rest[:-2]) if name and bracket and rest.endswith("']") else (path, None)
 
 
-def _unreadable(found: PodViolations, at: At, path: str, field: str) -> None:
+def _unreadable(violations: PodViolations, at: At, path: str, field: str) -> None:
     from trainc.base.nearest import meant
 
     reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
     help = f"use {listed([*FIELDS], 'or')}"
-    found.report(
+    violations.report(
         POD_FILE,
         at,
         f"fieldPath {shown(path)} {reason}",
@@ -81,31 +83,31 @@ def _unreadable(found: PodViolations, at: At, path: str, field: str) -> None:
     )
 
 
-def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
+def resource_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
     """Check a reference to a resource of a container, which must be named: files do not belong to a container."""
     resource = ref.get("resource") or ""
     unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
         if unnamed:
-            found.missing((at, "containerName"), field=cluster_field(named, "containerName"))
+            violations.missing((at, "containerName"), field=cluster_field(named, "containerName"))
         elif not resource:
-            found.missing(
+            violations.missing(
                 (at, "resource"),
                 "set a resource, for example limits.memory",
                 field=cluster_field(named, "resource"),
             )
         else:
-            found.not_allowed((at, "resource"), resource, RESOURCES, field=cluster_field(named, "resource"))
+            violations.not_allowed((at, "resource"), resource, RESOURCES, field=cluster_field(named, "resource"))
     if "divisor" in ref:
-        _divisor(found, at, resource, Quantity.from_json(ref["divisor"]), named)
+        _divisor(violations, at, resource, Quantity.from_json(ref["divisor"]), named)
 
 
-def _divisor(found: PodViolations, at: At, resource: str, divisor: Quantity, named: At) -> None:
+def _divisor(violations: PodViolations, at: At, resource: str, divisor: Quantity, named: At) -> None:
     if divisor.is_zero or not (resource in RESOURCES or resource.startswith(PAGES)):
         return
     allowed = CPU_DIVISORS if resource in ("limits.cpu", "requests.cpu") else BYTE_DIVISORS
     if str(divisor) not in allowed:
-        found.report(
+        violations.report(
             POD_FILE,
             (at, "divisor"),
             f"divisor {divisor} is not allowed for {resource}",

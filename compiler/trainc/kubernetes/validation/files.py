@@ -21,28 +21,28 @@ PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "Path outside it
 MAX_MODE: Final = 0o777
 
 
-def items(found: PodViolations, at: At, items: list[Tree]) -> None:
+def items(violations: PodViolations, at: At, items: list[Tree]) -> None:
     """Check the keys of a Secret or ConfigMap that become files."""
     for index, value in enumerate(items):
-        item(found, (at, index), value)
+        item(violations, (at, index), value)
 
 
-def item(found: PodViolations, at: At, value: Tree) -> None:
+def item(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one key and its file."""
-    required(found, at, value, "key", "path")
+    required(violations, at, value, "key", "path")
     if path := value.get("path"):
-        inside(found, (at, "path"), path)
+        inside(violations, (at, "path"), path)
     if "mode" in value:
-        mode(found, (at, "mode"), value["mode"])
+        mode(violations, (at, "mode"), value["mode"])
 
 
-def mode(found: PodViolations, at: At, value: int, *, named: At = None) -> None:
+def mode(violations: PodViolations, at: At, value: int, *, named: At = None) -> None:
     """Check a file's permissions, which a manifest writes in decimal or in octal with a leading zero."""
     if 0 <= value <= MAX_MODE:
         return
     text = str(value)
     octal = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
-    found.report(
+    violations.report(
         FILE_MODE,
         at,
         f"{called(at)} must be from 0 to 511 (0777 in octal), not {value}",
@@ -53,30 +53,30 @@ def mode(found: PodViolations, at: At, value: int, *, named: At = None) -> None:
     )
 
 
-def inside(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
+def inside(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check a file's path in a volume: as `below`, and it must not start with `..`, which the kubelet reserves."""
-    below(found, at, value, named=named)
+    below(violations, at, value, named=named)
     if value.startswith("..") and value != ".." and not value.startswith("../"):
-        _outside(found, at, value, 'starts with ".."', "rename the file", named)
+        _outside(violations, at, value, 'starts with ".."', "rename the file", named)
 
 
-def below(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
+def below(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check a relative path, which must not leave its directory."""
     if value[:1] == "/":
-        _outside(found, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
-    no_parent(found, at, value, named=named)
+        _outside(violations, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
+    no_parent(violations, at, value, named=named)
 
 
-def no_parent(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
+def no_parent(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check that no element of a path is `..`."""
     if ".." in value and ".." in value.split("/"):
-        _outside(found, at, value, 'contains ".."', "use a path without ..", named)
+        _outside(violations, at, value, 'contains ".."', "use a path without ..", named)
 
 
-def not_absolute(found: PodViolations, at: At, value: str) -> None:
+def not_absolute(violations: PodViolations, at: At, value: str) -> None:
     """Report a path that must be absolute and is not."""
-    found.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
+    violations.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
 
 
-def _outside(found: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
-    found.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))
+def _outside(violations: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
+    violations.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))

@@ -42,45 +42,45 @@ SPEC: Final[dict[str, FieldRule]] = {
 _spec: Final = fields(SPEC)
 
 
-def job(found: PodViolations, at: At, job: Tree) -> None:
+def job(violations: PodViolations, at: At, job: Tree) -> None:
     """Check a whole Job."""
     spec, place = job["spec"], (at, "spec")
-    found.job = spec
+    violations.job = spec
     own_metadata = job.get("metadata") or {}
     if "labels" in own_metadata or "annotations" in own_metadata:
         for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
-            rule(found, ((at, "metadata"), key), own_metadata.get(key) or {}, field=f"metadata.{key}")
-    _spec(found, place, spec)
+            rule(violations, ((at, "metadata"), key), own_metadata.get(key) or {}, field=f"metadata.{key}")
+    _spec(violations, place, spec)
     if spec.get("completionMode") == "Indexed":
-        indexed(found, place, spec)
+        indexed(violations, place, spec)
     elif "backoffLimitPerIndex" in spec or "maxFailedIndexes" in spec:
         from trainc.kubernetes.validation import policies
 
         for key in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if key in spec:
-                policies.only_indexed(found, (place, key))
+                policies.only_indexed(violations, (place, key))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        found.report(
+        violations.report(
             BACKOFF_LIMIT_PER_INDEX,
             (place, "backoffLimitPerIndex"),
             "maxFailedIndexes requires backoffLimitPerIndex, which defines when an index has failed",
             "add backoffLimitPerIndex, or remove maxFailedIndexes",
             related=(("maxFailedIndexes", (place, "maxFailedIndexes")),),
         )
-    labels = found.metadata.get("labels") or {}
+    labels = violations.metadata.get("labels") or {}
     if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in metadata.GENERATED):
         from trainc.kubernetes.validation import selector
 
-        selector.selector(found, place, job)
-    pod.template(found, (place, "template"), spec["template"])
+        selector.selector(violations, place, job)
+    pod.template(violations, (place, "template"), spec["template"])
 
 
-def indexed(found: PodViolations, place: At, spec: Tree) -> None:
+def indexed(violations: PodViolations, place: At, spec: Tree) -> None:
     """Check a Job whose pods have an index. JobSet ensures that their host names are short enough."""
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
     if completions is None:
         if parallelism is not None:  # else both are 1
-            found.report(
+            violations.report(
                 REQUIRED,
                 (place, "completions"),
                 f"the Job sets parallelism {parallelism} but no completions, which an indexed Job requires",
@@ -88,12 +88,12 @@ def indexed(found: PodViolations, place: At, spec: Tree) -> None:
             )
         completions = 1 if parallelism is None else None
     if parallelism is not None and parallelism > MAX_PARALLELISM:
-        found.out_of_range((place, "parallelism"), parallelism, 0, MAX_PARALLELISM)
+        violations.out_of_range((place, "parallelism"), parallelism, 0, MAX_PARALLELISM)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
-        failed_indexes(found, place, spec, completions)
+        failed_indexes(violations, place, spec, completions)
 
 
-def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | None) -> None:
+def failed_indexes(violations: PodViolations, at: At, spec: Tree, completions: int | None) -> None:
     """Check the number of indexes that may fail, and the limits of a very large Job."""
     max_failed, limit = spec.get("maxFailedIndexes"), "backoffLimitPerIndex" in spec
     place = (at, "maxFailedIndexes")
@@ -105,7 +105,7 @@ def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | 
             (MAX_WITH_MANY if large else None, f"the limit of a Job with more than {MANY_COMPLETIONS} completions"),
         ):
             if bound is not None and max_failed > bound:
-                found.report(
+                violations.report(
                     BACKOFF_LIMIT_PER_INDEX,
                     place,
                     f"maxFailedIndexes {max_failed} exceeds {why}, {bound}",
@@ -113,7 +113,7 @@ def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | 
                 )
                 break
     elif large:
-        found.report(
+        violations.report(
             BACKOFF_LIMIT_PER_INDEX,
             place,
             f"a Job with {completions} completions and backoffLimitPerIndex requires maxFailedIndexes",
@@ -121,7 +121,7 @@ def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | 
             related=(("completions", (at, "completions")),),
         )
     if large and spec.get("parallelism", 1) > MAX_WITH_MANY:
-        found.report(
+        violations.report(
             BACKOFF_LIMIT_PER_INDEX,
             (at, "parallelism"),
             f"parallelism is {spec['parallelism']}, but a Job with more than {MANY_COMPLETIONS} completions and "

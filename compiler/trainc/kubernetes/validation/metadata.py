@@ -39,33 +39,37 @@ def good_value(value: str) -> bool:
     return not names.is_label_value(value)
 
 
-def labels(found: PodViolations, at: At, values: dict[str, str], *, field: str = "", selected: str = _NO_MATCH) -> None:
+def labels(
+    violations: PodViolations, at: At, values: dict[str, str], *, field: str = "", selected: str = _NO_MATCH
+) -> None:
     """Check label keys and values; without `field`, those that a selector matches, for which `selected` is the help."""
     for key, value in values.items():
         if not good_key(key):
-            found.bad_key((at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
+            violations.bad_key((at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
         if not good_value(value):
             help = f"{_LABEL_FORM}; or make it an annotation" if field else selected
-            bad_value(found, (at, key), value, key, field=field or field_of(at), help=help)
+            bad_value(violations, (at, key), value, key, field=field or field_of(at), help=help)
 
 
-def bad_value(found: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NO_MATCH) -> None:
+def bad_value(
+    violations: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NO_MATCH
+) -> None:
     """Report an invalid label value; `name` is the field or label name in the message."""
     from trainc.kubernetes import misnamed
 
     fault = misnamed.fault(value, misnamed.QUALIFIED, 63)
     message = f"invalid label value for {shortened(name)}: {shown(value)} {fault}"
-    found.report(INVALID_LABEL, at, message, help, field=field)
+    violations.report(INVALID_LABEL, at, message, help, field=field)
 
 
-def annotation_keys(found: PodViolations, at: At, values: dict[str, str], *, field: str = "") -> None:
+def annotation_keys(violations: PodViolations, at: At, values: dict[str, str], *, field: str = "") -> None:
     """Check annotation keys and the total size of the annotations."""
     for key in values:
         if not good_key(key.lower()):
-            found.bad_key((at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True)
+            violations.bad_key((at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True)
     # A character has at most four bytes, so the annotations rarely have to be encoded.
     if 4 * sum(map(len, [*values, *values.values()])) > _MAX_BYTES:
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in [*values, *values.values()])
         if size > _MAX_BYTES:
             message = f"the annotations take {size} bytes; the limit is {_MAX_BYTES}"
-            found.report(ANNOTATIONS_TOO_BIG, at, message, "move the data to a ConfigMap", field=field)
+            violations.report(ANNOTATIONS_TOO_BIG, at, message, "move the data to a ConfigMap", field=field)

@@ -25,26 +25,26 @@ CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
 """The volume sources that can be block devices."""
 
 
-def of_container(found: PodViolations, at: At, container: Tree) -> None:
+def of_container(violations: PodViolations, at: At, container: Tree) -> None:
     """Check the mounts and devices of one container."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     here: At = (at, "volumeMounts")
     places: dict[str, At] = {}
     for index, mount in enumerate(mounts):
-        _mount(found, (here, index), mount, container, places)
+        _mount(violations, (here, index), mount, container, places)
     if devices:
-        _devices(found, (at, "volumeDevices"), devices)
+        _devices(violations, (at, "volumeDevices"), devices)
     if mounts and devices:
-        _both(found, at, container)
+        _both(violations, at, container)
 
 
-def no_volume(found: PodViolations, at: At, name: str) -> None:
+def no_volume(violations: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
     from trainc.base.nearest import meant
 
-    if name in found.volumes:
-        there = volume_at(found, at, name)
-        found.report(
+    if name in violations.volumes:
+        there = volume_at(violations, at, name)
+        violations.report(
             VOLUME_MISSING,
             at,
             f"volume {shown(name)} counts as missing because it is itself invalid",
@@ -52,50 +52,50 @@ def no_volume(found: PodViolations, at: At, name: str) -> None:
             related=(("the volume", there),) if there else (),
         )
         return
-    known = [known for known, volume in found.volumes.items() if volume]
+    known = [known for known, volume in violations.volumes.items() if volume]
     help = (
         f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space"
     )
-    found.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", meant(name, known, help))
+    violations.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", meant(name, known, help))
 
 
-def volume_at(found: PodViolations, at: At, name: str) -> At:
+def volume_at(violations: PodViolations, at: At, name: str) -> At:
     """Return the place of a volume in the pod that contains the place `at`."""
     while at is not None and at[1] != "spec":
         at = at[0]
-    for index, volume in enumerate(found.pod.get("volumes") or ()):
+    for index, volume in enumerate(violations.pod.get("volumes") or ()):
         if volume.get("name") == name:
             return (at, "volumes"), index
     return None
 
 
-def _mount(found: PodViolations, at: At, mount: Tree, container: Tree, places: dict[str, At]) -> None:
+def _mount(violations: PodViolations, at: At, mount: Tree, container: Tree, places: dict[str, At]) -> None:
     name, path = mount.get("name", ""), mount.get("mountPath", "")
     if not (name and path):
-        _incomplete(found, at, mount)
-    if name and not found.volumes.get(name):
-        no_volume(found, (at, "name"), name)
+        _incomplete(violations, at, mount)
+    if name and not violations.volumes.get(name):
+        no_volume(violations, (at, "name"), name)
     first = places.setdefault(path, at)
     if first is not at and path:
-        _duplicate_path(found, (at, "mountPath"), path, (first, "mountPath"))
+        _duplicate_path(violations, (at, "mountPath"), path, (first, "mountPath"))
     if "subPath" in mount or "subPathExpr" in mount:
-        _sub_paths(found, at, mount)
+        _sub_paths(violations, at, mount)
     if "mountPropagation" in mount:
-        _propagation(found, at, mount["mountPropagation"], container)
+        _propagation(violations, at, mount["mountPropagation"], container)
     if "recursiveReadOnly" in mount:
-        _recursive(found, at, mount)
+        _recursive(violations, at, mount)
 
 
-def _incomplete(found: PodViolations, at: At, mount: Tree) -> None:
+def _incomplete(violations: PodViolations, at: At, mount: Tree) -> None:
     if not mount.get("name"):
-        found.missing((at, "name"), "set the name of a volume of the pod")
+        violations.missing((at, "name"), "set the name of a volume of the pod")
     if not mount.get("mountPath"):
-        found.missing((at, "mountPath"), "set the path in the container, for example mountPath: /data")
+        violations.missing((at, "mountPath"), "set the path in the container, for example mountPath: /data")
 
 
-def _duplicate_path(found: PodViolations, at: At, path: str, first: At) -> None:
-    found.report(
+def _duplicate_path(violations: PodViolations, at: At, path: str, first: At) -> None:
+    violations.report(
         MOUNT_PATH_TAKEN,
         at,
         f"two volumes of the container use the path {shown(path)}",
@@ -104,7 +104,7 @@ def _duplicate_path(found: PodViolations, at: At, path: str, first: At) -> None:
     )
 
 
-def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
+def _sub_paths(violations: PodViolations, at: At, mount: Tree) -> None:
     """Check the directory or file of a volume that is mounted, with or without variables in its path."""
     assert at is not None
     for key in ("subPath", "subPathExpr"):
@@ -112,7 +112,7 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
         if not path:
             continue
         if key == "subPathExpr" and mount.get("subPath"):
-            found.report(
+            violations.report(
                 SUB_PATH,
                 (at, key),
                 "the mount sets both subPath and subPathExpr",
@@ -121,7 +121,7 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
             )
         if path.startswith("/") or ".." in path.split("/"):
             why = "it starts with a slash" if path.startswith("/") else '".." leads out of the volume'
-            found.report(
+            violations.report(
                 SUB_PATH,
                 (at, key),
                 f"{key} {path} is not a path inside the volume: {why}",
@@ -130,14 +130,14 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
             )
 
 
-def _propagation(found: PodViolations, at: At, propagation: str, container: Tree) -> None:
+def _propagation(violations: PodViolations, at: At, propagation: str, container: Tree) -> None:
     """Check how later mounts below this mount propagate between the container and the node."""
     assert at is not None
     field = field_of((at[0], "mountPropagation"))
     if propagation not in PROPAGATIONS:
-        found.not_allowed((at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
+        violations.not_allowed((at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
-        found.report(
+        violations.report(
             MOUNT_MODE,
             (at, "mountPropagation"),
             "mountPropagation Bidirectional requires a privileged container",
@@ -146,15 +146,15 @@ def _propagation(found: PodViolations, at: At, propagation: str, container: Tree
         )
 
 
-def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
+def _recursive(violations: PodViolations, at: At, mount: Tree) -> None:
     """Check whether mounts below this mount are read-only as well."""
     assert at is not None
     here, value, propagation = (at, "recursiveReadOnly"), mount["recursiveReadOnly"], mount.get("mountPropagation")
     field = field_of((at[0], "recursiveReadOnly"))
     if value not in RECURSIVE:
-        found.not_allowed(here, value, RECURSIVE, field=field)
+        violations.not_allowed(here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
-        found.report(
+        violations.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly {value} requires a read-only mount",
@@ -162,7 +162,7 @@ def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
             field=field,
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):
-        found.report(
+        violations.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly {value} cannot be combined with mountPropagation",
@@ -172,35 +172,35 @@ def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
         )
 
 
-def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
+def _devices(violations: PodViolations, at: At, devices: list[Tree]) -> None:
     names: dict[str, At] = {}
     paths: dict[str, At] = {}
     for index, device in enumerate(devices):
         here = (at, index)
         name, path = device.get("name", ""), device.get("devicePath", "")
         if name:
-            _device(found, (here, "name"), name, names)
+            _device(violations, (here, "name"), name, names)
         else:
-            found.missing((here, "name"), "set the name of a volume with a claim")
+            violations.missing((here, "name"), "set the name of a volume with a claim")
         if not path:
-            found.missing((here, "devicePath"), "set the device path, for example devicePath: /dev/xvda")
+            violations.missing((here, "devicePath"), "set the device path, for example devicePath: /dev/xvda")
         elif ".." in path.split("/"):
-            found.report(
+            violations.report(
                 BLOCK_DEVICE,
                 (here, "devicePath"),
                 f'devicePath {path} contains ".."',
                 "use a path without ..",
             )
         elif path in paths:
-            _duplicate_path(found, (here, "devicePath"), path, paths[path])
+            _duplicate_path(violations, (here, "devicePath"), path, paths[path])
         else:
             paths[path] = (here, "devicePath")
 
 
-def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> None:
+def _device(violations: PodViolations, at: At, name: str, names: dict[str, At]) -> None:
     """Check a device's volume; `names` maps earlier names to their places and is updated."""
     if name in names:
-        found.report(
+        violations.report(
             BLOCK_DEVICE,
             at,
             f"volume {shown(name)} is used for two devices of the container",
@@ -208,20 +208,20 @@ def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> No
             related=(("the first device", names[name]),),
         )
     names.setdefault(name, at)
-    volume = found.volumes.get(name)
+    volume = violations.volumes.get(name)
     if not volume:
-        no_volume(found, at, name)
+        no_volume(violations, at, name)
     elif not any(source in volume for source in CLAIMS):
-        found.report(
+        violations.report(
             BLOCK_DEVICE,
             at,
             f"volume {shown(name)} is not a claim, which a block device requires",
             "use a volume with persistentVolumeClaim or ephemeral, or mount this one with volumeMounts",
-            related=(("the volume", volume_at(found, at, name)),),
+            related=(("the volume", volume_at(violations, at, name)),),
         )
 
 
-def _both(found: PodViolations, at: At, container: Tree) -> None:
+def _both(violations: PodViolations, at: At, container: Tree) -> None:
     """Report volumes and paths that are both a mount and a device. For each volume, only its last mount counts."""
     mounts, devices = container["volumeMounts"], container["volumeDevices"]
     for one, other, path, other_path in (
@@ -234,13 +234,13 @@ def _both(found: PodViolations, at: At, container: Tree) -> None:
         for index, item in enumerate(mine):
             here, name, place = ((at, one), index), item.get("name", ""), item.get(path, "")
             if name and name in there:
-                _mount_and_device(found, (here, "name"), name, (there[name], "name"))
+                _mount_and_device(violations, (here, "name"), name, (there[name], "name"))
             if place and place in paths:
-                _duplicate_path(found, (here, path), place, (paths[place], other_path))
+                _duplicate_path(violations, (here, path), place, (paths[place], other_path))
 
 
-def _mount_and_device(found: PodViolations, at: At, name: str, other: At) -> None:
-    found.report(
+def _mount_and_device(violations: PodViolations, at: At, name: str, other: At) -> None:
+    violations.report(
         BLOCK_DEVICE,
         at,
         f"volume {shown(name)} is both mounted and a block device in the same container",

@@ -46,19 +46,19 @@ _dns: Final = one_of(*DNS_POLICIES)
 _no_dns: Final = late("network", "dns_policy_none")
 
 
-def _restart_policy(found: PodViolations, at: At, value: str) -> None:
+def _restart_policy(violations: PodViolations, at: At, value: str) -> None:
     if value == "Always":
         message = "restartPolicy must be OnFailure or Never in a Job, not Always"
         help = "use Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
-        found.report(RESTART_POLICY, at, message, help)
+        violations.report(RESTART_POLICY, at, message, help)
     else:
-        _restart(found, at, value)
+        _restart(violations, at, value)
 
 
-def _dns_policy(found: PodViolations, at: At, value: str) -> None:
-    _dns(found, at, value)
+def _dns_policy(violations: PodViolations, at: At, value: str) -> None:
+    _dns(violations, at, value)
     if value == "None":
-        _no_dns(found, at, value)
+        _no_dns(violations, at, value)
 
 
 FIELDS: Final[dict[str, FieldRule]] = {
@@ -93,32 +93,32 @@ FIELDS: Final[dict[str, FieldRule]] = {
 _fields: Final = fields(FIELDS)
 
 
-def template(found: PodViolations, at: At, template: Tree) -> None:
+def template(violations: PodViolations, at: At, template: Tree) -> None:
     """Check a pod template: its metadata and its spec."""
     spec = (at, "spec")
-    pod = found.pod
-    if found.metadata:
-        _metadata(found, at, found.metadata)
+    pod = violations.pod
+    if violations.metadata:
+        _metadata(violations, at, violations.metadata)
     if "volumes" in pod:
         from trainc.kubernetes.validation import volumes
 
-        volumes.volumes(found, (spec, "volumes"), pod["volumes"])
-    if found.claims:
+        volumes.volumes(violations, (spec, "volumes"), pod["volumes"])
+    if violations.claims:
         from trainc.kubernetes.validation import volumes
 
-        volumes.added(found, (spec, "volumes"), found.claims)
-    container.containers(found, spec, pod)
+        volumes.added(violations, (spec, "volumes"), violations.claims)
+    container.containers(violations, spec, pod)
     if pod.get("ephemeralContainers"):
         from trainc.kubernetes.validation import ephemeral
 
-        ephemeral.ephemeral(found, spec, pod)
-    _fields(found, spec, pod)
+        ephemeral.ephemeral(violations, spec, pod)
+    _fields(violations, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
-        _old_service_account(found, (spec, "serviceAccount"), pod["serviceAccount"])
+        _old_service_account(violations, (spec, "serviceAccount"), pod["serviceAccount"])
     if _has_windows_options(pod):
         from trainc.kubernetes.validation import windows
 
-        windows.host_processes(found, spec)
+        windows.host_processes(violations, spec)
 
 
 @lru_cache(maxsize=1024)
@@ -127,25 +127,25 @@ def _is_read(key: str) -> bool:
     return key in _READ_KEYS or key.startswith(_READ_PREFIXES)
 
 
-def _metadata(found: PodViolations, at: At, template_metadata: Tree) -> None:
+def _metadata(violations: PodViolations, at: At, template_metadata: Tree) -> None:
     """Check the metadata of the pod template at `at`; the API server's errors omit `metadata`."""
     for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
         if values := template_metadata.get(key):
-            rule(found, ((at, "metadata"), key), values, field=f"spec.template.{key}")
+            rule(violations, ((at, "metadata"), key), values, field=f"spec.template.{key}")
     if any(map(_is_read, template_metadata.get("annotations") or ())):
         from trainc.kubernetes.validation import podannotations
 
-        podannotations.of_template(found, at)
+        podannotations.of_template(violations, at)
 
 
-def _old_service_account(found: PodViolations, at: At, value: str) -> None:
+def _old_service_account(violations: PodViolations, at: At, value: str) -> None:
     """Check the deprecated name of serviceAccountName; the API server's errors use the new name."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
         from trainc.kubernetes.validation.combinators import field_of
 
-        found.bad_name(at, value, "subdomain", field=f"{field_of(at)}Name")
+        violations.bad_name(at, value, "subdomain", field=f"{field_of(at)}Name")
 
 
 def _has_windows_options(pod: Tree) -> bool:

@@ -37,52 +37,52 @@ _CLUSTER_FIELD: Final = "spec.template.annotations"
 _TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
 
 
-def of_template(found: PodViolations, at: At) -> None:
+def of_template(violations: PodViolations, at: At) -> None:
     """Check each annotation that Kubernetes reads, and that it agrees with the field that replaces it."""
     place = ((at, "metadata"), "annotations")
-    values: dict[str, str] = found.metadata["annotations"]
+    values: dict[str, str] = violations.metadata["annotations"]
     for key, value in values.items():
         if rule := _RULES.get(key):
-            rule(found, (place, key), value)
+            rule(violations, (place, key), value)
         elif key.startswith(_SECCOMP_OF):
-            _seccomp(found, (place, key), value)
+            _seccomp(violations, (place, key), value)
         elif key.startswith(_APP_ARMOR_OF):
-            _app_armor(found, (place, key), value, key.removeprefix(_APP_ARMOR_OF))
-    _agree(found, (at, "spec"), place, values)
+            _app_armor(violations, (place, key), value, key.removeprefix(_APP_ARMOR_OF))
+    _agree(violations, (at, "spec"), place, values)
 
 
-def _report(found: PodViolations, at: At, message: str, help: str) -> None:
+def _report(violations: PodViolations, at: At, message: str, help: str) -> None:
     assert at is not None
-    found.report(POD_ANNOTATION, at, message, help, field=f"{_CLUSTER_FIELD}[{at[1]}]")
+    violations.report(POD_ANNOTATION, at, message, help, field=f"{_CLUSTER_FIELD}[{at[1]}]")
 
 
-def _deletion_cost(found: PodViolations, at: At, value: str) -> None:
+def _deletion_cost(violations: PodViolations, at: At, value: str) -> None:
     number = _NUMBER.fullmatch(value)
     if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
         message = f"the pod deletion cost must be a 32-bit integer, not {shown(value)}"
-        _report(found, at, message, 'use an integer in quotes: "100"')
+        _report(violations, at, message, 'use an integer in quotes: "100"')
 
 
-def _mirror(found: PodViolations, at: At, value: str) -> None:
-    if not found.pod.get("nodeName"):
+def _mirror(violations: PodViolations, at: At, value: str) -> None:
+    if not violations.pod.get("nodeName"):
         message = "a mirror pod requires nodeName, which the pod does not set"
-        _report(found, at, message, "remove the annotation; only nodes create mirror pods")
+        _report(violations, at, message, "remove the annotation; only nodes create mirror pods")
 
 
-def _tolerations(found: PodViolations, at: At, value: str) -> None:
+def _tolerations(violations: PodViolations, at: At, value: str) -> None:
     """Check tolerations in JSON, whose field names are case-insensitive."""
     if not value:
         return
     tolerations = _read(value)
     if tolerations is None:
         message = "the annotation must be a JSON list of tolerations"
-        found.report(POD_ANNOTATION, at, message, "use spec.tolerations instead", field=_CLUSTER_FIELD)
+        violations.report(POD_ANNOTATION, at, message, "use spec.tolerations instead", field=_CLUSTER_FIELD)
         return
     inner = PodViolations({})
     scheduling.tolerations(inner, None, tolerations)
     for violation in inner.violations:
         field = f"{_CLUSTER_FIELD}.{_TOLERATIONS}{violation.field}"
-        found.violations.append(violation._replace(path=path_of(at), field=field, related=()))
+        violations.violations.append(violation._replace(path=path_of(at), field=field, related=()))
 
 
 def _read(text: str) -> list[dict[str, Any]] | None:
@@ -107,26 +107,26 @@ def _read(text: str) -> list[dict[str, Any]] | None:
     return tolerations
 
 
-def _seccomp(found: PodViolations, at: At, value: str) -> None:
+def _seccomp(violations: PodViolations, at: At, value: str) -> None:
     assert at is not None
     field = f"{_CLUSTER_FIELD}.{at[1]}"
     if value.startswith(_LOCAL):
-        security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
+        security.local_path(violations, at, value.removeprefix(_LOCAL), field=field)
     elif value != "unconfined" and value not in _DEFAULTS:
         message = f"{shown(value)} is not a seccomp profile"
-        found.report(
+        violations.report(
             POD_ANNOTATION, at, message, "use securityContext.seccompProfile.type: RuntimeDefault instead",
             field=field,
         )  # fmt: skip
 
 
-def _app_armor(found: PodViolations, at: At, value: str, name: str) -> None:
-    if all(container.get("name") != name for _, container in every_container(None, found.pod)):
+def _app_armor(violations: PodViolations, at: At, value: str, name: str) -> None:
+    if all(container.get("name") != name for _, container in every_container(None, violations.pod)):
         message = f"the annotation names container {shown(name)}, which the pod does not have"
-        _report(found, at, message, "correct the container's name at the end of the key")
+        _report(violations, at, message, "correct the container's name at the end of the key")
     if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
         message = f"{shown(value)} is not an AppArmor profile"
-        _report(found, at, message, "use securityContext.appArmorProfile.type: RuntimeDefault instead")
+        _report(violations, at, message, "use securityContext.appArmorProfile.type: RuntimeDefault instead")
 
 
 _RULES: Final[dict[str, Callable[[PodViolations, At, str], None]]] = {
@@ -137,28 +137,28 @@ _RULES: Final[dict[str, Callable[[PodViolations, At, str], None]]] = {
 }
 
 
-def _agree(found: PodViolations, spec: At, annotations: At, values: dict[str, str]) -> None:
+def _agree(violations: PodViolations, spec: At, annotations: At, values: dict[str, str]) -> None:
     """Check that each annotation agrees with the field that replaces it."""
-    context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
+    context, here = violations.pod.get("securityContext") or {}, (spec, "securityContext")
     if profile := context.get("seccompProfile"):
-        _agrees(found, (here, "seccompProfile"), profile, (annotations, _SECCOMP), values, _DEFAULTS)
-    of_linux = (found.pod.get("os") or {}).get("name") != "windows"
-    for place, container in every_container(spec, found.pod):
+        _agrees(violations, (here, "seccompProfile"), profile, (annotations, _SECCOMP), values, _DEFAULTS)
+    of_linux = (violations.pod.get("os") or {}).get("name") != "windows"
+    for place, container in every_container(spec, violations.pod):
         container_context, name = container.get("securityContext") or {}, container.get("name", "")
         container_place = (place, "securityContext")
         if profile := container_context.get("seccompProfile"):
             key = _SECCOMP_OF + name
-            _agrees(found, (container_place, "seccompProfile"), profile, (annotations, key), values, _DEFAULTS)
+            _agrees(violations, (container_place, "seccompProfile"), profile, (annotations, key), values, _DEFAULTS)
         profile = container_context.get("appArmorProfile") or context.get("appArmorProfile")
         if profile and of_linux:
             at = ((container_place if "appArmorProfile" in container_context else here), "appArmorProfile")
             field = field_of((container_place, "appArmorProfile"))
             key = _APP_ARMOR_OF + name
-            _agrees(found, at, profile, (annotations, key), values, _DEFAULTS[:1], field)
+            _agrees(violations, at, profile, (annotations, key), values, _DEFAULTS[:1], field)
 
 
 def _agrees(
-    found: PodViolations,
+    violations: PodViolations,
     at: At,
     profile: Tree,
     annotation: tuple[At, str],
@@ -178,7 +178,7 @@ def _agrees(
         key, matches = "type", kind not in annotation_values or value in annotation_values[kind]
     if not matches:
         message = f"{key} is {shown(profile.get(key, ''))}, but the annotation {annotation[1]} is {shown(value)}"
-        found.report(
+        violations.report(
             security.SECURITY_PROFILE, (at, key), message, "remove the annotation; the field replaces it",
             field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
         )  # fmt: skip

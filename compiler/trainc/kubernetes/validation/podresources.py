@@ -18,43 +18,43 @@ POD_RESOURCES: Final = Declaration(
 )
 
 
-def of_pod(found: PodViolations, at: At, value: Tree) -> None:
+def of_pod(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the pod-level resources, and compare the containers' resources with them."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items()), of_pod=True):
         from trainc.kubernetes.validation import resource_messages
 
-        resource_messages.report(found, at, value, wrong, owner="pods")
+        resource_messages.report(violations, at, value, wrong, owner="pods")
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
         message = "pod-level resources cannot use resource claims"
-        found.report(POD_RESOURCES, (at, "claims"), message, "move the claims to the containers that use them")
-        claims.used(found, (at, "claims"), value["claims"])
-    _check_totals(found, at, value)
-    _check_limits(found, at, limits)
+        violations.report(POD_RESOURCES, (at, "claims"), message, "move the claims to the containers that use them")
+        claims.used(violations, (at, "claims"), value["claims"])
+    _check_totals(violations, at, value)
+    _check_limits(violations, at, limits)
 
 
-def overhead(found: PodViolations, at: At, value: Tree) -> None:
+def overhead(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the pod's overhead, which the API server validates as a container's limits."""
     if wrong := faults(tuple(value.items()), ()):
         from trainc.kubernetes.validation import resource_messages
 
-        resource_messages.report(found, at, {"limits": value}, wrong, owner=resource_messages.OVERHEAD)
+        resource_messages.report(violations, at, {"limits": value}, wrong, owner=resource_messages.OVERHEAD)
 
 
-def _check_totals(found: PodViolations, at: At, value: Tree) -> None:
+def _check_totals(violations: PodViolations, at: At, value: Tree) -> None:
     """Check that the containers' total requests and huge page limits do not exceed those of the pod."""
     for kind in ("requests", "limits"):
         pod_amounts = value.get(kind) or {}
-        totals = pods.of_containers(_rounded(found.pod), kind) if pod_amounts else {}
+        totals = pods.of_containers(_rounded(violations.pod), kind) if pod_amounts else {}
         for name, amount in pod_amounts.items():
             total = totals.get(name)
             if total is None or (kind == "limits" and not name.startswith(PAGES)):
                 continue
             if total.milli_value() > thousandths(amount):
                 what = f"the pod's {kind.removesuffix('s')} of {name}"
-                found.report(
+                violations.report(
                     POD_RESOURCES,
                     ((at, kind), name),
                     f"{what} is {amount}, but the containers' total is {total}",
@@ -63,14 +63,14 @@ def _check_totals(found: PodViolations, at: At, value: Tree) -> None:
                 )
 
 
-def _check_limits(found: PodViolations, at: At, limits: Tree) -> None:
+def _check_limits(violations: PodViolations, at: At, limits: Tree) -> None:
     """Check that no container's limit exceeds the pod's limit."""
     assert at is not None
-    for index, container in enumerate(found.pod.get("containers") or () if limits else ()):
+    for index, container in enumerate(violations.pod.get("containers") or () if limits else ()):
         for name, amount in ((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and thousandths(amount) > thousandths(limits[name]):
                 place = (((((at[0], "containers"), index), "resources"), "limits"), name)
-                found.report(
+                violations.report(
                     POD_RESOURCES,
                     place,
                     f"limit of {amount} {name} exceeds the pod-level limit of {limits[name]}",

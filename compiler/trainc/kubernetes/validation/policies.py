@@ -31,20 +31,20 @@ _NUMBER: Final = re.compile(r"\+?[0-9]+")
 _status: Final = one_of("True", "False", "Unknown")
 
 
-def managed_by(found: PodViolations, at: At, value: str) -> None:
+def managed_by(violations: PodViolations, at: At, value: str) -> None:
     """Check the controller that manages the Job: a domain and a path."""
     if not value:
-        found.missing(at, "set a controller, as in acme.io/jobs, or remove the field")
+        violations.missing(at, "set a controller, as in acme.io/jobs, or remove the field")
         return
     if names.is_domain_prefixed_path(value):
-        found.report(
+        violations.report(
             INVALID_NAME,
             at,
             f"managedBy must be a domain, a slash and a path, not {shown(value)}",
             "use the controller's documented name, for example kueue.x-k8s.io/multikueue",
         )
     if len(value.encode()) > MAX_MANAGED_BY:
-        found.report(
+        violations.report(
             TOO_LONG,
             at,
             f"managedBy has {len(value)} characters; the limit is {MAX_MANAGED_BY}",
@@ -52,14 +52,14 @@ def managed_by(found: PodViolations, at: At, value: str) -> None:
         )
 
 
-def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
+def pod_replacement_policy(violations: PodViolations, at: At, value: str) -> None:
     """Check when a pod is replaced: once it is terminating, or once it has failed."""
     allowed = ("Failed", "TerminatingOrFailed")
     assert at is not None
     if value not in allowed:
-        found.not_allowed(at, value, allowed)
-    elif "podFailurePolicy" in found.job and value != "Failed":
-        found.report(
+        violations.not_allowed(at, value, allowed)
+    elif "podFailurePolicy" in violations.job and value != "Failed":
+        violations.report(
             POD_FAILURE_POLICY,
             at,
             f"podReplacementPolicy must be Failed in a Job with a podFailurePolicy, not {value}",
@@ -68,21 +68,23 @@ def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
         )
 
 
-def pod_failure_policy(found: PodViolations, at: At, policy: Tree) -> None:
+def pod_failure_policy(violations: PodViolations, at: At, policy: Tree) -> None:
     """Check how the Job handles failed pods."""
     assert at is not None
     rules = policy.get("rules") or ()
     if len(rules) > MAX_RULES:
-        too_many(found, (at, "rules"), len(rules), MAX_RULES)
+        too_many(violations, (at, "rules"), len(rules), MAX_RULES)
     containers = {
-        container.get("name") for kind in ("containers", "initContainers") for container in found.pod.get(kind) or ()
+        container.get("name")
+        for kind in ("containers", "initContainers")
+        for container in violations.pod.get(kind) or ()
     }
     for index, rule in enumerate(rules):
-        failure_rule(found, ((at, "rules"), index), rule, sorted(filter(None, containers)))
-    restart = found.pod.get("restartPolicy")
+        failure_rule(violations, ((at, "rules"), index), rule, sorted(filter(None, containers)))
+    restart = violations.pod.get("restartPolicy")
     if restart == "OnFailure":
         place = (((at[0], "template"), "spec"), "restartPolicy")
-        found.report(
+        violations.report(
             POD_FAILURE_POLICY,
             place,
             "a podFailurePolicy requires restartPolicy Never, but the pod's restartPolicy is OnFailure",
@@ -91,15 +93,15 @@ def pod_failure_policy(found: PodViolations, at: At, policy: Tree) -> None:
         )
 
 
-def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]) -> None:
+def failure_rule(violations: PodViolations, at: At, rule: Tree, containers: list[str]) -> None:
     """Check one rule: an action, and either exit codes or conditions."""
     action = rule.get("action")
     if not action:
-        found.missing((at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
+        violations.missing((at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
     elif action not in ACTIONS:
-        found.not_allowed((at, "action"), action, ACTIONS)
-    elif action == "FailIndex" and "backoffLimitPerIndex" not in found.job:
-        found.report(
+        violations.not_allowed((at, "action"), action, ACTIONS)
+    elif action == "FailIndex" and "backoffLimitPerIndex" not in violations.job:
+        violations.report(
             POD_FAILURE_POLICY,
             (at, "action"),
             "FailIndex requires backoffLimitPerIndex, without which the Job does not count failures per index",
@@ -108,36 +110,36 @@ def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
     if (codes is None) == (not conditions):
         what = "neither onExitCodes nor onPodConditions" if codes is None else "both onExitCodes and onPodConditions"
-        found.report(
+        violations.report(
             POD_FAILURE_POLICY,
             at,
             f"the rule sets {what}, but must set exactly one",
             "add one of them" if codes is None else "split it into two rules",
         )
     if codes is not None:
-        exit_codes(found, (at, "onExitCodes"), codes, containers)
+        exit_codes(violations, (at, "onExitCodes"), codes, containers)
     if len(conditions) > MAX_CONDITIONS:
-        too_many(found, (at, "onPodConditions"), len(conditions), MAX_CONDITIONS)
+        too_many(violations, (at, "onPodConditions"), len(conditions), MAX_CONDITIONS)
     for index, condition in enumerate(conditions):
         place = ((at, "onPodConditions"), index)
-        qualified(found, (place, "type"), condition.get("type", ""))
+        qualified(violations, (place, "type"), condition.get("type", ""))
         if condition.get("status"):  # the API server defaults "" to True
-            _status(found, (place, "status"), condition["status"])
+            _status(violations, (place, "status"), condition["status"])
 
 
-def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str]) -> None:
+def exit_codes(violations: PodViolations, at: At, codes: Tree, containers: list[str]) -> None:
     """Check a rule's exit codes and the container that they belong to."""
     operator, values = codes.get("operator"), codes.get("values") or []
     if not operator:
-        found.missing((at, "operator"), "add `operator: In` or `operator: NotIn`")
+        violations.missing((at, "operator"), "add `operator: In` or `operator: NotIn`")
     elif operator not in OPERATORS:
-        found.not_allowed((at, "operator"), operator, OPERATORS)
+        violations.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
         from trainc.base.nearest import meant, use
 
         help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
-        found.report(
+        violations.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule refers to container "{name}", which the pod does not have',
@@ -145,16 +147,18 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
         )
     place = (at, "values")
     if not values:
-        found.report(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the exit codes to match")
+        violations.report(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the exit codes to match")
     elif len(values) > MAX_CODES:
-        too_many(found, place, len(values), MAX_CODES)
+        too_many(violations, place, len(values), MAX_CODES)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
-            found.report(POD_FAILURE_POLICY, (place, index), "exit code 0 is not a failure", "remove it from values")
+            violations.report(
+                POD_FAILURE_POLICY, (place, index), "exit code 0 is not a failure", "remove it from values"
+            )
         if value in values[:index]:
-            found.duplicate((place, index), value, (place, values.index(value)), "exit code")
+            violations.duplicate((place, index), value, (place, values.index(value)), "exit code")
     if any(one > other for one, other in pairwise(values)):
-        found.report(
+        violations.report(
             POD_FAILURE_POLICY,
             place,
             f"exit codes {shown(values)} are not in ascending order",
@@ -162,27 +166,27 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
         )
 
 
-def success_policy(found: PodViolations, at: At, policy: Tree) -> None:
+def success_policy(violations: PodViolations, at: At, policy: Tree) -> None:
     """Check when a Job succeeds before all its pods have succeeded."""
     assert at is not None
-    if found.job.get("completionMode") != "Indexed":
-        only_indexed(found, at)
+    if violations.job.get("completionMode") != "Indexed":
+        only_indexed(violations, at)
         return
     rules = policy.get("rules") or ()
     if not rules:
-        found.missing((at, "rules"), "add a rule, or remove the policy")
+        violations.missing((at, "rules"), "add a rule, or remove the policy")
     elif len(rules) > MAX_RULES:
-        too_many(found, (at, "rules"), len(rules), MAX_RULES)
-    completions = found.job.get("completions", 1)
+        too_many(violations, (at, "rules"), len(rules), MAX_RULES)
+    completions = violations.job.get("completions", 1)
     for index, rule in enumerate(rules):
-        success_rule(found, ((at, "rules"), index), rule, completions)
+        success_rule(violations, ((at, "rules"), index), rule, completions)
 
 
-def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> None:
+def success_rule(violations: PodViolations, at: At, rule: Tree, completions: int) -> None:
     """Check one rule: indexes, their count, or both."""
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
-        found.report(
+        violations.report(
             REQUIRED,
             at,
             "the rule sets neither succeededCount nor succeededIndexes, but must set at least one",
@@ -190,7 +194,7 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         )
     listed_indexes, fault = (None, "") if indexes is None else count_of(indexes, completions)
     if fault:
-        found.report(
+        violations.report(
             SUCCESS_POLICY,
             (at, "succeededIndexes"),
             f"succeededIndexes {shown(indexes)} is invalid: {fault}",
@@ -200,9 +204,9 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         return
     place = (at, "succeededCount")
     if count < 0:
-        found.out_of_range(place, count, 0, completions)
+        violations.out_of_range(place, count, 0, completions)
     elif count > completions:
-        found.report(
+        violations.report(
             SUCCESS_POLICY,
             place,
             f"succeededCount {count} exceeds the Job's {completions} completions",
@@ -210,7 +214,7 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         )
     elif listed_indexes is not None and count > listed_indexes:
         follows = "; an invalid list counts as empty" if fault else ""
-        found.report(
+        violations.report(
             SUCCESS_POLICY,
             place,
             f"succeededCount {count} exceeds the {listed_indexes} indexes in succeededIndexes{follows}",
@@ -219,10 +223,10 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         )
 
 
-def only_indexed(found: PodViolations, at: At) -> None:
+def only_indexed(violations: PodViolations, at: At) -> None:
     """Report a field that a NonIndexed Job cannot have."""
     assert at is not None
-    found.report(
+    violations.report(
         INDEXED_ONLY,
         at,
         f"{at[1]} requires an Indexed Job, but this Job is NonIndexed",
@@ -251,9 +255,9 @@ def count_of(indexes: str, completions: int) -> tuple[int, str]:
     return count, ""
 
 
-def too_many(found: PodViolations, at: At, count: int, maximum: int) -> None:
+def too_many(violations: PodViolations, at: At, count: int, maximum: int) -> None:
     """Report a list with too many items."""
     assert at is not None
-    found.report(
+    violations.report(
         TOO_MANY_ITEMS, at, f"{at[1]} has {count} items; the limit is {maximum}", f"remove {count - maximum} of them"
     )

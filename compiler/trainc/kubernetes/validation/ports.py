@@ -19,45 +19,45 @@ _number: Final = between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 
 
-def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
+def ports(violations: PodViolations, at: At, ports: list[Tree]) -> None:
     """Check the ports of one container."""
     named: dict[str, At] = {}
     for index, port in enumerate(ports):
         here = (at, index)
         name = port.get("name")
         if name and name in named:
-            _same_name(found, (here, "name"), name, named[name])
-        elif name and is_port_name(found, (here, "name"), name):
+            _same_name(violations, (here, "name"), name, named[name])
+        elif name and is_port_name(violations, (here, "name"), name):
             named[name] = (here, "name")
         if port.get("containerPort"):
-            _number(found, (here, "containerPort"), port["containerPort"])
+            _number(violations, (here, "containerPort"), port["containerPort"])
         else:
-            found.missing((here, "containerPort"), "set the number that the container listens on")
+            violations.missing((here, "containerPort"), "set the number that the container listens on")
         if port.get("hostPort"):
-            _number(found, (here, "hostPort"), port["hostPort"])
+            _number(violations, (here, "hostPort"), port["hostPort"])
         if "protocol" in port:
-            _protocol(found, (here, "protocol"), port["protocol"])
+            _protocol(violations, (here, "protocol"), port["protocol"])
 
 
-def is_port_name(found: PodViolations, at: At, name: str) -> bool:
+def is_port_name(violations: PodViolations, at: At, name: str) -> bool:
     """Return whether a text is a valid port name, and report it if not."""
     from trainc.kubernetes import names
 
     reasons = names.is_port_name(name)
     if reasons:
-        _bad_name(found, at, name)
+        _bad_name(violations, at, name)
     return not reasons
 
 
-def number_or_name(found: PodViolations, at: At, port: int | str) -> None:
+def number_or_name(violations: PodViolations, at: At, port: int | str) -> None:
     """Check the port of a probe or a hook. A name need not be the name of a container port."""
     if isinstance(port, int):
-        _number(found, at, port)
+        _number(violations, at, port)
     else:
-        is_port_name(found, at, port)
+        is_port_name(violations, at, port)
 
 
-def on_the_host(found: PodViolations, at: At, pod: Tree) -> None:
+def on_the_host(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check the host ports of a pod, whose spec is at `at`.
 
     Init containers run one after another, so ports conflict only within one init container. The API server's errors use
@@ -68,26 +68,26 @@ def on_the_host(found: PodViolations, at: At, pod: Tree) -> None:
         for place, port in enumerate(container.get("ports") or ()):
             if "hostPort" in port:
                 here = ((((at, "containers"), index), "ports"), place)
-                _reserve(found, here, port, reserved)
+                _reserve(violations, here, port, reserved)
                 if pod.get("hostNetwork") and port["hostPort"] != port.get("containerPort", 0):
-                    _differing_number(found, here, port, (at, "hostNetwork"))
+                    _differing_number(violations, here, port, (at, "hostNetwork"))
     for index, container in enumerate(pod.get("initContainers") or ()):
         reserved = {}
         for place, port in enumerate(container.get("ports") or ()):
             if "hostPort" in port:
                 here, first = (((((at, "initContainers"), i), "ports"), place) for i in (index, 0))
-                _reserve(found, here, port, reserved, field=field_of((first, "hostPort")))
+                _reserve(violations, here, port, reserved, field=field_of((first, "hostPort")))
 
 
 def _reserve(
-    found: PodViolations, at: At, port: Tree, reserved: dict[tuple[str, str, int], At], *, field: str = ""
+    violations: PodViolations, at: At, port: Tree, reserved: dict[tuple[str, str, int], At], *, field: str = ""
 ) -> None:
     protocol, address, number = port.get("protocol", "TCP"), port.get("hostIP", ""), port["hostPort"]
     first = reserved.setdefault((protocol, address, number), at)
     if first is at:
         return
     on = f" at {address}" if address else ""
-    found.report(
+    violations.report(
         HOST_PORT_TAKEN,
         (at, "hostPort"),
         f"two ports of the pod use port {number} ({protocol}) of the node{on}",
@@ -97,9 +97,9 @@ def _reserve(
     )
 
 
-def _differing_number(found: PodViolations, at: At, port: Tree, network: At) -> None:
+def _differing_number(violations: PodViolations, at: At, port: Tree, network: At) -> None:
     inside = port.get("containerPort", 0)
-    found.report(
+    violations.report(
         HOST_PORT_DIFFERS,
         (at, "hostPort"),
         f"hostPort {port['hostPort']} must equal containerPort {inside} on the host network",
@@ -108,8 +108,8 @@ def _differing_number(found: PodViolations, at: At, port: Tree, network: At) -> 
     )
 
 
-def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
-    found.report(
+def _same_name(violations: PodViolations, at: At, name: str, first: At) -> None:
+    violations.report(
         DUPLICATE_ITEM,
         at,
         f'two ports of the container are named "{name}"',
@@ -118,7 +118,7 @@ def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
     )
 
 
-def _bad_name(found: PodViolations, at: At, name: str) -> None:
+def _bad_name(violations: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes import misnamed
 
     help = "use at most 15 lowercase letters, digits and single dashes between them, with at least one letter"
@@ -132,4 +132,4 @@ def _bad_name(found: PodViolations, at: At, name: str) -> None:
         why = "contains no lowercase letter"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
-    found.report(INVALID_NAME, at, f"{called(at)} is not a valid port name: {shown(name)} {why}", help)
+    violations.report(INVALID_NAME, at, f"{called(at)} is not a valid port name: {shown(name)} {why}", help)

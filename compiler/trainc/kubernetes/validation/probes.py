@@ -35,23 +35,23 @@ _fields: Final = fields(PROBE)
 _scheme: Final = one_of("HTTP", "HTTPS")
 
 
-def liveness(found: PodViolations, at: At, probe: Tree) -> None:
+def liveness(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a liveness probe, whose successThreshold must be 1."""
-    _probe(found, at, probe)
-    _once(found, at, probe)
+    _probe(violations, at, probe)
+    _once(violations, at, probe)
 
 
-def startup(found: PodViolations, at: At, probe: Tree) -> None:
+def startup(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a startup probe, whose successThreshold must be 1."""
-    _probe(found, at, probe)
-    _once(found, at, probe)
+    _probe(violations, at, probe)
+    _once(violations, at, probe)
 
 
-def readiness(found: PodViolations, at: At, probe: Tree) -> None:
+def readiness(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a readiness probe: it stops no container, so it has no grace period."""
-    _probe(found, at, probe)
+    _probe(violations, at, probe)
     if "terminationGracePeriodSeconds" in probe:
-        found.report(
+        violations.report(
             PROBE_GRACE_PERIOD,
             (at, "terminationGracePeriodSeconds"),
             "terminationGracePeriodSeconds is not allowed on a readiness probe, which does not stop the container",
@@ -59,22 +59,22 @@ def readiness(found: PodViolations, at: At, probe: Tree) -> None:
         )
 
 
-def lifecycle(found: PodViolations, at: At, hooks: Tree) -> None:
+def lifecycle(violations: PodViolations, at: At, hooks: Tree) -> None:
     """Check both hooks."""
     for hook in ("postStart", "preStop"):
         if hook in hooks:
-            _handler(found, (at, hook), hooks[hook], _OF_HOOKS)
+            _handler(violations, (at, hook), hooks[hook], _OF_HOOKS)
 
 
-def _probe(found: PodViolations, at: At, probe: Tree) -> None:
-    _handler(found, at, probe, _OF_PROBES)
-    _fields(found, at, probe)
+def _probe(violations: PodViolations, at: At, probe: Tree) -> None:
+    _handler(violations, at, probe, _OF_PROBES)
+    _fields(violations, at, probe)
 
 
-def _once(found: PodViolations, at: At, probe: Tree) -> None:
+def _once(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check that one success is enough; a negative number is reported elsewhere."""
     if probe.get("successThreshold", 1) > 1:
-        found.report(
+        violations.report(
             OUT_OF_RANGE,
             (at, "successThreshold"),
             f"successThreshold is {probe['successThreshold']}, but must be 1 except in a readiness probe",
@@ -82,26 +82,26 @@ def _once(found: PodViolations, at: At, probe: Tree) -> None:
         )
 
 
-def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, FieldRule]) -> None:
+def _handler(violations: PodViolations, at: At, value: Tree, kinds: dict[str, FieldRule]) -> None:
     """Check the handler of a probe or a hook. Only the first is checked, in the order of `kinds`."""
     handlers = [kind for kind in kinds if kind in value]
     if handlers:
         first = handlers[0]
-        kinds[first](found, (at, first), value[first])
+        kinds[first](violations, (at, first), value[first])
     if len(handlers) != 1:
-        _handler_count(found, at, handlers, kinds)
+        _handler_count(violations, at, handlers, kinds)
 
 
-def _handler_count(found: PodViolations, at: At, handlers: list[str], kinds: dict[str, FieldRule]) -> None:
+def _handler_count(violations: PodViolations, at: At, handlers: list[str], kinds: dict[str, FieldRule]) -> None:
     if not handlers:
-        found.report(
+        violations.report(
             ONE_HANDLER,
             at,
             f"{called(at)} has no handler",
             f"add one of {listed(list(kinds), 'or')}",
         )
     for another in handlers[1:]:
-        found.report(
+        violations.report(
             ONE_HANDLER,
             (at, another),
             f"{called(at)} sets {listed(handlers)}, but must set exactly one handler",
@@ -110,26 +110,26 @@ def _handler_count(found: PodViolations, at: At, handlers: list[str], kinds: dic
         )
 
 
-def _exec(found: PodViolations, at: At, action: Tree) -> None:
+def _exec(violations: PodViolations, at: At, action: Tree) -> None:
     if not action.get("command"):
-        found.missing((at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]")
+        violations.missing((at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]")
 
 
-def _http_get(found: PodViolations, at: At, action: Tree) -> None:
-    _socket(found, at, action)
+def _http_get(violations: PodViolations, at: At, action: Tree) -> None:
+    _socket(violations, at, action)
     if "scheme" in action:
-        _scheme(found, (at, "scheme"), action["scheme"])
+        _scheme(violations, (at, "scheme"), action["scheme"])
     for index, header in enumerate(action.get("httpHeaders") or ()):
         name = header.get("name", "")
         if not (name.isascii() and name.replace("-", "a").isalnum()):
-            _bad_header(found, ((at, "httpHeaders"), index), name, field_of((at, "httpHeaders")))
+            _bad_header(violations, ((at, "httpHeaders"), index), name, field_of((at, "httpHeaders")))
 
 
-def _bad_header(found: PodViolations, at: At, name: str, field: str) -> None:
+def _bad_header(violations: PodViolations, at: At, name: str, field: str) -> None:
     from trainc.kubernetes import misnamed
 
     why = misnamed.fault(name, "A-Za-z0-9-", len(name))
-    found.report(
+    violations.report(
         INVALID_NAME,
         (at, "name"),
         f"{called((at, 'name'))} is not a valid header name: {shown(name)} {why}",
@@ -138,16 +138,16 @@ def _bad_header(found: PodViolations, at: At, name: str, field: str) -> None:
     )
 
 
-def _socket(found: PodViolations, at: At, action: Tree) -> None:
-    ports.number_or_name(found, (at, "port"), action.get("port", 0))
+def _socket(violations: PodViolations, at: At, action: Tree) -> None:
+    ports.number_or_name(violations, (at, "port"), action.get("port", 0))
 
 
-def _sleep(found: PodViolations, at: At, action: Tree) -> None:
+def _sleep(violations: PodViolations, at: At, action: Tree) -> None:
     """Check a hook that sleeps; the API server's error names the whole action."""
-    seconds, maximum = action.get("seconds", 0), found.pod.get("terminationGracePeriodSeconds", GRACE_PERIOD)
+    seconds, maximum = action.get("seconds", 0), violations.pod.get("terminationGracePeriodSeconds", GRACE_PERIOD)
     if 0 <= seconds <= maximum:
         return
-    found.report(
+    violations.report(
         HOOK_SLEEP,
         (at, "seconds"),
         f"seconds must be from 0 to {maximum} (the pod's terminationGracePeriodSeconds), not {seconds}"

@@ -26,68 +26,68 @@ MAX_TOKEN_SECONDS: Final = 2**32
 """The range of a token's expirationSeconds."""
 
 
-def downward_api(found: PodViolations, at: At, value: Tree) -> None:
+def downward_api(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a downward API volume."""
     if "defaultMode" in value:
-        files.mode(found, (at, "defaultMode"), value["defaultMode"])
-    _downward_files(found, at, value)
+        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
+    _downward_files(violations, at, value)
 
 
-def projected(found: PodViolations, at: At, value: Tree) -> None:
+def projected(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a projected volume, which has several sources in one directory."""
     if "defaultMode" in value:
-        files.mode(found, (at, "defaultMode"), value["defaultMode"])
+        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
     paths: dict[str, At] = {}
     for index, source in enumerate(value.get("sources") or ()):
         here = ((at, "sources"), index)
         kinds = [kind for kind in KINDS if kind in source]
         for kind in kinds:
-            _source(found, at, (here, kind), source[kind])
+            _source(violations, at, (here, kind), source[kind])
             for place, item in enumerate(source[kind].get("items") or ()):
-                _unique_path(found, at, (((here, kind), "items"), place), item.get("path") or "", paths)
+                _unique_path(violations, at, (((here, kind), "items"), place), item.get("path") or "", paths)
         if len(kinds) > 1:
             message = f"sources[{index}] sets {listed(kinds)}, but may set only one source"
-            found.report(VOLUME_SOURCES, here, message, "split it into one item of `sources` per source")
+            violations.report(VOLUME_SOURCES, here, message, "split it into one item of `sources` per source")
 
 
-def _source(found: PodViolations, volume: At, at: At, value: Tree) -> None:
+def _source(violations: PodViolations, volume: At, at: At, value: Tree) -> None:
     """Check one source of one kind."""
     assert at is not None
     match at[1]:
         case "serviceAccountToken":
-            _token(found, volume, at, value)
+            _token(violations, volume, at, value)
         case "downwardAPI":
-            _downward_files(found, at, value)
+            _downward_files(violations, at, value)
         case _:
-            required(found, at, value, "name")
-            files.items(found, (at, "items"), value.get("items") or [])
+            required(violations, at, value, "name")
+            files.items(violations, (at, "items"), value.get("items") or [])
 
 
-def _token(found: PodViolations, volume: At, at: At, value: Tree) -> None:
+def _token(violations: PodViolations, volume: At, at: At, value: Tree) -> None:
     """Check a service account token; the API server's error gives its path as the volume's."""
     seconds = value.get("expirationSeconds", MIN_TOKEN_SECONDS)
     if not MIN_TOKEN_SECONDS <= seconds <= MAX_TOKEN_SECONDS:
-        found.out_of_range((at, "expirationSeconds"), seconds, MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS)
-    _path(found, at, value, volume)
+        violations.out_of_range((at, "expirationSeconds"), seconds, MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS)
+    _path(violations, at, value, volume)
 
 
-def _downward_files(found: PodViolations, at: At, value: Tree) -> None:
+def _downward_files(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the downward API files of a volume or of a projected source."""
     for index, item in enumerate(value.get("items") or ()):
         here = ((at, "items"), index)
-        _path(found, here, item, at)
+        _path(violations, here, item, at)
         if "mode" in item:
-            files.mode(found, (here, "mode"), item["mode"], named=(at, "mode"))
+            files.mode(violations, (here, "mode"), item["mode"], named=(at, "mode"))
         ref, resource = item.get("fieldRef"), item.get("resourceFieldRef")
         if ref is not None:
             place = (at, "fieldRef")
-            fieldrefs.pod_field(found, (here, "fieldRef"), ref, place)
+            fieldrefs.pod_field(violations, (here, "fieldRef"), ref, place)
         elif resource is not None:
             place = (at, "resourceFieldRef")
-            fieldrefs.resource_field(found, (here, "resourceFieldRef"), resource, place)
+            fieldrefs.resource_field(violations, (here, "resourceFieldRef"), resource, place)
         if (ref is None) == (resource is None):
             has = "neither fieldRef nor" if ref is None else "both fieldRef and"
-            found.report(
+            violations.report(
                 POD_FILE,
                 here,
                 f"a downward API file sets {has} resourceFieldRef, but must set exactly one",
@@ -96,21 +96,21 @@ def _downward_files(found: PodViolations, at: At, value: Tree) -> None:
             )
 
 
-def _path(found: PodViolations, at: At, value: Tree, named: At) -> None:
+def _path(violations: PodViolations, at: At, value: Tree, named: At) -> None:
     """Check a file's path, which the API server's error reports as the `path` of the place `named`."""
     if path := value.get("path"):
-        files.inside(found, (at, "path"), path, named=(named, "path"))
+        files.inside(violations, (at, "path"), path, named=(named, "path"))
     else:
-        found.missing((at, "path"), field=cluster_field(named, "path"))
+        violations.missing((at, "path"), field=cluster_field(named, "path"))
 
 
-def _unique_path(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
+def _unique_path(violations: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
     """Report two items of a projected volume with the same path."""
     if not path:
         return
     first = paths.setdefault(path, (at, "path"))
     if first != (at, "path"):
-        found.report(
+        violations.report(
             PROJECTED_PATH_TWICE,
             (at, "path"),
             f"two items of the volume use the path {shown(path)}",

@@ -47,49 +47,53 @@ _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 
 def report(
-    found: PodViolations, at: At, value: Tree, faults: tuple[ResourceFault, ...], *, owner: str = "containers"
+    violations: PodViolations, at: At, value: Tree, faults: tuple[ResourceFault, ...], *, owner: str = "containers"
 ) -> None:
     """Report invalid resources. `value` has limits and requests; an overhead is passed as limits only."""
     for fault in faults:
         if not fault.kind:
             message = "huge pages are requested without cpu or memory"
-            found.report(fault.declared, at, message, "add a request or a limit of cpu or memory")
+            violations.report(fault.declared, at, message, "add a request or a limit of cpu or memory")
             continue
         amount = str(value[fault.kind][fault.resource])
         here = (at if owner == OVERHEAD else (at, fault.kind), fault.resource)
         if fault.declared in _COMBINED:
-            _request_and_limit(found, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource)))
+            _request_and_limit(
+                violations, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource))
+            )
             continue
         field = f"{cluster_field(at, fault.kind)}[{fault.resource}]"
         subject = f"the {OVERHEAD if owner == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
         if fault.declared is RESOURCE_NAME:
             message, help = _name(fault.resource, owner)
-            found.report(fault.declared, here, message, help, field=field, key=True)
+            violations.report(fault.declared, here, message, help, field=field, key=True)
         elif fault.declared is OUT_OF_RANGE:
             message = f"{subject} must be at least 0, not {amount}"
-            found.report(fault.declared, here, message, "use 0 or more", field=field)
+            violations.report(fault.declared, here, message, "use 0 or more", field=field)
         elif fault.declared is FRACTIONAL_RESOURCE and thousandths(amount) >= MOST:
             message = f"{subject} is too large for the API server's integers: {amount}"
-            found.report(fault.declared, here, message, f"use at most {MOST // 1000}", field=field)
+            violations.report(fault.declared, here, message, f"use at most {MOST // 1000}", field=field)
         elif fault.declared is FRACTIONAL_RESOURCE:
             message = f"{subject} must be an integer, not {amount}"
             help = f"use an integer, for example {max(1, -(-thousandths(amount) // 1000))}"
-            found.report(fault.declared, here, message, help, field=field)
+            violations.report(fault.declared, here, message, help, field=field)
         else:
             message, help = _pages(fault.resource, subject, amount)
-            found.report(fault.declared, here, message, help, field=field)
+            violations.report(fault.declared, here, message, help, field=field)
 
 
 _COMBINED: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIMIT)
 
 
-def _request_and_limit(found: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str) -> None:
+def _request_and_limit(
+    violations: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str
+) -> None:
     """Report a request that conflicts with its limit; the API server's fields omit the resource."""
     name = fault.resource
     if fault.declared is LIMIT_MISSING:
         message = f"{name} is requested without a limit, which is required"
         help = f"add {name}: {amount} to limits; the request defaults to the limit"
-        found.report(fault.declared, here, message, help, field=cluster_field(at, "limits"))
+        violations.report(fault.declared, here, message, help, field=cluster_field(at, "limits"))
         return
     if fault.declared is REQUEST_ABOVE_LIMIT:
         message = f"request of {amount} {name} exceeds the limit of {limit}"
@@ -98,7 +102,7 @@ def _request_and_limit(found: PodViolations, at: At, here: At, fault: ResourceFa
         message = f"request of {amount} {name} must equal the limit of {limit}"
         help = "set both to one amount, or set only the limit; the request defaults to it"
     related = (("the limit", ((at, "limits"), name)),)
-    found.report(fault.declared, here, message, help, field=cluster_field(at, "requests"), related=related)
+    violations.report(fault.declared, here, message, help, field=cluster_field(at, "requests"), related=related)
 
 
 def _name(name: str, owner: str) -> tuple[str, str]:

@@ -24,14 +24,14 @@ RESIZED: Final = ("cpu", "memory")
 RESIZES: Final = ("NotRequired", "RestartContainer")
 
 
-def rules(found: PodViolations, at: At, container: Tree) -> None:
+def rules(violations: PodViolations, at: At, container: Tree) -> None:
     """Check a container's restart rules by exit code.
 
     The exit codes are not checked, nor are the rules of an init container without a restart policy.
     """
     here, restart_rules = (at, "restartPolicyRules"), container["restartPolicyRules"]
     if "restartPolicy" not in container:
-        found.report(
+        violations.report(
             RESTART_RULES,
             here,
             "restartPolicyRules requires a restartPolicy on the container",
@@ -40,27 +40,27 @@ def rules(found: PodViolations, at: At, container: Tree) -> None:
         )
         if at is not None and at[0] is not None and at[0][1] == "initContainers":
             return
-    _not_too_many(found, here, restart_rules, MAX_RULES)
+    _not_too_many(violations, here, restart_rules, MAX_RULES)
     for index, rule in enumerate(restart_rules):
-        _enum(found, ((here, index), "action"), rule.get("action"), ACTIONS)
+        _enum(violations, ((here, index), "action"), rule.get("action"), ACTIONS)
         codes = rule.get("exitCodes")
         if codes is None:
-            found.missing(
+            violations.missing(
                 ((here, index), "exitCodes"),
                 "set the exit codes, for example exitCodes: {operator: In, values: [42]}",
             )
         else:
-            _enum(found, (((here, index), "exitCodes"), "operator"), codes.get("operator"), OPERATORS)
-            _not_too_many(found, (((here, index), "exitCodes"), "values"), codes.get("values") or (), MAX_CODES)
+            _enum(violations, (((here, index), "exitCodes"), "operator"), codes.get("operator"), OPERATORS)
+            _not_too_many(violations, (((here, index), "exitCodes"), "values"), codes.get("values") or (), MAX_CODES)
 
 
-def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
+def resize_policy(violations: PodViolations, at: At, policies: list[Tree]) -> None:
     """Check resizePolicy. The API server's errors have no index, except for duplicate resources."""
     field, named = field_of(at), dict[str, At]()
     for index, policy in enumerate(policies):
         here, resource, restart = (at, index), policy.get("resourceName", ""), policy.get("restartPolicy")
         if resource in named:
-            found.report(
+            violations.report(
                 DUPLICATE_ITEM,
                 here,
                 f'two items of resizePolicy are for resource "{resource}"',
@@ -68,10 +68,10 @@ def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
                 related=(("the first item", named[resource]),),
             )
         named.setdefault(resource, here)
-        _enum(found, (here, "resourceName"), resource, RESIZED, field)
-        _enum(found, (here, "restartPolicy"), restart, RESIZES, field)
-        if restart == "RestartContainer" and found.pod.get("restartPolicy") == "Never":
-            found.report(
+        _enum(violations, (here, "resourceName"), resource, RESIZED, field)
+        _enum(violations, (here, "restartPolicy"), restart, RESIZES, field)
+        if restart == "RestartContainer" and violations.pod.get("restartPolicy") == "Never":
+            violations.report(
                 RESIZE_RESTART,
                 (here, "restartPolicy"),
                 "restartPolicy RestartContainer is not allowed in a pod with restartPolicy Never",
@@ -80,12 +80,12 @@ def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
             )
 
 
-def resize_policy_of_init(found: PodViolations, at: At, policies: list[Tree]) -> None:
+def resize_policy_of_init(violations: PodViolations, at: At, policies: list[Tree]) -> None:
     """Check resizePolicy of an init container that is not a sidecar: it is not restarted after a resize."""
-    resize_policy(found, at, policies)
+    resize_policy(violations, at, policies)
     for index, policy in enumerate(policies):
         if policy.get("restartPolicy") == "RestartContainer":
-            found.report(
+            violations.report(
                 RESIZE_RESTART,
                 ((at, index), "restartPolicy"),
                 "restartPolicy RestartContainer is not allowed in an init container that is not a sidecar",
@@ -93,17 +93,17 @@ def resize_policy_of_init(found: PodViolations, at: At, policies: list[Tree]) ->
             )
 
 
-def _enum(found: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
+def _enum(violations: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
     """Check a required enum."""
     if not value:
-        found.missing(at, f"set it to {listed(list(allowed), 'or')}", field=field)
+        violations.missing(at, f"set it to {listed(list(allowed), 'or')}", field=field)
     elif value not in allowed:
-        found.not_allowed(at, value, allowed, field=field)
+        violations.not_allowed(at, value, allowed, field=field)
 
 
-def _not_too_many(found: PodViolations, at: At, items: Sized, maximum: int) -> None:
+def _not_too_many(violations: PodViolations, at: At, items: Sized, maximum: int) -> None:
     if len(items) > maximum:
-        found.report(
+        violations.report(
             TOO_MANY_ITEMS,
             at,
             f"{called(at)} has {len(items)} items; the limit is {maximum}",

@@ -29,32 +29,32 @@ _NODE_LABEL_HELP: Final = "use the value of a node label; list them with `kubect
 _TAINT_HELP: Final = "use the value of a node taint; list them with `kubectl describe nodes`"
 
 
-def node_selector(found: PodViolations, at: At, value: dict[str, str]) -> None:
+def node_selector(violations: PodViolations, at: At, value: dict[str, str]) -> None:
     """Check the labels that a node must have."""
-    metadata.labels(found, at, value, selected=_NODE_LABEL_HELP)
+    metadata.labels(violations, at, value, selected=_NODE_LABEL_HELP)
 
 
-def toleration(found: PodViolations, at: At, value: Tree) -> None:
+def toleration(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one toleration. The API server's error for a bad value names the operator."""
     key, operator = value.get("key", ""), value.get("operator", "")
     text, effect = value.get("value", ""), value.get("effect", "")
     if key and not metadata.good_key(key):
-        found.bad_key((at, "key"), key, declared=INVALID_LABEL)
+        violations.bad_key((at, "key"), key, declared=INVALID_LABEL)
     if not key and operator != "Exists":
         _contradiction(
-            found, at, "operator", "operator",
+            violations, at, "operator", "operator",
             f"a toleration without a key must have operator Exists, not {operator or 'Equal'}",
             "add the taint's key, or use operator: Exists to tolerate every taint",
         )  # fmt: skip
     if operator in ("", "Equal"):
         if not metadata.good_value(text):
             operator_field = field_of((at, "operator"))
-            metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_TAINT_HELP)
+            metadata.bad_value(violations, (at, "value"), text, "value", field=operator_field, help=_TAINT_HELP)
     elif operator != "Exists":
-        found.not_allowed((at, "operator"), operator, _OPERATORS)
+        violations.not_allowed((at, "operator"), operator, _OPERATORS)
     elif text:
         _contradiction(
-            found, at, "value", "operator",
+            violations, at, "value", "operator",
             f"a toleration with operator Exists must not set a value, but sets {shown(text)}",
             "remove the value, or use operator: Equal to match only that value",
             ("the operator", (at, "operator")),
@@ -62,55 +62,55 @@ def toleration(found: PodViolations, at: At, value: Tree) -> None:
     if value.get("tolerationSeconds") is not None and effect != "NoExecute":
         actual = f"the effect is {effect}" if effect else "no effect is set"
         _contradiction(
-            found, at, "tolerationSeconds", "effect",
+            violations, at, "tolerationSeconds", "effect",
             f"tolerationSeconds requires effect NoExecute, but {actual}",
             "use effect: NoExecute, or remove tolerationSeconds",
             *((("the effect", (at, "effect")),) if effect else ()),
         )  # fmt: skip
     if effect:
-        _effect(found, (at, "effect"), effect)
+        _effect(violations, (at, "effect"), effect)
 
 
 def _contradiction(
-    found: PodViolations, at: At, place: str, field: str, message: str, help: str, *related: tuple[str, At]
+    violations: PodViolations, at: At, place: str, field: str, message: str, help: str, *related: tuple[str, At]
 ) -> None:
-    found.report(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
+    violations.report(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
 
 
 tolerations: Final[FieldRule] = each(toleration)
 
 
-def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
+def spread_constraint(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one topology spread constraint."""
-    _skew(found, (at, "maxSkew"), value.get("maxSkew", 0))
+    _skew(violations, (at, "maxSkew"), value.get("maxSkew", 0))
     if not value.get("topologyKey"):
-        found.missing((at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
+        violations.missing((at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
     when = value.get("whenUnsatisfiable", "")
-    _when(found, (at, "whenUnsatisfiable"), when)
+    _when(violations, (at, "whenUnsatisfiable"), when)
     if "minDomains" in value:
-        _skew(found, (at, "minDomains"), value["minDomains"])
+        _skew(violations, (at, "minDomains"), value["minDomains"])
         if when != "DoNotSchedule" and value["minDomains"] > 0:
             message = f"minDomains requires whenUnsatisfiable: DoNotSchedule, not {when}"
             related = (("whenUnsatisfiable", (at, "whenUnsatisfiable")),)
-            found.report(
+            violations.report(
                 SPREAD_DOMAINS, (at, "minDomains"), message, "use DoNotSchedule, or remove minDomains",
                 related=related,
             )  # fmt: skip
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if policy in value:
-            _inclusion(found, (at, policy), value[policy])
+            _inclusion(violations, (at, policy), value[policy])
     if "labelSelector" in value:
-        selectors.label_selector(found, (at, "labelSelector"), value["labelSelector"])
+        selectors.label_selector(violations, (at, "labelSelector"), value["labelSelector"])
     if "matchLabelKeys" in value:
-        selectors.label_keys(found, at, value)
+        selectors.label_keys(violations, at, value)
 
 
 spread_constraints: Final[FieldRule] = each(spread_constraint)
 
 
-def scheduling_gates(found: PodViolations, at: At, value: list[Tree]) -> None:
+def scheduling_gates(violations: PodViolations, at: At, value: list[Tree]) -> None:
     """Check scheduling gates, which delay scheduling; the API server's error names the gate, not its name."""
     for index, gate in enumerate(value):
         name = gate.get("name", "")
         if not metadata.good_key(name):
-            found.bad_key(((at, index), "name"), name, field=field_of((at, index)))
+            violations.bad_key(((at, index), "name"), name, field=field_of((at, index)))

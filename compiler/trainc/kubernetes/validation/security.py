@@ -46,67 +46,67 @@ _id: Final = between(0, 2**31 - 1)
 _profile: Final = one_of(*PROFILES)
 
 
-def seccomp(found: PodViolations, at: At, value: Tree) -> None:
+def seccomp(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a seccomp profile: its type, and the file of a Localhost profile."""
     kind = value.get("type", "")
     if not kind:
-        found.missing((at, "type"), "use type: RuntimeDefault")
+        violations.missing((at, "type"), "use type: RuntimeDefault")
     else:
-        _profile(found, (at, "type"), kind)
+        _profile(violations, (at, "type"), kind)
     if kind == "Localhost" and "localhostProfile" not in value:
-        _no_profile(found, at)
+        _no_profile(violations, at)
     elif kind == "Localhost":
-        local_path(found, (at, "localhostProfile"), value["localhostProfile"])
+        local_path(violations, (at, "localhostProfile"), value["localhostProfile"])
     elif "localhostProfile" in value:
-        _superfluous_profile(found, at, kind)
+        _superfluous_profile(violations, at, kind)
 
 
-def local_path(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
+def local_path(violations: PodViolations, at: At, value: str, *, field: str = "") -> None:
     """Check a path below the node's profile directory."""
     if value.startswith("/") or ".." in value.split("/"):
         fault = "starts with a slash" if value.startswith("/") else 'contains ".."'
         message = f"{called(at)} {shown(value)} {fault}"
-        found.report(PATTERN, at, message, "use a path relative to the node's profile directory", field=field)
+        violations.report(PATTERN, at, message, "use a path relative to the node's profile directory", field=field)
 
 
-def app_armor(found: PodViolations, at: At, value: Tree) -> None:
+def app_armor(violations: PodViolations, at: At, value: Tree) -> None:
     """Check an AppArmor profile: its type, and the name of a Localhost profile."""
     kind, name, place = value.get("type", ""), value.get("localhostProfile"), (at, "localhostProfile")
     if not kind:
-        found.missing((at, "type"), "use type: RuntimeDefault")
+        violations.missing((at, "type"), "use type: RuntimeDefault")
     elif kind not in PROFILES:
-        _profile(found, (at, "type"), kind)
+        _profile(violations, (at, "type"), kind)
     elif kind != "Localhost":
         if name is not None:
-            _superfluous_profile(found, at, kind)
+            _superfluous_profile(violations, at, kind)
     elif not name:
-        _no_profile(found, at)
+        _no_profile(violations, at)
     elif name.strip(SPACES) != name:
         message = "localhostProfile has whitespace around it"
-        found.report(PATTERN, place, message, "remove the whitespace")
+        violations.report(PATTERN, place, message, "remove the whitespace")
     elif len(name.encode("utf-8", "surrogatepass")) > _MAX_PATH:
         message = f"localhostProfile has {len(name)} characters; the limit is {_MAX_PATH}"
-        found.report(TOO_LONG, place, message, "shorten the profile's name")
+        violations.report(TOO_LONG, place, message, "shorten the profile's name")
 
 
-def _no_profile(found: PodViolations, at: At) -> None:
+def _no_profile(violations: PodViolations, at: At) -> None:
     message = "type Localhost requires localhostProfile"
-    found.report(
+    violations.report(
         SECURITY_PROFILE, (at, "localhostProfile"), message,
         "add localhostProfile with the profile's name on the node, or use type: RuntimeDefault",
         related=(("the type", (at, "type")),),
     )  # fmt: skip
 
 
-def _superfluous_profile(found: PodViolations, at: At, kind: str) -> None:
+def _superfluous_profile(violations: PodViolations, at: At, kind: str) -> None:
     message = f"localhostProfile requires type Localhost, but the type is {kind or 'missing'}"
-    found.report(
+    violations.report(
         SECURITY_PROFILE, (at, "localhostProfile"), message,
         "use type: Localhost, or remove localhostProfile", related=(("the type", (at, "type")),) if kind else (),
     )  # fmt: skip
 
 
-def sysctls(found: PodViolations, at: At, value: list[Tree]) -> None:
+def sysctls(violations: PodViolations, at: At, value: list[Tree]) -> None:
     """Check the kernel parameters that the pod sets, which must belong to its own namespaces."""
     assert at is not None
     assert at[0] is not None
@@ -115,18 +115,18 @@ def sysctls(found: PodViolations, at: At, value: list[Tree]) -> None:
     for index, sysctl in enumerate(value):
         place, name = ((at, index), "name"), sysctl.get("name", "")
         if not name:
-            found.missing(place)
+            violations.missing(place)
         elif len(name) > _MAX_SYSCTL or not _SYSCTL.fullmatch(name):
             message = f"{shown(name)} is not a valid sysctl name"
-            found.report(PATTERN, place, message, "use a name such as net.core.somaxconn")
+            violations.report(PATTERN, place, message, "use a name such as net.core.somaxconn")
         elif name in first:
-            found.duplicate(place, name, ((at, first[name]), "name"), "sysctl")
-        if found.pod.get(shared := _namespace(name)):
+            violations.duplicate(place, name, ((at, first[name]), "name"), "sysctl")
+        if violations.pod.get(shared := _namespace(name)):
             from trainc.kubernetes.validation.network import HOST_NAMESPACES
 
             message = f"sysctl {name} would change the host because the pod sets {shared}"
             related = ((shared, (spec, shared)),)
-            found.report(HOST_NAMESPACES, place, message, f"remove it, or remove {shared}", related=related)
+            violations.report(HOST_NAMESPACES, place, message, f"remove it, or remove {shared}", related=related)
         first.setdefault(name, index)
 
 
@@ -140,13 +140,13 @@ def _namespace(name: str) -> str:
     return "hostIPC" if name in _IPC_SYSCTLS or name.startswith("fs.mqueue.") else ""
 
 
-def _proc_mount(found: PodViolations, at: At, value: str) -> None:
-    _mounts(found, at, value)
-    if value == "Unmasked" and found.pod.get("hostUsers") is not False:
+def _proc_mount(violations: PodViolations, at: At, value: str) -> None:
+    _mounts(violations, at, value)
+    if value == "Unmasked" and violations.pod.get("hostUsers") is not False:
         from trainc.kubernetes.validation.network import HOST_NAMESPACES
 
         message = "procMount Unmasked is not allowed in a pod with the host's users"
-        found.report(HOST_NAMESPACES, at, message, "set hostUsers: false on the pod, or remove procMount")
+        violations.report(HOST_NAMESPACES, at, message, "set hostUsers: false on the pod, or remove procMount")
 
 
 _mounts: Final = one_of("Default", "Unmasked")
@@ -174,19 +174,19 @@ of_pod: Final = fields(
 """The rule for a pod's security context."""
 
 
-def of_container(found: PodViolations, at: At, value: Tree) -> None:
+def of_container(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a container's security context."""
-    _of_container(found, at, value)
+    _of_container(violations, at, value)
     if value.get("allowPrivilegeEscalation") is False:
-        _check_escalation(found, at, value)
+        _check_escalation(violations, at, value)
 
 
-def _check_escalation(found: PodViolations, at: At, value: Tree) -> None:
+def _check_escalation(violations: PodViolations, at: At, value: Tree) -> None:
     """Report privileges of a container that must not gain any; the API server's errors name the whole context."""
     setting = ("allowPrivilegeEscalation", (at, "allowPrivilegeEscalation"))
     if value.get("privileged"):
         message = "allowPrivilegeEscalation: false cannot be combined with privileged: true"
-        found.report(
+        violations.report(
             PRIVILEGE_ESCALATION,
             (at, "privileged"),
             message,
@@ -198,6 +198,6 @@ def _check_escalation(found: PodViolations, at: At, value: Tree) -> None:
         if name == "CAP_SYS_ADMIN":
             message = f"allowPrivilegeEscalation: false cannot be combined with capability {name}"
             place = (((at, "capabilities"), "add"), index)
-            found.report(
+            violations.report(
                 PRIVILEGE_ESCALATION, place, message, "remove one of them", field=field_of(at), related=(setting,)
             )

@@ -46,75 +46,75 @@ _disk: Final = one_of(*_DISKS)
 def _with_required(*keys: str) -> FieldRule:
     """Return the rule for a source of which only the required fields are checked."""
 
-    def rule(found: PodViolations, at: At, value: Tree) -> None:
-        required(found, at, value, *keys)
+    def rule(violations: PodViolations, at: At, value: Tree) -> None:
+        required(violations, at, value, *keys)
 
     return rule
 
 
 def _with_secret(*keys: str) -> FieldRule:
-    def rule(found: PodViolations, at: At, value: Tree) -> None:
-        required(found, at, value, *keys)
-        _secret(found, at, value)
+    def rule(violations: PodViolations, at: At, value: Tree) -> None:
+        required(violations, at, value, *keys)
+        _secret(violations, at, value)
 
     return rule
 
 
-def _secret(found: PodViolations, at: At, value: Tree) -> None:
+def _secret(violations: PodViolations, at: At, value: Tree) -> None:
     if (secret := value.get("secretRef")) is not None:
-        required(found, (at, "secretRef"), secret, "name")
+        required(violations, (at, "secretRef"), secret, "name")
 
 
-def _fault(found: PodViolations, at: At, message: str, help: str, *, field: str = "") -> None:
-    found.report(VOLUME_DRIVER, at, message, help, field=field)
+def _fault(violations: PodViolations, at: At, message: str, help: str, *, field: str = "") -> None:
+    violations.report(VOLUME_DRIVER, at, message, help, field=field)
 
 
-def _number(found: PodViolations, at: At, value: int, *, field: str = "") -> None:
+def _number(violations: PodViolations, at: At, value: int, *, field: str = "") -> None:
     if not 0 <= value <= _MAX_NUMBER:
-        found.out_of_range(at, value, 0, _MAX_NUMBER, field=field)
+        violations.out_of_range(at, value, 0, _MAX_NUMBER, field=field)
 
 
-def _too_long(found: PodViolations, at: At, value: str, maximum: int) -> None:
+def _too_long(violations: PodViolations, at: At, value: str, maximum: int) -> None:
     message = f"{called(at)} has {len(value.encode())} characters; the limit is {maximum}"
-    found.report(TOO_LONG, at, message, "shorten it")
+    violations.report(TOO_LONG, at, message, "shorten it")
 
 
-def _disk_with_partition(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "volumeID")
-    _number(found, (at, "partition"), value.get("partition", 0))
+def _disk_with_partition(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "volumeID")
+    _number(violations, (at, "partition"), value.get("partition", 0))
 
 
-def _gce(found: PodViolations, at: At, value: Tree) -> None:
+def _gce(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a GCE disk, which the API server's errors call `persistentDisk`."""
     assert at is not None
     if not value.get("pdName"):
-        found.missing((at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
+        violations.missing((at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
     field = cluster_field(at[0], "persistentDisk", "partition")
-    _number(found, (at, "partition"), value.get("partition", 0), field=field)
+    _number(violations, (at, "partition"), value.get("partition", 0), field=field)
 
 
-def _git(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "repository")
+def _git(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "repository")
     if directory := value.get("directory"):
-        files.below(found, (at, "directory"), directory)
+        files.below(violations, (at, "directory"), directory)
 
 
-def _iscsi(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "targetPortal", "iqn")
+def _iscsi(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "targetPortal", "iqn")
     if value.get("iqn"):
-        _iscsi_name(found, (at, "iqn"), value["iqn"])
-    _number(found, (at, "lun"), value.get("lun", 0))
+        _iscsi_name(violations, (at, "iqn"), value["iqn"])
+    _number(violations, (at, "lun"), value.get("lun", 0))
     if "initiatorName" in value:
-        _iscsi_name(found, (at, "initiatorName"), value["initiatorName"], field=cluster_field(at, "initiatorname"))
+        _iscsi_name(violations, (at, "initiatorName"), value["initiatorName"], field=cluster_field(at, "initiatorname"))
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and "secretRef" not in value:
-        found.missing((at, "secretRef"), "add the Secret for CHAP authentication")
+        violations.missing((at, "secretRef"), "add the Secret for CHAP authentication")
 
 
-def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
+def _iscsi_name(violations: PodViolations, at: At, value: str, *, field: str = "") -> None:
     kind = value[:3]
     if (kind == "iqn" and re.search(_QUALIFIED_NAME, value)) or re.match(_NUMBERS.get(kind, r"(?!)"), value):
         return
-    found.report(
+    violations.report(
         VOLUME_DRIVER,
         at,
         f"{called(at)} {shown(value)} is not a valid iSCSI name",
@@ -123,13 +123,13 @@ def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") ->
     )
 
 
-def target_length(found: PodViolations, at: At, volume: Tree) -> None:
+def target_length(violations: PodViolations, at: At, volume: Tree) -> None:
     """Check the combined length of an iSCSI volume's name and portal, which form one name if an initiator is set."""
     iscsi = volume["iscsi"]
     combined = f"{volume.get('name', '')}:{iscsi.get('targetPortal', '')}"
     if "initiatorName" in iscsi and len(combined.encode()) > _MAX_TARGET:
         _fault(
-            found,
+            violations,
             (at, "name"),
             f"the volume's name and targetPortal, joined by a colon, have {len(combined.encode())} characters; "
             f"the limit is {_MAX_TARGET} with an initiatorName",
@@ -137,24 +137,26 @@ def target_length(found: PodViolations, at: At, volume: Tree) -> None:
         )
 
 
-def _flocker(found: PodViolations, at: At, value: Tree) -> None:
+def _flocker(violations: PodViolations, at: At, value: Tree) -> None:
     name, uuid = value.get("datasetName"), value.get("datasetUUID")
     if bool(name) == bool(uuid):
         has = "both datasetName and" if name else "neither datasetName nor"
         help = "remove one of them" if name else "add one of them"
-        _fault(found, at, f"flocker sets {has} datasetUUID, but must set exactly one", help)
+        _fault(violations, at, f"flocker sets {has} datasetUUID, but must set exactly one", help)
     if name and "/" in name:
-        _fault(found, (at, "datasetName"), f'datasetName {name} contains "/"', "remove the slash")
+        _fault(violations, (at, "datasetName"), f'datasetName {name} contains "/"', "remove the slash")
 
 
-def _quobyte(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "registry", "volume")
+def _quobyte(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "registry", "volume")
     registry, tenant = value.get("registry"), value.get("tenant", "")
     if registry and len(tenant.encode()) > _MAX_TENANT:
-        _too_long(found, (at, "tenant"), tenant, _MAX_TENANT)
+        _too_long(violations, (at, "tenant"), tenant, _MAX_TENANT)
     elif registry and not all(map(_is_address, registry.split(","))):
         message = f"registry must be a list of host:port pairs, not {registry}"
-        _fault(found, (at, "registry"), message, "use host:port pairs separated by commas, for example registry:7861")
+        _fault(
+            violations, (at, "registry"), message, "use host:port pairs separated by commas, for example registry:7861"
+        )
 
 
 def _is_address(text: str) -> bool:
@@ -166,26 +168,26 @@ def _is_address(text: str) -> bool:
     return bool(colon) and not set("[]:") & set(host) and not set("[]") & set(port)
 
 
-def _fibre_channel(found: PodViolations, at: At, value: Tree) -> None:
+def _fibre_channel(violations: PodViolations, at: At, value: Tree) -> None:
     targets, ids = value.get("targetWWNs"), value.get("wwids")
     if bool(targets) == bool(ids):
         has = "both targetWWNs and" if targets else "neither targetWWNs nor"
         message = f"fc sets {has} wwids, but must set exactly one"
         help = "remove one of them" if targets else "add one of them"
-        _fault(found, at, message, help, field=cluster_field(at, "targetWWNs"))
+        _fault(violations, at, message, help, field=cluster_field(at, "targetWWNs"))
     if targets and "lun" not in value:
-        required(found, at, value, "lun")
+        required(violations, at, value, "lun")
     elif targets:
-        _number(found, (at, "lun"), value["lun"])
+        _number(violations, (at, "lun"), value["lun"])
 
 
-def _flex(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "driver")
+def _flex(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "driver")
     for key in value.get("options") or ():
         if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
             message = f"option {key} uses a domain that Kubernetes reserves"
             help = "use the driver's own option name"
-            found.report(
+            violations.report(
                 VOLUME_DRIVER,
                 ((at, "options"), key),
                 message,
@@ -195,41 +197,41 @@ def _flex(found: PodViolations, at: At, value: Tree) -> None:
             )
 
 
-def _azure_disk(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "diskName")
+def _azure_disk(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "diskName")
     if "cachingMode" in value:
-        _caching(found, (at, "cachingMode"), value["cachingMode"])
+        _caching(violations, (at, "cachingMode"), value["cachingMode"])
     kind = value.get("kind", "Shared")
-    _disk(found, (at, "kind"), kind)
+    _disk(violations, (at, "kind"), kind)
     prefix = _DISKS.get(kind, "https://")
     uri = value.get("diskURI") or ""
     if not uri:
-        required(found, at, value, "diskURI")
+        required(violations, at, value, "diskURI")
     elif not uri.startswith(prefix):
         message = f"diskURI must start with {prefix} for kind {kind}, but is {uri}"
-        _fault(found, (at, "diskURI"), message, "fix diskURI, or change kind, which defaults to Shared")
+        _fault(violations, (at, "diskURI"), message, "fix diskURI, or change kind, which defaults to Shared")
 
 
-def _storage_os(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "volumeName")
+def _storage_os(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "volumeName")
     for key in ("volumeName", "volumeNamespace"):
         if value.get(key):
-            label(found, (at, key), value[key])
-    _secret(found, at, value)
+            label(violations, (at, key), value[key])
+    _secret(violations, at, value)
 
 
-def _csi(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "driver")
+def _csi(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "driver")
     driver = value.get("driver") or ""
     if len(driver.encode()) > _MAX_DRIVER:
-        _too_long(found, (at, "driver"), driver, _MAX_DRIVER)
+        _too_long(violations, (at, "driver"), driver, _MAX_DRIVER)
     elif driver:
-        subdomain(found, (at, "driver"), driver.lower())
+        subdomain(violations, (at, "driver"), driver.lower())
     if (secret := value.get("nodePublishSecretRef")) is not None:
-        required(found, (at, "nodePublishSecretRef"), secret, "name")
+        required(violations, (at, "nodePublishSecretRef"), secret, "name")
         if (name := secret.get("name")) and names.is_dns1123_subdomain(name):
             place = ((at, "nodePublishSecretRef"), "name")
-            found.bad_name(place, name, "subdomain", field=cluster_field(at, "name"))
+            violations.bad_name(place, name, "subdomain", field=cluster_field(at, "name"))
 
 
 DRIVERS: Final[dict[str, FieldRule]] = {

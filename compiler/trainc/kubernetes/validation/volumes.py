@@ -45,45 +45,45 @@ _host_path_type: Final = one_of(*HOST_PATHS)
 _pull_policy: Final = one_of("Always", "IfNotPresent", "Never")
 
 
-def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
+def volumes(violations: PodViolations, at: At, volumes: list[Tree]) -> None:
     """Check all volumes, and add them to `found.volumes`: invalid ones as None, unless a valid one has the name."""
     for index, volume in enumerate(volumes):
         here = (at, index)
-        violations_before = len(found.violations)
+        violations_before = len(violations.violations)
         sources = [source for source in volume if source != "name"]
         if len(sources) == 1:
-            SOURCES[sources[0]](found, (here, sources[0]), volume[sources[0]])
+            SOURCES[sources[0]](violations, (here, sources[0]), volume[sources[0]])
         elif sources:
-            _several(found, here, volume)
+            _several(violations, here, volume)
         if "iscsi" in volume:
             from trainc.kubernetes.validation import volumedrivers
 
-            volumedrivers.target_length(found, here, volume)
+            volumedrivers.target_length(violations, here, volume)
         name = volume.get("name", "")
         if not name:
-            required(found, here, volume, "name")
+            required(violations, here, volume, "name")
         elif not _is_valid_name(name):
-            label(found, (here, "name"), name)
-        if first := found.volumes.get(name):
+            label(violations, (here, "name"), name)
+        if first := violations.volumes.get(name):
             place = (at, next(i for i, other in enumerate(volumes) if other is first))
-            found.duplicate((here, "name"), name, (place, "name"), "volume")
-        elif len(found.violations) == violations_before:
-            found.volumes[name] = volume
+            violations.duplicate((here, "name"), name, (place, "name"), "volume")
+        elif len(violations.violations) == violations_before:
+            violations.volumes[name] = volume
         elif name:
-            found.volumes.setdefault(name, None)
+            violations.volumes.setdefault(name, None)
 
 
-def added(found: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
+def added(violations: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
     """Check the names of the volumes that are appended to the pod's own, and add them to `found.volumes`.
 
     Their claims have the same names, which must be DNS subdomains; that is not checked again.
     """
-    for index, volume in enumerate(volumes, len(found.pod.get("volumes") or ())):
+    for index, volume in enumerate(volumes, len(violations.pod.get("volumes") or ())):
         name = volume["name"]
         wrong = not _is_valid_name(name) and not names.is_dns1123_subdomain(name)
         if wrong:
-            label(found, ((at, index), "name"), name)
-        found.volumes.setdefault(name, None if wrong else volume)
+            label(violations, ((at, index), "name"), name)
+        violations.volumes.setdefault(name, None if wrong else volume)
 
 
 @lru_cache(maxsize=1024)
@@ -92,17 +92,17 @@ def _is_valid_name(name: str) -> bool:
     return not names.is_dns1123_label(name)
 
 
-def _several(found: PodViolations, at: At, volume: Tree) -> None:
+def _several(violations: PodViolations, at: At, volume: Tree) -> None:
     """Check a volume with more than one source."""
     first, *others = (source for source in SOURCES if source in volume)
-    SOURCES[first](found, (at, first), volume[first])
+    SOURCES[first](violations, (at, first), volume[first])
     for source in others:
-        _one_too_many(found, at, volume, first, source)
+        _one_too_many(violations, at, volume, first, source)
 
 
-def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
+def _one_too_many(violations: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
     """Report a source after the first one; it is not checked itself."""
-    found.report(
+    violations.report(
         VOLUME_SOURCES,
         (at, second),
         f"volume {shown(volume.get('name', ''))} sets two sources, {first} and {second}, but may set only one",
@@ -112,60 +112,60 @@ def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second
     )
 
 
-def _empty_dir(found: PodViolations, at: At, value: Tree) -> None:
+def _empty_dir(violations: PodViolations, at: At, value: Tree) -> None:
     size = value.get("sizeLimit")
     if size is not None and thousandths(size) < 0:
-        found.amount_too_small((at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
+        violations.amount_too_small((at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
 
 
-def _host_path(found: PodViolations, at: At, value: Tree) -> None:
+def _host_path(violations: PodViolations, at: At, value: Tree) -> None:
     path = value.get("path")
     if not path:
-        required(found, at, value, "path")
+        required(violations, at, value, "path")
         return
-    files.no_parent(found, (at, "path"), path)
+    files.no_parent(violations, (at, "path"), path)
     if kind := value.get("type"):
-        _host_path_type(found, (at, "type"), kind)
+        _host_path_type(violations, (at, "type"), kind)
 
 
-def _secret(found: PodViolations, at: At, value: Tree) -> None:
+def _secret(violations: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
-        found.missing((at, "secretName"), "add secretName; only configMap uses `name`")
-    _files(found, at, value)
+        violations.missing((at, "secretName"), "add secretName; only configMap uses `name`")
+    _files(violations, at, value)
 
 
-def _config_map(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "name")
-    _files(found, at, value)
+def _config_map(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "name")
+    _files(violations, at, value)
 
 
-def _files(found: PodViolations, at: At, value: Tree) -> None:
+def _files(violations: PodViolations, at: At, value: Tree) -> None:
     if "defaultMode" in value:
-        files.mode(found, (at, "defaultMode"), value["defaultMode"])
+        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
     if "items" in value:
-        files.items(found, (at, "items"), value["items"])
+        files.items(violations, (at, "items"), value["items"])
 
 
-def _claim(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "claimName")
+def _claim(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "claimName")
 
 
-def _nfs(found: PodViolations, at: At, value: Tree) -> None:
-    required(found, at, value, "server", "path")
+def _nfs(violations: PodViolations, at: At, value: Tree) -> None:
+    required(violations, at, value, "server", "path")
     if (path := value.get("path")) and path[0] != "/":
-        files.not_absolute(found, (at, "path"), path)
+        files.not_absolute(violations, (at, "path"), path)
 
 
-def _image(found: PodViolations, at: At, value: Tree) -> None:
+def _image(violations: PodViolations, at: At, value: Tree) -> None:
     if policy := value.get("pullPolicy"):
-        _pull_policy(found, (at, "pullPolicy"), policy)
+        _pull_policy(violations, (at, "pullPolicy"), policy)
 
 
-def _driver(found: PodViolations, at: At, value: Any) -> None:
+def _driver(violations: PodViolations, at: At, value: Any) -> None:
     from trainc.kubernetes.validation import volumedrivers
 
     assert at is not None
-    volumedrivers.DRIVERS[str(at[1])](found, at, value)
+    volumedrivers.DRIVERS[str(at[1])](violations, at, value)
 
 
 SOURCES: Final[dict[str, FieldRule]] = {

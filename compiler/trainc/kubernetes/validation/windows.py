@@ -37,48 +37,50 @@ _DNS: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NOT_IN_USERS: Final = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 
 
-def system(found: PodViolations, at: At, value: Tree) -> None:
+def system(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a pod's os, and report the fields that it forbids anywhere in the pod."""
     assert at is not None
     name, spec = value.get("name", ""), at[0]
     if name not in _SYSTEMS:
         if name:
-            found.not_allowed((at, "name"), name, _SYSTEMS, field=field_of(at))
+            violations.not_allowed((at, "name"), name, _SYSTEMS, field=field_of(at))
         else:
-            found.missing((at, "name"), "use name: linux, or remove os")
+            violations.missing((at, "name"), "use name: linux, or remove os")
         return
-    context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
+    context, here = violations.pod.get("securityContext") or {}, (spec, "securityContext")
     if name == "windows":
-        _forbid(found, spec, found.pod, _NOT_IN_PODS, at)
-    _forbid(found, here, context, _NOT_IN_POD_CONTEXTS if name == "windows" else ("windowsOptions",), at)
-    for place, container in every_container(spec, found.pod):
+        _forbid(violations, spec, violations.pod, _NOT_IN_PODS, at)
+    _forbid(violations, here, context, _NOT_IN_POD_CONTEXTS if name == "windows" else ("windowsOptions",), at)
+    for place, container in every_container(spec, violations.pod):
         not_here = _NOT_IN_CONTEXTS if name == "windows" else ("windowsOptions",)
-        _forbid(found, (place, "securityContext"), container.get("securityContext") or {}, not_here, at)
+        _forbid(violations, (place, "securityContext"), container.get("securityContext") or {}, not_here, at)
 
 
-def _forbid(found: PodViolations, at: At, value: Tree, keys: tuple[str, ...], os: At) -> None:
+def _forbid(violations: PodViolations, at: At, value: Tree, keys: tuple[str, ...], os: At) -> None:
     for key in keys:
         if key in value:
             only = "Linux" if key != "windowsOptions" else "Windows"
             message = f"{key} is only for {only}, but the pod's os is {'windows' if only == 'Linux' else 'linux'}"
             related = (("os", (os, "name")),)
-            found.report(OTHER_OS, (at, key), message, f"remove {key}, or change os.name", related=related)
+            violations.report(OTHER_OS, (at, key), message, f"remove {key}, or change os.name", related=related)
 
 
-def _spec(found: PodViolations, at: At, value: str) -> None:
+def _spec(violations: PodViolations, at: At, value: str) -> None:
     size = len(value.encode("utf-8", "surrogatepass"))
     if not value:
-        found.report(PATTERN, at, "gmsaCredentialSpec is empty", "set its content, or remove the line")
+        violations.report(PATTERN, at, "gmsaCredentialSpec is empty", "set its content, or remove the line")
     elif size > _MAX_SPEC:
         message = f"gmsaCredentialSpec has {size} bytes; the limit is {_MAX_SPEC}"
-        found.report(TOO_LONG, at, message, "refer to a credential spec in the cluster with gmsaCredentialSpecName")
+        violations.report(
+            TOO_LONG, at, message, "refer to a credential spec in the cluster with gmsaCredentialSpecName"
+        )
 
 
-def _user(found: PodViolations, at: At, value: str) -> None:
+def _user(violations: PodViolations, at: At, value: str) -> None:
     """Check a Windows user: a name, optionally after a domain and a backslash."""
     if why := _fault_of_user(value):
         message = f"runAsUserName {shown(value)} {why}"
-        found.report(PATTERN, at, message, r"use a user, or a domain and a user such as CONTOSO\trainer")
+        violations.report(PATTERN, at, message, r"use a user, or a domain and a user such as CONTOSO\trainer")
 
 
 def _fault_of_user(value: str) -> str:
@@ -106,18 +108,18 @@ options: Final = fields({"gmsaCredentialSpecName": subdomain, "gmsaCredentialSpe
 """The rule for the Windows options of a security context."""
 
 
-def host_processes(found: PodViolations, spec: At) -> None:
+def host_processes(violations: PodViolations, spec: At) -> None:
     """Check host processes: either all containers of a pod are host processes, or none."""
-    of_pod = _host_process(found.pod)
+    of_pod = _host_process(violations.pod)
     in_pod = (((spec, "securityContext"), "windowsOptions"), "hostProcess")
     others: list[At] = []
     some = False
-    for place, container in every_container(spec, found.pod):
+    for place, container in every_container(spec, violations.pod):
         of_container = _host_process(container)
         at = (((place, "securityContext"), "windowsOptions"), "hostProcess")
         if of_pod is not None and of_container is not None and of_pod != of_container:
             message = f"hostProcess is {_word(of_container)} for the container, but {_word(of_pod)} for the pod"
-            found.report(
+            violations.report(
                 HOST_PROCESS, at, message, "remove it from the container", related=(("the pod's hostProcess", in_pod),)
             )
         if of_container or (of_container is None and of_pod):
@@ -127,10 +129,10 @@ def host_processes(found: PodViolations, spec: At) -> None:
     if some and others:
         message = "some containers are host processes, but others are not"
         help = "set hostProcess: true once, in the pod's securityContext.windowsOptions"
-        found.report(HOST_PROCESS, spec, message, help, related=(("a container that is not", others[0]),))
-    if some and not found.pod.get("hostNetwork"):
+        violations.report(HOST_PROCESS, spec, message, help, related=(("a container that is not", others[0]),))
+    if some and not violations.pod.get("hostNetwork"):
         message = "a pod of host processes requires hostNetwork: true"
-        found.report(HOST_PROCESS, (spec, "hostNetwork"), message, "set hostNetwork: true")
+        violations.report(HOST_PROCESS, (spec, "hostNetwork"), message, "set hostNetwork: true")
 
 
 def _host_process(pod_or_container: Tree) -> bool | None:

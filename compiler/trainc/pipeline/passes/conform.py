@@ -143,10 +143,10 @@ def conform_lowered(plan: Plan) -> Plan:
     return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
 
 
-def less(value: Tree, found: Iterable[Diagnostic]) -> Tree:
+def less(value: Tree, diagnostics: Iterable[Diagnostic]) -> Tree:
     """Return an object without the fields that have an error."""
     copies: dict[Path, dict[Any, Any]] = {}  # copy a mapping once, even if a hundred thousand of its fields are wrong
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
             value = without(value, diagnostic.place.path, copies)
     return value

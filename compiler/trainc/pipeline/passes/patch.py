@@ -59,8 +59,8 @@ def completed(plan: Plan) -> Plan:
     return suspended(plan._replace(labels=labels, annotations=annotations))
 
 
-def _restored(found: Tree, wins: Any) -> Tree:
-    return found | dict(wins) if wins else found
+def _restored(tree: Tree, wins: Any) -> Tree:
+    return tree | dict(wins) if wins else tree
 
 
 def _with(plan: Plan, tree: Tree) -> Plan:

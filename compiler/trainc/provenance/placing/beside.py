@@ -64,15 +64,15 @@ def _whole(path: Path) -> Path:
     return next((path[: depth + 1] for depth in reversed(range(len(path))) if isinstance(path[depth], int)), path)
 
 
-def _is_independent(plan: Plan, removed: Iterable[Path], found: Diagnostic) -> bool:
+def _is_independent(plan: Plan, removed: Iterable[Path], diagnostic: Diagnostic) -> bool:
     """Return whether an error would stay if the removed fields were valid."""
-    place = found.place
-    if not isinstance(place, Place) or place.document.identity != plan.job.document.identity or found.related:
+    place = diagnostic.place
+    if not isinstance(place, Place) or place.document.identity != plan.job.document.identity or diagnostic.related:
         return False
     path = _in_document(plan, place)
     if not _in_spec(path) or at(plan.job.document.value, path) is GONE:
         return False
-    if found.id in MISSING and any(_is_collection(plan, path) for path in removed):
+    if diagnostic.id in MISSING and any(_is_collection(plan, path) for path in removed):
         return False
     return not any(_are_close(other, path) for other in removed)
 

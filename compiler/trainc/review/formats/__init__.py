@@ -67,10 +67,10 @@ def _in(names: list[str]) -> str:
     return "" if names == [""] else f" in {'each of ' * (len(names) > 1)}{listed(shown)}"
 
 
-def marked(found: Reviewed, name: str = "") -> str:
+def marked(reviewed: Reviewed, name: str = "") -> str:
     """Return an object's name, by default with its kind, and its environment: `JobSet ml/llm [prod]`."""
-    name = name or named(found.id)
-    return f"{name} [{found.environment}]" if found.environment else name
+    name = name or named(reviewed.id)
+    return f"{name} [{reviewed.environment}]" if reviewed.environment else name
 
 
 def headline(review: Review) -> str:
