@@ -141,7 +141,7 @@ def size_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
+def checked_output(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
     """Return the parts of an output. Raise OverBudgetError if they exceed the budget, before the first one is returned.
 
     Without a limit, the parts are not collected.
@@ -157,10 +157,10 @@ def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
 
 def stopped(diagnostics: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
     """Return the diagnostics of a run that stopped: the first ones, and the reason."""
-    return [*first(diagnostics, SHOWN - 1), over]
+    return [*most_severe(diagnostics, SHOWN - 1), over]
 
 
-def first(diagnostics: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
+def most_severe(diagnostics: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
     """Return at most `most` diagnostics, errors before warnings before notes, in the given order."""
     if len(diagnostics) <= most:
         return diagnostics

@@ -324,6 +324,6 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
-def strictly(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def warnings_as_errors(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics with warnings turned into errors."""
     return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)

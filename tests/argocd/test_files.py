@@ -77,7 +77,7 @@ def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_is_counted_is_what_is_read(repository: Path) -> None:
     said(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
     (repository / "apps" / "training" / "g").symlink_to("b")
-    counted = list(files.below(os.curdir, os.path.realpath(repository)))
+    counted = list(files.files_below(os.curdir, os.path.realpath(repository)))
     assert counted == ["a.yaml", "b/c.yml", "f.json"]
     assert f"({len(counted)} files read)" in run("cmp", "generate").err
 

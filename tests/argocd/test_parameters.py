@@ -24,7 +24,7 @@ def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
 
 
 def wanted(variables: dict[str, str]) -> tuple[Options, list[str]]:
-    found, diagnostics = parameters.wanted(environment.read(variables, parameters.NAMES))
+    found, diagnostics = parameters.read_options(environment.read(variables, parameters.NAMES))
     return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
 
 

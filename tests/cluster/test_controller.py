@@ -71,7 +71,7 @@ def _undone(functions: dict[str, Callable[[Pair], Pair]], pair: Pair, used: set[
 def _golden(folder: Path) -> Iterator[Pair]:
     """Yield each TrainJob of the gallery that has a runtime, and a Flux job without numNodes."""
     for file in sorted(GOLDEN.glob("*/input.yaml")):
-        yield from _pairs(file, settings.of([str(file)]), folder)
+        yield from _pairs(file, settings.load([str(file)]), folder)
     flux = (GOLDEN / "flux-one-node" / "input.yaml").read_text()
     (folder / "flux-without-nodes.yaml").write_text(flux.replace("    numNodes: 1\n", ""))
     yield from _pairs(folder / "flux-without-nodes.yaml", DEFAULT, folder)

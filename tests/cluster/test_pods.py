@@ -14,7 +14,7 @@ from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
 from trainc import pods
 from trainc.kubernetes.environment import sources
-from trainc.pods.json import of_pod
+from trainc.pods.json import pod_json
 
 Tree = dict[str, Any]
 
@@ -66,9 +66,9 @@ def _compared(cluster: Cluster, cases: Iterable[Case]) -> int:
 def _of(jobset: Tree, objects: list[Tree]) -> Iterable[Tree]:
     """Yield the pods of `trainc pods --format json` that run at once."""
     namespace = jobset["metadata"]["namespace"]
-    for job in pods.of(jobset, sources(objects, namespace)):
+    for job in pods.jobs_of(jobset, sources(objects, namespace)):
         at_once = job.replicated["template"]["spec"].get("parallelism", 1)
-        yield from (of_pod(pod) for pod in list(job.pods())[:at_once])
+        yield from (pod_json(pod) for pod in list(job.pods())[:at_once])
 
 
 def _key(pod: Tree) -> str:

@@ -99,7 +99,7 @@ def _not_refused_later(cluster: Cluster, cases: list[Refused]) -> list[str]:
 def _jobs(cluster: Cluster, jobset: Tree) -> Iterator[Answer]:
     """Yield the server's answers to the creation of each Job of a JobSet."""
     for replicated in jobset["spec"]["replicatedJobs"]:
-        yield cluster.try_create(job.made(jobset, replicated))
+        yield cluster.try_create(job.make_job(jobset, replicated))
 
 
 def _warnings(cluster: Cluster, namespace: str, jobset: str) -> Iterator[str]:

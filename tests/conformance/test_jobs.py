@@ -9,7 +9,7 @@ import pytest
 from conformance.recordings import lines
 from conformance.test_trainer import spelling
 
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks import job
 from trainc.pipeline.checks.jobset import RELEASE
@@ -34,7 +34,7 @@ def test_jobs(case: dict[str, Any]) -> None:
         assert not missing
         return
     assert not admitted.violations
-    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
+    stored = jobset | {"spec": as_go_type(with_defaults(admitted.value["spec"]))}
     faults = list(job.faults(stored))
     for kind, key in (("Job", "errors"), ("Pod", "podErrors")):
         recorded = case.get(key) or []

@@ -25,7 +25,7 @@ def test_update(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.values[0].get("stage") == "webhook"])
 def test_a_rejected_update_differs_in_immutable_fields(case: dict[str, Any]) -> None:
-    assert update.fixed(case["old"]) != update.fixed(case["new"])
+    assert update.immutable_fields(case["old"]) != update.immutable_fields(case["new"])
 
 
 @pytest.mark.parametrize("case", CASES)

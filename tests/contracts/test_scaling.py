@@ -22,7 +22,7 @@ from trainc.compilation import Options
 from trainc.explain import accounts
 from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
-from trainc.pods import count, of
+from trainc.pods import count, jobs_of
 from trainc.reports import text
 from trainc.review import commit_files, compare
 from trainc.review.changes import changes
@@ -182,7 +182,7 @@ def pods(size: int, file: Path) -> object:
     file.write_text(RUNTIME + PART.format(0).replace("template:", f"replicas: {size}, template:", 1) + job(0, "r"))
     jobset = compile([str(file)]).jobs[0].objects[0]
     assert count(jobset, None, None) == size
-    return [pod for one in of(jobset, {}) for pod in one.pods()]
+    return [pod for one in jobs_of(jobset, {}) for pod in one.pods()]
 
 
 OLD = """\

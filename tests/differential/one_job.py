@@ -15,7 +15,7 @@ from differential.comparing import Answer, Documents, Question
 
 import trainc
 from trainc.compilation import Options
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks import job
 from trainc.pipeline.checks.jobset import RELEASE
@@ -62,7 +62,7 @@ def refused(spec: dict[str, Any]) -> set[str]:
     }
     admitted = load("JobSet", RELEASE).admit(jobset)
     assert not admitted.violations
-    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
+    stored = jobset | {"spec": as_go_type(with_defaults(admitted.value["spec"]))}
     return {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
 
 

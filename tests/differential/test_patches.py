@@ -55,7 +55,7 @@ def oracle() -> Iterator[Oracle]:
 def shared_fields() -> dict[str, frozenset[str]]:
     """Return the fields, by Go type, that a runtimePatch has in the CRD with the same merge key as in Go."""
     found: dict[str, frozenset[str]] = {}
-    crd: Struct | None = types.of({"apiVersion": TRAINER, "kind": "TrainJob", "spec": {}})
+    crd: Struct | None = types.struct_of({"apiVersion": TRAINER, "kind": "TrainJob", "spec": {}})
     for step in PATCH:
         if isinstance(step, str):
             assert crd is not None

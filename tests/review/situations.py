@@ -11,7 +11,7 @@ from trainc.kubernetes.quantity import Quantity
 from trainc.pods.footprint import Footprint
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
-from trainc.review.arguments import of_arguments
+from trainc.review.arguments import parse_sides
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
@@ -176,7 +176,7 @@ def review(folder: Path, before: Files, after: Files, options: Options | None = 
             path = folder / side / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-    old, new = of_arguments(("before", "after"))
+    old, new = parse_sides(("before", "after"))
     return compare(old, new, options or Options(others="skip"))
 
 

@@ -41,7 +41,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
     job = {**kind, "kind": "TrainJob", "metadata": {"name": "draw"}, "spec": {"runtimeRef": {"name": "cards"}}}
     Path("job.yaml").write_text(yaml.safe_dump_all([runtime, job]))
     Path("trainc.yaml").write_text(yaml.safe_dump({"accelerators": accelerators}))
-    found = trainc.compile(["job.yaml"], options=Options(settings=settings.of(["job.yaml"])))
+    found = trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"])))
     assert not found.failed, found.diagnostics
     return found.jobs[0]
 
@@ -199,7 +199,7 @@ def test_a_wrong_entry(text: str, place: str, expected: str) -> None:
 def test_where_it_comes_from(path: tuple[str | int, ...], line: str, value: str) -> None:
     compiled({}, {"containers": [node()]})
     Path("trainc.yaml").write_text(LINES)
-    job = trainc.compile(["job.yaml"], options=Options(settings=settings.of(["job.yaml"]))).jobs[0]
+    job = trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"]))).jobs[0]
     origin = job.trace().origin(0, (*POD, *path))
     assert (str(origin.place.locate()), origin.by, origin.stage) == (
         f"trainc.yaml:{line}",

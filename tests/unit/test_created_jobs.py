@@ -54,7 +54,7 @@ def found(tree: Tree) -> list[tuple[str, str, str]]:
 )
 def test_exclusive_placement_by_node_selector(of_jobset: Any, of_job: Any, placed: bool) -> None:
     tree = jobset(replicated(annotations=of_job), annotations=of_jobset)
-    spec = job.made(tree, tree["spec"]["replicatedJobs"][0])["spec"]["template"]["spec"]
+    spec = job.make_job(tree, tree["spec"]["replicatedJobs"][0])["spec"]["template"]["spec"]
     assert spec.get("nodeSelector") == ({job.NAMESPACED_JOB: "ns_js-node-0"} if placed else None)
 
 

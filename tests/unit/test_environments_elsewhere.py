@@ -173,7 +173,7 @@ def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
     for name in ("one", "two", "three"):
         Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
     write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
-    result = trainc.compile(["jobs"], options=Options(settings=trainc.settings.of(["."])))
+    result = trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["."])))
     assert found(result) == [place]
     [error] = result.diagnostics
     assert error.message.endswith(" (and 2 more TrainJobs)")
@@ -186,7 +186,7 @@ def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
         "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
     )
     write(other=JOB.replace("train}", "a}"))
-    result = trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.of(["."])))
+    result = trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.load(["."])))
     assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]
 
 
@@ -198,7 +198,7 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
     }
     write(runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")]))
     write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
-    result = trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.of(["."])))
+    result = trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.load(["."])))
     [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
     assert error.message.endswith(" (and 2 more runtimes)")
 
@@ -207,7 +207,7 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
 def test_a_subset_with_the_file_of_a_patch_has_all_trainjobs(patch: str) -> None:
     write(one=JOB, two=JOB.replace("train}", "other}"), patch=patch)
     write(trainc="patches: [{path: patch.yaml}]\n")
-    settings = trainc.settings.of(["."])
+    settings = trainc.settings.load(["."])
     assert found(compile_subset(["patch.yaml"], ".", Options(settings=settings))) == [
         f"patch.yaml:{1 if patch.startswith('spec') else 6}:{8 if patch.startswith('spec') else 3} unknown-field"
     ]

@@ -10,7 +10,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation import Options
-from trainc.pods.footprint import Footprint, by_queue, jobs, of
+from trainc.pods.footprint import Footprint, by_queue, jobs, jobset_footprint
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -67,7 +67,7 @@ SIDECAR = container(cpu="500m", restartPolicy="Always")
     ],
 )
 def test_how_many_pods(replicated: Any, pods: int) -> None:
-    assert of(jobset(job(container(cpu=1), **replicated))).pods == pods
+    assert jobset_footprint(jobset(job(container(cpu=1), **replicated))).pods == pods
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_how_many_pods(replicated: Any, pods: int) -> None:
     ],
 )
 def test_what_a_pod_asks_for(pod: Any, asked: dict[str, str]) -> None:
-    assert said(of(jobset(pod))) == (1, 1, 0, asked)
+    assert said(jobset_footprint(jobset(pod))) == (1, 1, 0, asked)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_a_pod_asks_for(pod: Any, asked: dict[str, str]) -> None:
     ],
 )
 def test_gpus(asked: Any, gpus: int) -> None:
-    assert of(jobset(job(container(**asked), parallelism=2))).gpus == 2 * gpus
+    assert jobset_footprint(jobset(job(container(**asked), parallelism=2))).gpus == 2 * gpus
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_gpus(asked: Any, gpus: int) -> None:
     ],
 )
 def test_nodes_are_the_pods_that_train(replicated: Any, nodes: int) -> None:
-    assert of(jobset(job(parallelism=2, **replicated)))[:2] == (2, nodes)
+    assert jobset_footprint(jobset(job(parallelism=2, **replicated)))[:2] == (2, nodes)
 
 
 def test_a_jobset_is_the_sum_of_its_jobs() -> None:
@@ -145,9 +145,9 @@ def test_a_jobset_is_the_sum_of_its_jobs() -> None:
         (1, 0, 0, {"cpu": "500m", "memory": "1Gi"}),
         (4, 4, 32, {"memory": "256Gi", "nvidia.com/gpu": "32"}),
     ]
-    assert said(of(both)) == (5, 4, 32, {"cpu": "500m", "memory": "257Gi", "nvidia.com/gpu": "32"})
-    assert of(both) + Footprint() == of(both)
-    assert of(jobset(job(container(cpu="1")))) == of(jobset(job(container(cpu="1000m"))))
+    assert said(jobset_footprint(both)) == (5, 4, 32, {"cpu": "500m", "memory": "257Gi", "nvidia.com/gpu": "32"})
+    assert jobset_footprint(both) + Footprint() == jobset_footprint(both)
+    assert jobset_footprint(jobset(job(container(cpu="1")))) == jobset_footprint(jobset(job(container(cpu="1000m"))))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_queues_add_up_in_the_order_of_their_names() -> None:
 
 @pytest.mark.parametrize("tree", [None, 1, [], {}, {"spec": None}, {"spec": {"replicatedJobs": {}}}, jobset(None, 1)])
 def test_what_has_no_pods(tree: Any) -> None:
-    assert (of(tree), by_queue([tree])) in [(Footprint(), {}), (Footprint(), {"": Footprint()})]
+    assert (jobset_footprint(tree), by_queue([tree])) in [(Footprint(), {}), (Footprint(), {"": Footprint()})]
 
 
 def test_what_is_no_jobset_is_in_no_queue() -> None:
@@ -205,7 +205,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
     made = trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT))
     counted = [
-        (group["spec"]["minMember"], of(compiled.objects[0]).pods)
+        (group["spec"]["minMember"], jobset_footprint(compiled.objects[0]).pods)
         for compiled in made.jobs
         for group in compiled.objects
         if group["kind"] == "PodGroup" and compiled.plan.needed is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.gostructs import ROOT, struct
-from trainc.kubernetes.gotypes import WrongTypeError, as_patch, typed
+from trainc.kubernetes.gotypes import WrongTypeError, as_go_type, as_patch
 
 CONTAINER, POD, VOLUME = "core/v1.Container", "core/v1.PodSpec", "core/v1.Volume"
 META, PROBE, FIELD = "meta/v1.ObjectMeta", "core/v1.Probe", "core/v1.ResourceFieldSelector"
@@ -71,7 +71,7 @@ CONDITION = "batch/v1.PodFailurePolicyOnPodConditionsPattern"
 )
 def test_rewritten(type_name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
     given = deepcopy(before)
-    assert repr_sorted(typed(before, type_name)) == repr_sorted(after)
+    assert repr_sorted(as_go_type(before, type_name)) == repr_sorted(after)
     assert before == given
 
 
@@ -94,7 +94,7 @@ def test_rewritten(type_name: str, before: dict[str, Any], after: dict[str, Any]
     ],
 )
 def test_stays(type_name: str, value: dict[str, Any]) -> None:
-    assert typed(value, type_name) is value
+    assert as_go_type(value, type_name) is value
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_as_patch_of_a_sparse_type() -> None:
 def test_what_does_not_change_is_shared() -> None:
     volumes, kept, changed = [{"name": "v", "emptyDir": {}}], {"name": "a"}, {"name": "b", "tty": False}
     before = {"volumes": volumes, "containers": [kept, changed]}
-    after = typed(before, POD)
+    after = as_go_type(before, POD)
     assert after == {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "a"}, {"name": "b"}]}
     assert after["volumes"] is volumes
     assert after["containers"][0] is kept
-    assert typed(after, POD) is after
+    assert as_go_type(after, POD) is after
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_does_not_change_is_shared() -> None:
 )
 def test_a_wrong_type_is_an_internal_error(type_name: str, value: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongTypeError) as raised:
-        typed(value, type_name)
+        as_go_type(value, type_name)
     assert str(raised.value).startswith(message)
     assert isinstance(raised.value, TypeError)
 

@@ -10,7 +10,7 @@ import pytest
 from running import run
 
 from trainc.cli.init import FILES
-from trainc.settings import in_environment, of
+from trainc.settings import in_environment, load
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_settings_have_two_environments() -> None:
     run("init", ".")
-    found = of(["."])
+    found = load(["."])
     assert (found.diagnostics, found.environment_names) == ((), ("dev", "prod"))
     assert ([path.path for path in found.sources], found.output) != ([], None)
     namespaces = [environment.namespace.value for environment in map(selected, found.environment_names)]
@@ -47,7 +47,7 @@ def test_the_settings_have_two_environments() -> None:
 
 
 def selected(name: str) -> Any:
-    return in_environment(of(["."]), name).environment
+    return in_environment(load(["."]), name).environment
 
 
 def test_the_commands_of_the_readme_work() -> None:

@@ -14,7 +14,8 @@ from jsonpointer import JsonPointerException
 
 from trainc.edits.patching.faults import PatchError, TooLargeError
 from trainc.edits.patching.operations import Step, apply, parse, value_at, written
-from trainc.provenance.tracing.correspondence import GONE, at
+from trainc.provenance.tracing.correspondence import GONE
+from trainc.provenance.tracing.correspondence import value_at as value_in_tree
 
 # The heading in RFC 6902, the document, the patch, and the result.
 APPENDIX: list[tuple[str, Any, list[Any], Any]] = [
@@ -210,9 +211,9 @@ def assert_sources(before: Any, after: Any, patch: list[Any], steps: Any) -> Non
             step, rest = cast("tuple[Step, Any]", found)
             source = value_at(patch, step, rest)
             if source[1:2] == ("value",):
-                assert json.dumps(at(patch, source)) == json.dumps(value)
+                assert json.dumps(value_in_tree(patch, source)) == json.dumps(value)
         else:
-            assert json.dumps(at(before, found)) == json.dumps(value)
+            assert json.dumps(value_in_tree(before, found)) == json.dumps(value)
 
 
 def scalars(tree: Any, path: tuple[Any, ...]) -> Any:

@@ -25,7 +25,7 @@ from linting import (
 from running import run
 
 from trainc.diagnostics import Location
-from trainc.pipeline.lint.triggers import of_resources
+from trainc.pipeline.lint.triggers import resource_rules
 
 TOKEN = "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"
 
@@ -51,7 +51,7 @@ def mpi(*, image: Any = "other:2", label: Any = None) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize(("amount", "found"), [("9999999", ["memory-unit"]), ("10000000", [])])
 def test_a_longer_number_of_bytes_is_not_examined(amount: str, found: list[str]) -> None:
-    assert list(of_resources({"requests": {"memory": amount}})) == found
+    assert list(resource_rules({"requests": {"memory": amount}})) == found
 
 
 def with_resource(kind: str, name: str, amount: Any = 1) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from trainc.edits.patching.applying import applied
 from trainc.edits.patching.faults import PatchError
 from trainc.edits.patching.items import Patch
 from trainc.edits.patching.targets import Target
-from trainc.provenance.tracing.correspondence import GONE, at, leaves
+from trainc.provenance.tracing.correspondence import GONE, leaves, value_at
 
 JOBSET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
 
@@ -93,11 +93,11 @@ def test_each_source_has_the_value(seed: int) -> None:
     except PatchError:
         return
     for path in leaves(after):
-        value = at(after, path)
+        value = value_at(after, path)
         found = edit.source(path)
         if isinstance(found, Place):
-            there = at({"spec": patch}, found.path)
+            there = value_at({"spec": patch}, found.path)
             # A mapping or list of the patch can be empty without its nulls and directives.
             assert there == value or (value in ({}, []) and there is not GONE), path
         else:
-            assert at(JOBSET | {"spec": before}, found) == value or value in ({}, []), path
+            assert value_at(JOBSET | {"spec": before}, found) == value or value in ({}, []), path

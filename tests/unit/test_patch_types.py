@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trainc.diagnostics import Document, Place
 from trainc.edits.patching import merges
-from trainc.edits.patching.types import of_schema
+from trainc.edits.patching.types import struct_of_schema
 from trainc.kubernetes.gostructs import Struct
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import Path, get
@@ -44,8 +44,8 @@ SCHEMA: Final[dict[str, Any]] = {
         "anything": {"type": "object", "additionalProperties": True},
     },
 }
-KIND: Final = of_schema("RoleJob", SCHEMA, {"roles.*.template": TEMPLATE, "templates.*": TEMPLATE})
-HOLDER: Final = of_schema("Holder", {"properties": {"template": {"type": "object"}}}, {"template": TEMPLATE})
+KIND: Final = struct_of_schema("RoleJob", SCHEMA, {"roles.*.template": TEMPLATE, "templates.*": TEMPLATE})
+HOLDER: Final = struct_of_schema("Holder", {"properties": {"template": {"type": "object"}}}, {"template": TEMPLATE})
 
 
 def pod(*containers: Any) -> dict[str, Any]:

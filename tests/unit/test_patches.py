@@ -19,7 +19,7 @@ from trainc.edits.environment import Environment, Setting
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.provenance.tracing.correspondence import leaves
-from trainc.settings import of
+from trainc.settings import load
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = f"""\
@@ -80,7 +80,7 @@ def patches(text: str) -> None:
 
 
 def compiled(*paths: str, environment: Environment | None = None, **options: Any) -> trainc.Compilation:
-    settings = of(paths or ("jobs",))
+    settings = load(paths or ("jobs",))
     if environment is not None:
         assert settings.environment is not None
         kept = settings.environment

@@ -73,5 +73,5 @@ def test_pods(pod: dict[str, Any], fields: list[str]) -> None:
 
 
 def refused(template: dict[str, Any]) -> list[str]:
-    assert validation.of_job({"spec": {"template": template}}) == []
-    return [violation.field for violation in validation.of_pod(template)]
+    assert validation.job_violations({"spec": {"template": template}}) == []
+    return [violation.field for violation in validation.pod_violations(template)]

@@ -69,7 +69,7 @@ def expression(key: str, operator: str, *values: str) -> Pod:
 
 def violations(pod: Pod, annotations: dict[str, str] | None = None) -> list[Violation]:
     template = {"metadata": {"annotations": annotations or {}}, "spec": {"containers": [NODE], **pod}}
-    return validation.of_job({"spec": {"template": template}})
+    return validation.job_violations({"spec": {"template": template}})
 
 
 def found(pod: Pod, annotations: dict[str, str] | None = None) -> list[tuple[str, str]]:
@@ -258,7 +258,7 @@ def test_annotations_that_kubernetes_reads(
 
 
 def test_a_pod_without_a_spec_has_no_containers() -> None:
-    assert [v.field for v in validation.of_job({"spec": {"template": {}}})] == ["spec.template.spec.containers"]
+    assert [v.field for v in validation.job_violations({"spec": {"template": {}}})] == ["spec.template.spec.containers"]
 
 
 def test_the_path_is_more_precise_than_the_field() -> None:

@@ -14,7 +14,7 @@ import yaml
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.pods import of
+from trainc.pods import jobs_of
 from trainc.pods.table import cut
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -118,7 +118,7 @@ def test_how_many(spec: dict[str, Any], indices: list[int | None]) -> None:
     """Test Jobs in general: a TrainJob's pods all run at once."""
     template = {"spec": {**spec, "template": {"spec": {"containers": []}}}}
     jobset = {"metadata": {"name": "t"}, "spec": {"replicatedJobs": [{"name": "node", "template": template}]}}
-    (only,) = of(jobset, {})
+    (only,) = jobs_of(jobset, {})
     assert [pod.completion for pod in only.pods()] == indices
     assert only.size == len(indices)
 

@@ -200,7 +200,7 @@ def test_forbidden_built_in_runtimes_are_one_error() -> None:
 def test_forbidden_runtimes_are_not_suggested() -> None:
     job("a", "torch-distribted")
     Path("trainc.yaml").write_text("runtimes: {builtin: forbid}\n")
-    (found,) = trainc.compile(["jobs"], options=Options(settings=trainc.settings.of(["jobs"]))).diagnostics
+    (found,) = trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["jobs"]))).diagnostics
     assert found.help == "searched: the given paths (0); add a path to search with --runtimes PATH"
 
 

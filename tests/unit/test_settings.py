@@ -9,7 +9,7 @@ import pytest
 from running import run
 
 from trainc.base.ids import LINT_RULES
-from trainc.settings import DEFAULT, of
+from trainc.settings import DEFAULT, load
 
 ROOT = Path(__file__).parents[2]
 JOB = """\
@@ -49,21 +49,21 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_where_it_is_found(file: str, path: str, found: bool) -> None:
     Path(file).write_text(QUIET)
-    assert of([path]).disable == ({"image-version"} if found else set())
+    assert load([path]).disable == ({"image-version"} if found else set())
     assert ("image-version" in run("build", path).err) is not found
 
 
 def test_without_a_git_root_the_input_s_folder_is_the_highest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "repo" / ".git").rmdir()
     Path("trainc.yaml").write_text(QUIET)
-    assert of(["jobs"]) == DEFAULT
-    assert of(["."]).disable == {"image-version"}
+    assert load(["jobs"]) == DEFAULT
+    assert load(["."]).disable == {"image-version"}
 
 
 def test_the_nearest_one_counts() -> None:
     Path("trainc.yaml").write_text(QUIET)
     Path("jobs/trainc.yaml").write_text("lint: {}\n")
-    assert of(["jobs"]).disable == set()
+    assert load(["jobs"]).disable == set()
 
 
 def test_of_standard_input_it_is_the_current_folder_s() -> None:
@@ -74,8 +74,8 @@ def test_of_standard_input_it_is_the_current_folder_s() -> None:
 def test_the_first_path_says_where() -> None:
     Path("other").mkdir()
     Path("jobs/trainc.yaml").write_text(QUIET)
-    assert of(["jobs", "other"]).disable == {"image-version"}
-    assert of(["other", "jobs"]) == DEFAULT
+    assert load(["jobs", "other"]).disable == {"image-version"}
+    assert load(["other", "jobs"]) == DEFAULT
 
 
 @pytest.mark.parametrize(

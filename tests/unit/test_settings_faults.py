@@ -10,7 +10,7 @@ from running import run
 
 from trainc import budget
 from trainc.base.version import __version__
-from trainc.settings import of
+from trainc.settings import load
 from trainc.settings.required import accepts
 
 JOB = """\
@@ -269,7 +269,7 @@ def test_the_version_is_checked_first() -> None:
     Path("trainc.yaml").write_text(
         'requiredVersion: ">=1000"\nnewKey: 1\nlint: []\nenvironments: {A_B: {sources: 1}}\n'
     )
-    (found,) = of(["."]).diagnostics
+    (found,) = load(["."]).diagnostics
     assert found.id == "required-version"
 
 
@@ -376,11 +376,11 @@ def test_too_many_environments_are_refused_by_their_number(arguments: list[str],
 def test_the_number_of_environments_that_a_budget_accepts() -> None:
     text = "environments:\n" + "".join(f"  e{number}: {{namespace: a}}\n" for number in range(1001))
     Path("trainc.yaml").write_text(text)
-    assert [d.id for d in of(["."]).diagnostics] == ["over-budget"]
-    found = of(["."], limits=budget.UNLIMITED)
+    assert [d.id for d in load(["."]).diagnostics] == ["over-budget"]
+    found = load(["."], limits=budget.UNLIMITED)
     assert (found.diagnostics, len(found.environment_names)) == ((), 1001)
     Path("trainc.yaml").write_text(text.replace("  e0: {namespace: a}\n", ""))
-    assert of(["."]).diagnostics == ()
+    assert load(["."]).diagnostics == ()
 
 
 BOMB = "labels: &a0 {a: b}\n" + "".join(f"x{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9))

@@ -16,7 +16,7 @@ from trainc import settings
 from trainc.compilation import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.delivery import Delivery
-from trainc.settings import DEFAULT, Settings, in_environment, of, with_flags
+from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -218,14 +218,14 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     )
     without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
-    beside = with_flags(of(["."]), {key.path: value})
+    beside = with_flags(load(["."]), {key.path: value})
     assert beside._replace(base=None, document=None, file="") == without
     read_by_the_command = {"runtimes.paths", "sources"}
     assert (without == DEFAULT) == (key.name in read_by_the_command)
 
 
 def effective(name: str = "", *, of_file: Settings | None = None) -> Settings:
-    found = of(["."]) if of_file is None else of_file
+    found = load(["."]) if of_file is None else of_file
     assert found.diagnostics == ()
     return in_environment(found, name) if name else found
 
@@ -357,15 +357,15 @@ def test_paths_are_shown_relative_to_the_current_folder(at: str, paths: list[str
 def test_the_folder_of_an_empty_file_is_the_project() -> None:
     write("# Nothing yet.\n")
     Path("jobs").mkdir()
-    assert of(["jobs"]).folder == "."
-    assert of([str(Path("jobs").absolute())]).folder == str(Path.cwd())
+    assert load(["jobs"]).folder == "."
+    assert load([str(Path("jobs").absolute())]).folder == str(Path.cwd())
 
 
 def test_a_file_that_is_already_read_has_the_same_settings() -> None:
     from trainc.files.inputs import File
 
     text = "output: out\nenvironments: {prod: {namespace: ml}}\n"
-    found = settings.of_file(File("HEAD:trainc.yaml", text.encode()), str(Path.cwd()))
+    found = settings.load_file(File("HEAD:trainc.yaml", text.encode()), str(Path.cwd()))
     assert found.output is not None
     assert found.output.path == str(Path.cwd() / "out")
     assert effective("prod", of_file=found).environment is not None
@@ -493,4 +493,4 @@ def test_an_editor_that_uses_the_schema_agrees(text: str) -> None:
     value = yaml.safe_load(text) or {}
     write(text)
     assert jsonschema.Draft202012Validator(schema).is_valid(value) is (text in VALID)
-    assert (of(["."]).diagnostics == ()) is (text in VALID)
+    assert (load(["."]).diagnostics == ()) is (text in VALID)

@@ -20,8 +20,8 @@ from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.suffix import LETTERS, digest
-from trainc.provenance.tracing.correspondence import at, leaves
-from trainc.provenance.tracing.input_fields import InputField, altered, another
+from trainc.provenance.tracing.correspondence import leaves, value_at
+from trainc.provenance.tracing.input_fields import InputField, altered, substitute
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -153,7 +153,7 @@ def test_everything_that_refers_to_a_name_follows(case: str) -> None:
 
 
 def strings(tree: Any) -> Iterator[str]:
-    return (value for leaf in leaves(tree) if isinstance(value := at(tree, leaf), str))
+    return (value for leaf in leaves(tree) if isinstance(value := value_at(tree, leaf), str))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -164,7 +164,7 @@ def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
     for path in leaves(old):
         if path[:2] in (("metadata", "name"), ("metadata", "namespace")):
             continue
-        field = InputField("job", path, value := at(old, path), another(value, "1"))
+        field = InputField("job", path, value := value_at(old, path), substitute(value, "1"))
         for new in (altered(old, (field,), remove=remove) for remove in (False, True)):
             refused = [violation for violation in update.refused(old, new) if violation.rule == update.RULE]
             assert not (refused and digest([new]) == hash), path

@@ -21,9 +21,9 @@ from trainc.kubernetes.gostructs import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history
-from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
+from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, corresponding_path, leaves, value_at
 from trainc.provenance.tracing.experiments import Experiments
-from trainc.provenance.tracing.lineage import Lineage, after
+from trainc.provenance.tracing.lineage import Lineage, lineage_after
 from trainc.provenance.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
     (found,) = (steps for steps in leaves(job.objects[0]) if field_of(steps) == path)
     origin = job.trace().origin(0, found)
     assert (where(origin.place), origin.by, origin.stage) == (line, by, stage)
-    assert origin.value == at(job.objects[0], found)
+    assert origin.value == value_at(job.objects[0], found)
 
 
 @pytest.mark.parametrize(
@@ -245,10 +245,10 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
             for path in leaves(obj):
                 origin = trace.origin(index, path)
                 assert any(origin.place.document.identity == document.identity for document in inputs.values()), path
-                said = at(origin.place.document.value, origin.place.path)
+                said = value_at(origin.place.document.value, origin.place.path)
                 assert said is not GONE, path
                 if origin.by.startswith(("the TrainJob", "patch", "runtime")):
-                    assert str(said) == str(origin.value) == str(at(obj, path)), path
+                    assert str(said) == str(origin.value) == str(value_at(obj, path)), path
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -266,7 +266,7 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
 def test_an_item_that_moves_keeps_its_writes() -> None:
     before = {"env": [{"name": "A", "value": "1"}], "image": "a"}
     now = {"env": [{"name": "B"}, {"name": "A", "value": "1"}], "image": "b"}
-    lineage = after(1, (), Lineage(0, ()), before, now)
+    lineage = lineage_after(1, (), Lineage(0, ()), before, now)
     found = [list(lineage.writes(path)) for path in (("env", 1, "value"), ("env", 0, "name"), ("env",), ("image",))]
     assert found == [
         [(0, ("env", 0, "value"))],
@@ -341,7 +341,7 @@ def applied(tree: Any, operation: Operation) -> Any:
     if not operation.path:
         return operation.value
     tree = copy.deepcopy(tree)
-    parent, step = at(tree, operation.path[:-1]), operation.path[-1]
+    parent, step = value_at(tree, operation.path[:-1]), operation.path[-1]
     if operation.op == "remove":
         del parent[step]
     elif operation.op == "add" and isinstance(parent, list):
@@ -349,7 +349,7 @@ def applied(tree: Any, operation: Operation) -> Any:
         assert step <= len(parent)
         parent.insert(step, operation.value)
     else:
-        assert (operation.op == "replace") is (at(parent, (step,)) is not GONE)
+        assert (operation.op == "replace") is (value_at(parent, (step,)) is not GONE)
         parent[step] = operation.value
     return tree
 

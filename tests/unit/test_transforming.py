@@ -12,7 +12,7 @@ from environments import environment, settings_of
 import trainc
 from trainc.base.kinds import COMPILED
 from trainc.cli.common.copies import as_read
-from trainc.compilation import Compilation, Options, compile_documents, duplicates, elsewhere, read
+from trainc.compilation import Compilation, Options, compile_documents, duplicates, read, wrong_namespace
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming import Transformation
@@ -20,7 +20,7 @@ from trainc.edits.transforming.images import changed
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.reports import in_order
-from trainc.settings import Settings, of
+from trainc.settings import Settings, load
 
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"
@@ -327,7 +327,7 @@ def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tu
         Path(folder).mkdir()
         Path(folder, "a.yaml").write_text(job(f"name: {folder}", ref="name: torch-distributed"))
     Path("trainc.yaml").write_text(f"{sources}images: [{{name: x, newTag: v2}}]\n")
-    result = trainc.compile(paths, options=Options(settings=of((), file="trainc.yaml")))
+    result = trainc.compile(paths, options=Options(settings=load((), file="trainc.yaml")))
     assert [found.id for found in result.diagnostics if found.stage != "lint"] == ["unmatched-image"] * expected
 
 
@@ -434,12 +434,12 @@ def test_a_document_that_stays_in_another_namespace() -> None:
         settings="namespace: ml",
         others="require",
     )
-    result = result.saying(elsewhere(result.others, settings_of("namespace: ml")))
+    result = result.saying(wrong_namespace(result.others, settings_of("namespace: ml")))
     assert lines(result) == [
         '0.yaml:3:32: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
         "[the setting: trainc.yaml:1:12]"
     ]
-    assert list(elsewhere(result.others, Settings())) == []
+    assert list(wrong_namespace(result.others, Settings())) == []
 
 
 def test_the_text_of_a_document_with_a_new_namespace() -> None:

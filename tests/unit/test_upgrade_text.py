@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from trainc.kubernetes.documents.events import YAMLError
-from trainc.source.sections import unified
+from trainc.source.sections import unified_diff
 from trainc.upgrade import upgrade
 from trainc.upgrade.items import cut, pasted
 from trainc.upgrade.nodes import MappingNode, Node, ScalarNode, SequenceNode, anchors_in, compose
@@ -146,7 +146,7 @@ lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "---\n", "d\n", "e\n", "f
 
 @given(lines, lines)
 def test_a_long_difference_can_be_applied(old: list[str], new: list[str]) -> None:
-    assert applied(old, list(unified(old, new, "a", "b"))) == new
+    assert applied(old, list(unified_diff(old, new, "a", "b"))) == new
 
 
 def applied(old: list[str], difference: list[str]) -> list[str]:
@@ -170,9 +170,9 @@ def applied(old: list[str], difference: list[str]) -> list[str]:
 
 def test_the_headers_are_those_of_difflib() -> None:
     old, new = [f"{number}\n" for number in range(30)], [f"{number}\n" for number in range(30) if number != 15]
-    assert list(unified(old, new, "a", "b")) == list(difflib.unified_diff(old, new, "a", "b"))
+    assert list(unified_diff(old, new, "a", "b")) == list(difflib.unified_diff(old, new, "a", "b"))
 
 
 def test_equal_texts_have_no_difference() -> None:
-    assert list(unified(["a\n"], ["a\n"], "a", "b")) == []
-    assert list(unified([], ["a\n"], "a", "b")) == list(difflib.unified_diff([], ["a\n"], "a", "b"))
+    assert list(unified_diff(["a\n"], ["a\n"], "a", "b")) == []
+    assert list(unified_diff([], ["a\n"], "a", "b")) == list(difflib.unified_diff([], ["a\n"], "a", "b"))

@@ -11,7 +11,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.argocd.files import below
+from trainc.argocd.files import files_below
 from trainc.base.kinds import COMPILED, TRAINJOB
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def names(root: str, exclude: Sequence[Patterns] = ()) -> list[str]:
 def _mentions(root: str, exclude: Sequence[Patterns]) -> Iterator[tuple[str, bytes]]:
     """Yield the files that contain the word, with their bytes, within the limits of the search."""
     left = MOST_BYTES
-    for path in islice(below(os.curdir, root, exclude=exclude), MOST_FILES):
+    for path in islice(files_below(os.curdir, root, exclude=exclude), MOST_FILES):
         size, data = _mentioning(path, left)
         if data is not None:
             yield path, data

@@ -112,15 +112,15 @@ def _parameters(
 ) -> tuple[tuple[Given, ...], tuple[Diagnostic, ...]]:
     found: list[Diagnostic] = []
     if PARAMETERS in variables:
-        given = list(_of_json(variables[PARAMETERS], found))
+        given = list(_from_json(variables[PARAMETERS], found))
     else:
-        given = list(_of_variables(variables, names))
+        given = list(_from_variables(variables, names))
     known = {parameter.name for parameter in given}
-    given += [parameter for parameter in _of_plugin_env(variables, names) if parameter.name not in known]
+    given += [parameter for parameter in _from_plugin_env(variables, names) if parameter.name not in known]
     return tuple(given), tuple(found)
 
 
-def _of_json(text: str, diagnostics: list[Diagnostic]) -> Iterator[Given]:
+def _from_json(text: str, diagnostics: list[Diagnostic]) -> Iterator[Given]:
     """Yield the parameters of the JSON list, which is `null` if there are none."""
     import json
 
@@ -137,7 +137,7 @@ def _of_json(text: str, diagnostics: list[Diagnostic]) -> Iterator[Given]:
         )
         return
     for item in value or ():
-        parameter = _of_item(item)
+        parameter = _from_item(item)
         if parameter is None:
             message = "a parameter has no name, or a value that is not a string"
             diagnostics.append(fault(message, "set name, and string or an array of strings"))
@@ -145,7 +145,7 @@ def _of_json(text: str, diagnostics: list[Diagnostic]) -> Iterator[Given]:
             yield parameter
 
 
-def _of_item(item: Any) -> Given | None:
+def _from_item(item: Any) -> Given | None:
     if not isinstance(item, dict):
         return None
     name, text, items = item.get("name"), item.get("string"), item.get("array")
@@ -162,7 +162,7 @@ def _of_item(item: Any) -> Given | None:
     )
 
 
-def _of_variables(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
+def _from_variables(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
     """Yield the parameters with these names from PARAM_*; the items of a list are numbered."""
     for name in names:
         variable = VARIABLE + variable_of(name)
@@ -174,7 +174,7 @@ def _of_variables(variables: Mapping[str, str], names: tuple[str, ...]) -> Itera
             yield Given(name=name, place=variable, text=text, items=tuple(items) or None)
 
 
-def _of_plugin_env(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
+def _from_plugin_env(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
     """Yield the parameters from ARGOCD_ENV_TRAINC_*; a list is one text with `:` between its items, as in PATH."""
     by_variable = {variable_of(name): name for name in names}
     for variable in sorted(variables):

@@ -14,7 +14,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 from trainc.files.inputs import DEEPEST, is_manifest
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ MOST_BYTES: Final = 10 << 20
 MOST_FILES: Final = 10_000
 
 
-def below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator[str]:
+def files_below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator[str]:
     """Yield the files below a folder in a fixed order; none if the resolved folder is outside the root."""
     real, excluded = os.path.realpath(path), None
     if exclude:
         from trainc.files.exclude import Excluded
 
         excluded = Excluded(exclude)
-    if within(real, root):
+    if is_within(real, root):
         yield from _files(path, real, root, {real}, 1, excluded)
 
 
@@ -49,9 +49,9 @@ def too_many(
     `settings` is the settings file, which counts also if it is above the paths.
     """
     files, size, most, largest = 0, 0, 0, ""
-    above = settings and not within(settings, os.path.realpath(os.curdir))
+    above = settings and not is_within(settings, os.path.realpath(os.curdir))
     for path in (*([os.path.relpath(settings)] if above else ()), *paths):
-        for file in _given(path, root, exclude):
+        for file in _files_of_path(path, root, exclude):
             files += 1
             if files > MOST_FILES:
                 return _fault(f"has more than {MOST_FILES:,} files")
@@ -68,12 +68,12 @@ def too_many(
     return _fault(message, largest if most > size // 2 else None)
 
 
-def _given(path: str, root: str, exclude: Sequence[Patterns]) -> Iterator[str]:
+def _files_of_path(path: str, root: str, exclude: Sequence[Patterns]) -> Iterator[str]:
     if os.path.isfile(path):
-        if within(os.path.realpath(path), root):
+        if is_within(os.path.realpath(path), root):
             yield path
     else:
-        yield from below(path, root, exclude=exclude)
+        yield from files_below(path, root, exclude=exclude)
 
 
 def _fault(message: str, file: str | None = None) -> Diagnostic:
@@ -101,7 +101,7 @@ def _files(folder: str, real: str, root: str, seen: set[str], depth: int, exclud
             continue
         link = entry.is_symlink()
         below = os.path.realpath(prefix + entry.name) if link else os.path.join(real, entry.name)
-        if below in seen or (link and not within(below, root)):
+        if below in seen or (link and not is_within(below, root)):
             continue
         type = _type_of(entry)
         if excluded is not None and excluded.matches(prefix + entry.name, is_folder=link or type == "folder"):

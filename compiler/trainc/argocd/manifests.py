@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
-from trainc.argocd.parameters import wanted
+from trainc.argocd.parameters import read_options
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
-from trainc.budget import CI, Budget, within
-from trainc.compilation import NO_TRAINJOB, Compilation, compile_paths, duplicates, elsewhere, environment_runs
+from trainc.budget import CI, Budget, checked_output
+from trainc.compilation import NO_TRAINJOB, Compilation, compile_paths, duplicates, environment_runs, wrong_namespace
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
@@ -50,18 +50,18 @@ class Answer(NamedTuple):
         """The manifests. Other documents are serialized again, so that Argo CD parses the same values as trainc."""
         texts = (text for _, _, text in self.result.manifests())
         others = (yaml.render([document.value]) for document in self.others)
-        return "---\n".join(within(self.result.budget, chain(texts, others)))
+        return "---\n".join(checked_output(self.result.budget, chain(texts, others)))
 
 
 def generate(environment: Environment, budget: Budget = CI) -> Answer:
     """Compile the current folder with the Application's parameters."""
     notes = tuple(_notes(environment))
-    requested, faults = wanted(environment)
+    requested, faults = read_options(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
     limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
     requested = requested._replace(namespace=environment.namespace, root=environment.root, budget=limits)
-    options = environment_runs.one(requested.with_project((os.curdir,)), FIX, always=True)
+    options = environment_runs.select_environment(requested.with_project((os.curdir,)), FIX, always=True)
     if isinstance(options, Diagnostic):
         return Answer(Compilation(diagnostics=(options,)), notes=notes)
     settings = options.settings
@@ -75,9 +75,9 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).saying(patches)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
+    result = result.saying((*duplicates(result, others), *wrong_namespace(others, settings)))
     if not (result.jobs or result.failed):
-        result = result.saying([_nothing(result)])
+        result = result.saying([_no_manifests(result)])
     if result.kustomizations is not None:
         notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
     return Answer(result, others, notes)
@@ -118,7 +118,7 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
             return
 
 
-def _nothing(result: Compilation) -> Diagnostic:
+def _no_manifests(result: Compilation) -> Diagnostic:
     from trainc.base.plural import plural
 
     return Diagnostic.of(

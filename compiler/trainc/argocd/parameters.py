@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from trainc.argocd.environment import fault
 from trainc.base.records import NamedTuple
 from trainc.compilation import Options
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.library import OptionNames
 
@@ -83,7 +83,7 @@ OPTION_NAMES: Final = OptionNames(
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 
 
-def wanted(environment: Environment) -> tuple[Options, tuple[Diagnostic, ...]]:
+def read_options(environment: Environment) -> tuple[Options, tuple[Diagnostic, ...]]:
     """Return the parameters as options, and diagnostics; with diagnostics, the options must not be used."""
     found = list(environment.diagnostics)
     values: dict[str, Any] = {}
@@ -148,15 +148,15 @@ def _paths(given: Given, root: str, diagnostics: list[Diagnostic]) -> tuple[str,
         diagnostics.append(fault(f"{given.place} must be an array, not a map", "set array to a list of paths"))
         return ()
     paths = given.items if given.items is not None else (given.text,) if given.text else ()
-    return tuple(_inside(paths, given, root, diagnostics))
+    return tuple(_paths_in_repository(paths, given, root, diagnostics))
 
 
-def _inside(paths: Sequence[str], given: Given, root: str, diagnostics: list[Diagnostic]) -> Iterator[str]:
+def _paths_in_repository(paths: Sequence[str], given: Given, root: str, diagnostics: list[Diagnostic]) -> Iterator[str]:
     """Yield the paths that are lexically inside the repository; `inputs` rejects links that lead out of it."""
     for path in paths:
         if not path or "\0" in path:
             diagnostics.append(fault(f"{given.place} has an empty path", "remove it"))
-        elif os.path.isabs(path) or not within(os.path.normpath(os.path.join(os.path.realpath("."), path)), root):
+        elif os.path.isabs(path) or not is_within(os.path.normpath(os.path.join(os.path.realpath("."), path)), root):
             message = f'{given.place}: "{path}" is outside the repository'
             diagnostics.append(
                 fault(message, "use a path relative to the application's folder: trainc reads only the repository")

@@ -25,7 +25,7 @@ def nearest(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | 
     return folded or next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
 
 
-def meant(name: str, names: Iterable[str], otherwise: str) -> str:
+def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:
     """Return the hint with the nearest one of `names`, or else another hint.
 
     >>> meant("numNode", ["image", "numNodes"], "remove it"), meant("x", ["image"], "remove it")

@@ -12,7 +12,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def also(others: int, noun: str = "more TrainJob") -> str:
+def and_others(others: int, noun: str = "more TrainJob") -> str:
     """Return the end of a message that applies to several objects; empty if it applies to one.
 
     >>> also(0), also(1), also(2)

@@ -89,7 +89,7 @@ def _over_budget(diagnostic: Diagnostic) -> int:
     from trainc.cli.common import printing
     from trainc.reports import text
 
-    printing.report(text.brief(diagnostic, color=printing.colored(sys.stderr)))
+    printing.report(text.one_line(diagnostic, color=printing.colored(sys.stderr)))
     return WRONG_INPUT
 
 

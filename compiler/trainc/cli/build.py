@@ -79,11 +79,11 @@ def build(
 
 def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run, including the faults of the output as a whole."""
-    from trainc.compilation import compile_paths, duplicates, elsewhere
+    from trainc.compilation import compile_paths, duplicates, wrong_namespace
 
     result = compile_paths(paths, run, files_of)
     others = result.others if run.passthrough else ()
-    result = result.saying((*duplicates(result, others), *elsewhere(others, run.settings)))
+    result = result.saying((*duplicates(result, others), *wrong_namespace(others, run.settings)))
     return printing.with_unknown(result) if run.verbose else result
 
 
@@ -113,7 +113,7 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, p
     """Print the manifests of a result without errors."""
     if not result.jobs:
         # A GitOps tool that applies an empty manifest removes everything.
-        report(result.saying([nothing(result)]))
+        report(result.saying([no_trainjobs(result)]))
         return WRONG_INPUT
     from trainc.budget import OverBudgetError
 
@@ -159,7 +159,7 @@ command = Command(
 )
 
 
-def nothing(result: Compilation) -> Diagnostic:
+def no_trainjobs(result: Compilation) -> Diagnostic:
     """Return the diagnostic for input without a TrainJob."""
     from trainc.base.plural import plural
     from trainc.compilation import NO_TRAINJOB
@@ -193,11 +193,11 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[
 
     Raise OverBudgetError beyond the budget.
     """
-    from trainc.budget import within
+    from trainc.budget import checked_output
 
     copied: Iterable[emit.Copy] = ()
     if passthrough and result.others:
         from trainc.cli.common.copies import as_read
 
         copied = ((document.value, as_read(document)) for document in result.others)
-    return within(result.budget, emit.load(form)(result.objects, copied))
+    return checked_output(result.budget, emit.load(form)(result.objects, copied))

@@ -45,7 +45,7 @@ def discover() -> int:
     from trainc.argocd import discovery, environment
 
     root = environment.root(os.environ)
-    exclude = settings.of((os.curdir,), root=root).exclude
+    exclude = settings.load((os.curdir,), root=root).exclude
     found = discovery.find(root, named=environment.PARAMETERS in os.environ, exclude=exclude)
     if found is not None:
         from trainc.source.printable import escape
@@ -63,7 +63,7 @@ def announce() -> int:
     from trainc.source.printable import escape_json
 
     root = environment.root(os.environ)
-    found = settings.of((os.curdir,), root=root)
+    found = settings.load((os.curdir,), root=root)
     announced = parameters.announcement(discovery.names(root, found.exclude), found.environment_names)
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK

@@ -63,16 +63,16 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
-    from trainc.budget import within
+    from trainc.budget import checked_output
     from trainc.review import compare
-    from trainc.review.arguments import of_arguments, reporting
+    from trainc.review.arguments import parse_sides, reporting
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
 
     run, others = options.options_of(values)
     run = run._replace(others="require" if others["passthrough"] else "skip")
     try:
-        old, new = of_arguments(sides)
+        old, new = parse_sides(sides)
         reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
         review = compare(old, new, run, reported)
     except (RevisionError, ValueError) as error:
@@ -85,7 +85,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     if review.failed:
         return WRONG_INPUT
     text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))
-    printing.write(*within(run.budget, [text_of_review]))
+    printing.write(*checked_output(run.budget, [text_of_review]))
     return DIFFERENT if exit_code and (review.objects or review.settings) else OK
 
 

@@ -74,12 +74,12 @@ def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, for
     result = compile_paths(run.settings.inputs(paths), run._replace(others="skip"))
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
-        from trainc.cli.build import nothing
+        from trainc.cli.build import no_trainjobs
 
-        result = result.saying([nothing(result)])
-    from trainc.budget import within
+        result = result.saying([no_trainjobs(result)])
+    from trainc.budget import checked_output
 
-    text = () if result.failed else within(result.budget, _rendered(result, selector, form, patches=patches))
+    text = () if result.failed else checked_output(result.budget, _rendered(result, selector, form, patches=patches))
     if not result.failed and selector is not None and not _selects(result, selector):
         result, text = result.saying([_no_such_field(result, selector)]), ()
     printing.report_diagnostics(result)

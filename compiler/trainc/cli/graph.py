@@ -32,18 +32,20 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     result = compile_paths(run.settings.inputs(paths), run)
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
-        from trainc.cli.build import nothing
+        from trainc.cli.build import no_trainjobs
 
-        result = result.saying([nothing(result)])
+        result = result.saying([no_trainjobs(result)])
     printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
     from trainc import budget, graph
     from trainc.base import columns
 
-    graphs = [graph.of(job, result.others) for job in result.jobs]
+    graphs = [graph.graph_of(job, result.others) for job in result.jobs]
     width = {"width": columns.terminal()} if form == "text" else {}
-    printing.write(*budget.within(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)]))
+    printing.write(
+        *budget.checked_output(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)])
+    )
     return OK
 
 

@@ -35,9 +35,9 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     result = compile_paths(run.settings.inputs(paths), run)
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
-        from trainc.cli.build import nothing
+        from trainc.cli.build import no_trainjobs
 
-        result = result.saying([nothing(result)])
+        result = result.saying([no_trainjobs(result)])
     printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
@@ -45,7 +45,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
 
     listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
     budget.check(result.budget, "pods", listed)
-    for part in budget.within(result.budget, _rendered(_chosen(result, job, index), index, form)):
+    for part in budget.checked_output(result.budget, _rendered(_chosen(result, job, index), index, form)):
         printing.write(part)
     return OK
 
@@ -61,7 +61,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
     given = [document.value for document in result.others]
     flavors = _flavors(result)
     for compiled in result.jobs:
-        yield from pods.of(
+        yield from pods.jobs_of(
             compiled.objects[0],
             sources([*compiled.objects, *given], compiled.namespace),
             name,

@@ -8,7 +8,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.identities import duplicate_object, duplicates, elsewhere
+from trainc.compilation.identities import duplicate_object, duplicates, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import apart_of, at_setting, library, metered, read
@@ -45,10 +45,10 @@ __all__ = [
     "compile_paths",
     "duplicate_object",
     "duplicates",
-    "elsewhere",
     "library",
     "metered",
     "read",
+    "wrong_namespace",
 ]
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
@@ -248,10 +248,10 @@ def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
         return build
-    from trainc.edits.transforming.faults import of_settings
+    from trainc.edits.transforming.faults import merge_by_setting
 
     texts = build.patches.texts if build.patches is not None else frozenset[int]()
-    found = of_settings(build.diagnostics, build.transformation.environment, texts)
+    found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
         found += build.transformation.unmatched()

@@ -112,7 +112,7 @@ def _in_environment(options: Options, paths: tuple[str, ...], environment: str |
     settings = options.settings
     if not options.environments and (settings.environment_name or not settings.environment_names):
         return options
-    selected = environment_runs.one(options, FIX)
+    selected = environment_runs.select_environment(options, FIX)
     if isinstance(selected, Diagnostic):
         raise ValueError(f"environment: {selected.message}; {selected.help}")
     return selected

@@ -17,7 +17,7 @@ from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.files import inputs
-from trainc.reports import of_compiled_object
+from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
     return next(unknown, None) or runs
 
 
-def one(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagnostic:
+def select_environment(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagnostic:
     """Return the options of a run in its only environment.
 
     Return an error if the environment is unknown, or if none is requested and the project has several.
@@ -88,12 +88,12 @@ def one(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagno
     """
     names = options.settings.environment_names
     if not options.environments and (len(names) > 1 or (always and names)):
-        return required(options.settings, fix)
+        return environment_required(options.settings, fix)
     runs = selected(options)
     return runs if isinstance(runs, Diagnostic) else runs[0]
 
 
-def required(settings: Settings, fix: Fix) -> Diagnostic:
+def environment_required(settings: Settings, fix: Fix) -> Diagnostic:
     """Return the error for a run that needs one environment and has none."""
     names = settings.environment_names
     place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
@@ -146,43 +146,43 @@ def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation])
     if any(run.result.jobs for run in found):
         # A TrainJob that only some environments exclude is found.
         return tuple(
-            run if run.result.jobs else run._replace(result=_without(run.result, ONLY_NOT_FOUND.id)) for run in found
+            run if run.result.jobs else run._replace(result=_without_id(run.result, ONLY_NOT_FOUND.id)) for run in found
         )
     return tuple(found)
 
 
-def _without(result: Compilation, id: str) -> Compilation:
+def _without_id(result: Compilation, id: str) -> Compilation:
     return result._replace(diagnostics=tuple(each for each in result.diagnostics if each.id != id))
 
 
-def together(runs: Sequence[Run]) -> Compilation:
+def merge_runs(runs: Sequence[Run]) -> Compilation:
     """Return the results of several environments as one: each fault once, with the environments that have it."""
     first = runs[0].result
     diagnostics, raised = _merged(runs)
     notes = [(run.name, note) for run in runs if (note := run.result.built_in) is not None]
     return first._replace(
         jobs=tuple(job for run in runs for job in run.result.jobs),
-        others=_longest(run.result.others for run in runs),
+        others=_longest_group(run.result.others for run in runs),
         runtimes=max(run.result.runtimes for run in runs),
         files=max(run.result.files for run in runs),
         skipped=tuple(dict.fromkeys(path for run in runs for path in run.result.skipped)),
         diagnostics=diagnostics,
-        checked=tuple(dict.fromkeys(_of_source(each) for run in runs for each in run.result.checked)),
+        checked=tuple(dict.fromkeys(_at_source(each) for run in runs for each in run.result.checked)),
         strict=next((run.settings.strict for run in runs if run.settings.strict), "") if raised else "",
         raised=raised,
         built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
     )
 
 
-def _longest(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:
+def _longest_group(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:
     return max(groups, key=len)
 
 
-def _of_source(checked: Checked) -> Checked:
+def _at_source(checked: Checked) -> Checked:
     return checked if checked.source is None else checked._replace(object=checked.source, source=None)
 
 
-def once(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
+def merge_diagnostics(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of several environments, each once, with the names of those that have it."""
     merged: dict[Hashable, Diagnostic] = {}
     for name, diagnostic in reported:
@@ -228,7 +228,7 @@ def _in_source(diagnostic: Diagnostic, sources: dict[tuple[bool, str, str], Obje
     """
     of_runtime, namespace, name = _named(diagnostic.object)
     parts = [(0, len(name))]
-    if of_compiled_object(diagnostic):
+    if is_about_compiled_object(diagnostic):
         dashes = [at for at, letter in enumerate(name) if letter == "-"]
         parts += [*((0, at) for at in reversed(dashes)), *((at + 1, len(name)) for at in dashes)]
     for begin, end in parts:
@@ -242,7 +242,7 @@ def _in_source(diagnostic: Diagnostic, sources: dict[tuple[bool, str, str], Obje
 
 def _key(diagnostic: Diagnostic) -> Hashable:
     """Return the key of a fault, which it has in every environment; its severity may differ."""
-    related = tuple((each.message, _where(each.place)) for each in diagnostic.related)
+    related = tuple((each.message, _place_key(each.place)) for each in diagnostic.related)
     return (
         diagnostic.id,
         diagnostic.stage,
@@ -250,12 +250,12 @@ def _key(diagnostic: Diagnostic) -> Hashable:
         diagnostic.help,
         diagnostic.object,
         diagnostic.field,
-        _where(diagnostic.place),
+        _place_key(diagnostic.place),
         related,
     )
 
 
-def _where(place: Place | Location | None) -> Hashable:
+def _place_key(place: Place | Location | None) -> Hashable:
     """Return the key of a place: each run reads the documents again."""
     if not isinstance(place, Place):
         return place and place[:5]

@@ -47,7 +47,7 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
         first.setdefault(key, place)
 
 
-def elsewhere(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
+def wrong_namespace(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
     """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
     if settings.environment is None:
         return

@@ -67,9 +67,9 @@ def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
 
             yield from diagnose(plan)
         elif plan.failed:
-            from trainc.provenance.placing.beside import beside
+            from trainc.provenance.placing.beside import unaffected_errors
 
-            yield from beside(plan)
+            yield from unaffected_errors(plan)
 
 
 def selected(documents: Iterable[Document], options: Options, apart: Apart) -> tuple[list[TrainJob], list[Diagnostic]]:
@@ -116,9 +116,9 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
     )
     if not job.document.edits:
         return found
-    from trainc.edits.transforming.faults import of_two
+    from trainc.edits.transforming.faults import duplicate_sources
 
-    return of_two(found, job.document, first.document)
+    return duplicate_sources(found, job.document, first.document)
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, size_of
-from trainc.diagnostics import Checked, Diagnostic, Document, failed, strictly
+from trainc.diagnostics import Checked, Diagnostic, Document, failed, warnings_as_errors
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.library import FLAGS, OptionNames
-from trainc.settings import DEFAULT, Settings, in_environment, of, with_flags
+from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +101,7 @@ class Options(NamedTuple):
     def with_project(self, paths: Sequence[str]) -> Options:
         """Return the options with the settings of `config` or of the paths' nearest trainc.yaml."""
         return self.with_settings(
-            of(
+            load(
                 paths,
                 file=self.config,
                 search=not self.no_config,
@@ -210,4 +210,4 @@ class Compilation(NamedTuple):
         if not self.strict:
             return self._replace(diagnostics=self.diagnostics + more)
         raised = self.raised + sum(diagnostic.severity == "warning" for diagnostic in more)
-        return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
+        return self._replace(diagnostics=self.diagnostics + warnings_as_errors(more), raised=raised)

@@ -100,7 +100,7 @@ def library(
         for path in options.runtimes
     ]
     if not searched:
-        searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
+        searched = [_level_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
         runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
         level, duplicate_runtimes = Level.of(name, runtimes, conform, apart_of(more.kustomizations, options))
@@ -111,7 +111,9 @@ def library(
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
-def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
+def _level_of_settings(
+    setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None
+) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
     reading = read([setting.path], options._replace(root=root), files_of, kinds=RUNTIMES, meter=meter)
@@ -135,8 +137,8 @@ def apart_of(kustomizations: Kustomizations | None, options: Options) -> Apart:
     def apart(document: Document, first: Document) -> Diagnostic | None:
         if kustomizations is None:
             return None
-        from trainc.frontends.kustomizations import several
+        from trainc.frontends.kustomizations import overlay_conflict
 
-        return several(document, first, kustomizations, allowed=options.check_only)
+        return overlay_conflict(document, first, kustomizations, allowed=options.check_only)
 
     return apart

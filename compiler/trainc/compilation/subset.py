@@ -18,7 +18,7 @@ from trainc.base.kinds import COMPILED
 from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
-from trainc.files.confine import resolved, within
+from trainc.files.confine import is_within, resolved
 from trainc.files.foreign import is_foreign
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import Reading
@@ -48,7 +48,7 @@ def compile_subset(
     settings = options.settings
     if failed(settings.diagnostics):
         return Compilation(diagnostics=settings.diagnostics)
-    given = _given(paths)
+    given = _file_predicate(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(kinds=COMPILED, namespace=options.namespace, meter=metered(options))
     asked_for, skipped = 0, list[str]()
@@ -103,14 +103,14 @@ def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
     return [path for path in paths if not excluded.matches(path, is_folder=os.path.isdir(path))]
 
 
-def _given(paths: Iterable[str]) -> Given:
+def _file_predicate(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
     real_paths = frozenset(map(resolved, paths))
 
     @cache
     def given(file: str) -> bool:
         real = resolved(file)
-        return real in real_paths or any(within(real, path) for path in real_paths)
+        return real in real_paths or any(is_within(real, path) for path in real_paths)
 
     return given
 

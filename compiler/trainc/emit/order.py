@@ -47,12 +47,12 @@ def fields(keys: Iterable[str]) -> list[str]:
 
 def in_order(tree: Tree) -> Tree:
     """Return a copy of a whole object with its mappings in output order."""
-    return {key: _inside(tree[key]) for key in top_fields(tree)}
+    return {key: _sorted_fields(tree[key]) for key in top_fields(tree)}
 
 
-def _inside(node: Any) -> Any:
+def _sorted_fields(node: Any) -> Any:
     if isinstance(node, dict):
-        return {key: _inside(node[key]) for key in fields(node)}
+        return {key: _sorted_fields(node[key]) for key in fields(node)}
     if isinstance(node, list):
-        return [_inside(item) for item in node]
+        return [_sorted_fields(item) for item in node]
     return node

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.emit.json import items
 from trainc.emit.order import objects_of_a_job
-from trainc.provenance.tracing import maker, runtime_of, standing
+from trainc.provenance.tracing import nearest_existing, runtime_of, stage_source
 from trainc.provenance.tracing.history import replay
 from trainc.provenance.tracing.patches import Operation, patch
 from trainc.source.printable import escape_json
@@ -42,7 +42,7 @@ def render(jobs: Iterable[Compiled]) -> Iterator[str]:
 def steps(plan: Plan) -> Iterator[Tree]:
     """Yield the changes of each stage that changed anything."""
     for step in replay(plan):
-        operations = [operation.json for operation in _of_objects(step.before, step.after)]
+        operations = [operation.json for operation in _object_operations(step.before, step.after)]
         if operations:
             by, place = _document(plan, step)
             at = place.locate() if place else None
@@ -55,7 +55,7 @@ def steps(plan: Plan) -> Iterator[Tree]:
             }
 
 
-def _of_objects(before: list[Tree], after: list[Tree]) -> Iterator[Operation]:
+def _object_operations(before: list[Tree], after: list[Tree]) -> Iterator[Operation]:
     """Yield the operations that turn the objects before a step into those after it, both in output order."""
     old, new = objects_of_a_job(before), objects_of_a_job(after)
     names = [_name(tree) for tree in new]
@@ -80,8 +80,8 @@ def _document(plan: Plan, step: StageRecord) -> tuple[str, Place | None]:
     if step.stage == "conform":
         return f"the {plan.job.word}", plan.job.at()
     if step.stage != "override":
-        return maker(plan, step.stage), None
+        return stage_source(plan, step.stage), None
     if step.patch is None:
-        return runtime_of(plan), standing(plan.runtime.at("spec", "template"))
+        return runtime_of(plan), nearest_existing(plan.runtime.at("spec", "template"))
     place = plan.job.at("spec", "runtimePatches", step.patch)
-    return f'patch "{plan.job.patches[step.patch].get("manager")}"', standing(place)
+    return f'patch "{plan.job.patches[step.patch].get("manager")}"', nearest_existing(place)

@@ -49,7 +49,9 @@ class Selector(NamedTuple):
 
     def matches(self, tree: Tree) -> bool:
         """Return whether the prefix selects this object."""
-        return like(self.kind.lower(), str(tree["kind"]).lower()) and like(self.name, tree["metadata"]["name"])
+        return matches_wildcard(self.kind.lower(), str(tree["kind"]).lower()) and matches_wildcard(
+            self.name, tree["metadata"]["name"]
+        )
 
     def find(self, tree: Tree) -> set[Path]:
         """Return the matching paths in an object."""
@@ -94,11 +96,11 @@ def _find(node: Any, steps: tuple[SelectorStep, ...], path: Path, seen: set[tupl
         return
     if steps[0] == DEEP:
         yield from _find(node, steps[1:], path, seen)
-    for step, child, taken in _next(node, steps):
+    for step, child, taken in _matching_children(node, steps):
         yield from _find(child, steps[taken:], (*path, step), seen)
 
 
-def _next(node: Any, steps: tuple[SelectorStep, ...]) -> Iterator[tuple[str | int, Any, int]]:
+def _matching_children(node: Any, steps: tuple[SelectorStep, ...]) -> Iterator[tuple[str | int, Any, int]]:
     """Yield the matching children of a node, each with the number of steps that it consumes."""
     first = steps[0]
     if isinstance(node, dict):
@@ -123,7 +125,7 @@ def _steps_of_key(key: str, steps: tuple[SelectorStep, ...]) -> Iterator[int]:
         if step.kind != "word":
             return
         text += f".{step.text}" if text else step.text
-        if like(text, key):
+        if matches_wildcard(text, key):
             yield taken
 
 
@@ -132,11 +134,11 @@ def _matches(index: int, item: Any, step: SelectorStep) -> bool:
     if step.kind == "index":
         return index == int(step.text)
     if step.kind == "item" and step.text != "*":
-        return isinstance(item, dict) and step.key in item and like(step.text, str(item[step.key]))
+        return isinstance(item, dict) and step.key in item and matches_wildcard(step.text, str(item[step.key]))
     return step == DEEP or step.text == "*"
 
 
-def like(pattern: str, text: str) -> bool:
+def matches_wildcard(pattern: str, text: str) -> bool:
     """Return whether a text matches a pattern in which `*` is any text."""
     return pattern in ("*", text) or ("*" in pattern and bool(_compiled(pattern).fullmatch(text)))
 

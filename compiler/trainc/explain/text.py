@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.columns import line, padded
-from trainc.provenance.tracing.correspondence import KEYS, at
+from trainc.provenance.tracing.correspondence import KEYS, value_at
 from trainc.provenance.tracing.field_names import Names, by_names, name_of_item
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
@@ -49,7 +49,7 @@ def render(accounts: Iterator[Account], *, color: bool, selected: bool) -> Itera
         first.append(account)
     few = selected and sum(len(account.fields) for account in first) <= FEW
     for number, account in enumerate(chain(first, accounts)):
-        block = "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint)))
+        block = "\n".join((_heading(account, paint), "", *(_field_lines if few else _table)(account, paint)))
         yield f"\n{block}\n" if number else f"{block}\n"
 
 
@@ -63,7 +63,7 @@ def _heading(account: Account, paint: Paint) -> str:
     )
 
 
-def _full(account: Account, paint: Paint) -> Iterator[str]:
+def _field_lines(account: Account, paint: Paint) -> Iterator[str]:
     """Yield the fields, each writing with its source line."""
     for number, (path, writings) in enumerate(account.fields):
         if number:
@@ -103,13 +103,15 @@ def _is_redundant(account: Account, number: int) -> bool:
     item = path[:-1]
     if not item or not isinstance(item[-1], int) or len(writings) > 1 or path[-1] not in KEYS:
         return False
-    if name_of_item(at(account.tree, item[:-1]), item[-1])[0] != path[-1]:
+    if name_of_item(value_at(account.tree, item[:-1]), item[-1])[0] != path[-1]:
         return False
     author = _author(writings[0])
-    return any(author == _author(writing) for other in _beside(account, number) for writing in other.writings)
+    return any(
+        author == _author(writing) for other in _other_fields_of_item(account, number) for writing in other.writings
+    )
 
 
-def _beside(account: Account, number: int) -> Iterator[Explained]:
+def _other_fields_of_item(account: Account, number: int) -> Iterator[Explained]:
     """Yield the other fields of the list item that has a field; they are next to it."""
     item = account.fields[number].path[:-1]
     for others in (range(number + 1, len(account.fields)), range(number - 1, -1, -1)):

@@ -69,7 +69,7 @@ class Opened(NamedTuple):
     """The path, with all links resolved."""
 
 
-def within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Return whether a resolved path is the folder or below it."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
@@ -93,9 +93,9 @@ def _root(full: str) -> str | None:
     """Return the git root of an absolute path, or the current folder above it; None without either."""
     here = os.getcwd()
     of_here = _git_root(here)
-    if of_here is not None and within(full, of_here):
+    if of_here is not None and is_within(full, of_here):
         return of_here
-    if here != os.sep and within(full, here):
+    if here != os.sep and is_within(full, here):
         return _git_root(full, below=here) or here
     return _git_root(full)
 
@@ -103,7 +103,7 @@ def _root(full: str) -> str | None:
 def repository_above(full: str) -> str | None:
     """Return the git root at or above an absolute path, lexically; None without one."""
     here = _git_root(os.getcwd())
-    return here if here is not None and within(full, here) else _git_root(full)
+    return here if here is not None and is_within(full, here) else _git_root(full)
 
 
 def _git_root(full: str, *, below: str = "") -> str | None:
@@ -131,7 +131,7 @@ def open_to_read(path: str, root: Root | None) -> Opened:
     full = os.path.abspath(path)
     if root is None:
         return _follow(full)
-    if not within(full, root.path):
+    if not is_within(full, root.path):
         raise LinkOutError
     parts = _parts(full, root.path)
     for _ in range(_TRIES):
@@ -139,7 +139,7 @@ def open_to_read(path: str, root: Root | None) -> Opened:
         if opened is not None:
             return opened
         real = resolved(full)
-        if not within(real, root.real):
+        if not is_within(real, root.real):
             os.stat(full)  # raises for a dangling link
             raise LinkOutError
         hidden = any(map(_is_hidden, parts))
@@ -175,7 +175,7 @@ def _descend(folder: str, parts: list[str]) -> Opened | None:
     path = os.path.join(folder, *parts)
     here = os.getcwd()
     at: int | None = None
-    if within(path, here) and within(here, folder):
+    if is_within(path, here) and is_within(here, folder):
         parts = _parts(path, here) or [os.curdir]
     elif parts:
         parts = [os.path.join(folder, parts[0]), *parts[1:]]

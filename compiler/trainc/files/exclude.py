@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _List:
     def match(self, full: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an absolute path; None if no pattern does."""
         folder = self.given.folder
-        if full == folder or not within(full, folder):
+        if full == folder or not is_within(full, folder):
             return None
         return self.patterns.match(full[len(folder) :].lstrip(os.sep), is_folder=is_folder)
 

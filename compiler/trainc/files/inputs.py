@@ -23,10 +23,10 @@ from trainc.files.confine import (
     HiddenLinkError,
     LinkOutError,
     Root,
+    is_within,
     open_to_read,
     resolved,
     root_of,
-    within,
 )
 from trainc.files.listing import LISTING, MARKS, outputs_of
 
@@ -98,7 +98,7 @@ def read(
     paths = list(paths)
     written = [resolved(path) for path in skip]
     # A path that the user gives is read even if it is an output.
-    left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
+    left_out = tuple(out for out in written if not any(is_within(resolved(path), out) for path in paths))
     walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links, exclude=exclude)
     for path in paths:
         if path == STDIN:
@@ -190,7 +190,7 @@ class _Walk:
             return
         descriptor, status, real = opened
         try:
-            if real in self.seen or any(within(real, path) for path in self.skip):
+            if real in self.seen or any(is_within(real, path) for path in self.skip):
                 return
             if descriptor is not None and stat.S_ISDIR(status.st_mode):
                 self.seen.add(real)
@@ -242,7 +242,11 @@ class _Walk:
             elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
             # A regular file is in the root because its folder is; `_path` reports any problem with it.
-            elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
+            elif (
+                is_file
+                and self._is_wanted(name, folder + name)
+                and (data := _regular_file_content(name, at)) is not None
+            ):
                 if folder + name not in self.outputs or not data.startswith(MARKS):
                     self.seen.add(folder + name)
                     self.files += 1
@@ -284,7 +288,7 @@ class _Walk:
 
     def _listed(self, at: int, real: str) -> None:
         """Add the outputs in a folder's listing to `outputs`, except given ones."""
-        data = _plain(LISTING, at)
+        data = _regular_file_content(LISTING, at)
         if data is None:
             return
         self.outputs |= outputs_of(real, data, map(resolved, self.paths))
@@ -313,7 +317,7 @@ class _Walk:
         return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
 
-def _plain(name: str, at: int) -> bytes | None:
+def _regular_file_content(name: str, at: int) -> bytes | None:
     """Return the bytes of a regular file in an open folder; None for anything else, or if it changes meanwhile.
 
     This takes less time than Python's `open`.

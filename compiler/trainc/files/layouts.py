@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trainc.files.atomic import current
 from trainc.files.listing import LISTING, is_below, parse
-from trainc.files.outputs import Changes, listing_of, stale_files, uncovered
+from trainc.files.outputs import Changes, listing_of, stale_files, uncovered_sources
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trainc.files.outputs import Output
 
 
-def deleted(output: Output, names: Collection[str]) -> list[str]:
+def deleted_environments(output: Output, names: Collection[str]) -> list[str]:
     """Return the subfolders with the outputs of environments that are not in `names`."""
     if output.at is None:
         return []
@@ -34,7 +34,7 @@ def _is_environment(at: int, name: str) -> bool:
     return listing is not None and listing.environment == name
 
 
-def retired(output: Output, *, keep: Collection[str], paths: Sequence[str]) -> Changes | None:
+def removal(output: Output, *, keep: Collection[str], paths: Sequence[str]) -> Changes | None:
     """Return the changes that remove all outputs of a folder, and then its listing; None without a listing.
 
     Args:
@@ -48,7 +48,7 @@ def retired(output: Output, *, keep: Collection[str], paths: Sequence[str]) -> C
     listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
     others = [path for path in listed if path not in keep]
     stale, kept = stale_files(output, others)
-    if missing := uncovered(output.folder, listing, others, paths):
+    if missing := uncovered_sources(output.folder, listing, others, paths):
         return Changes(kept=tuple(stale), missing=tuple(missing), diagnostics=tuple(ignored))
     done = (*stale, LISTING) if not (ignored or kept) else tuple(stale)
     folders = frozenset(path.rpartition("/")[0] for path in ("", *others))

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,10 +94,10 @@ def outputs_of(folder: str, data: bytes, given: Iterable[str]) -> frozenset[str]
     """
     listing = parse(data)
     above = os.path.dirname(folder) if listing is not None and listing.environment else folder
-    named = [path for path in given if path == above or within(path, folder)]
+    named = [path for path in given if path == above or is_within(path, folder)]
     outputs = () if listing is None else listing.outputs
     paths = [os.path.join(folder, path) for path in outputs if isinstance(path, str) and is_below(path)]
-    return frozenset(path for path in paths if not any(within(path, one) for one in named))
+    return frozenset(path for path in paths if not any(is_within(path, one) for one in named))
 
 
 def is_below(path: object) -> bool:
@@ -111,7 +111,7 @@ def is_below(path: object) -> bool:
     return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
-def relative(folder: str, path: str) -> str:
+def listed_path(folder: str, path: str) -> str:
     """Return a path of the command line relative to the output folder, as in a listing; `-` for a stream."""
     return STDIN if _is_stream(path) else os.path.relpath(path, folder)
 
@@ -126,8 +126,8 @@ def is_covered(folder: str, source: str, given: Iterable[str]) -> bool:
         return True
     if source == STDIN:
         return False
-    full = _full(folder, source)
-    return any(within(full, _full(folder, path)) for path in given if path != STDIN) or not os.path.lexists(
+    full = _resolved_path(folder, source)
+    return any(is_within(full, _resolved_path(folder, path)) for path in given if path != STDIN) or not os.path.lexists(
         os.path.dirname(full)
     )
 
@@ -136,5 +136,5 @@ def _is_stream(path: str) -> bool:
     return path == STDIN or os.path.abspath(path).startswith("/dev/")
 
 
-def _full(folder: str, path: str) -> str:
+def _resolved_path(folder: str, path: str) -> str:
     return os.path.normpath(os.path.join(os.path.abspath(folder), path))

@@ -36,8 +36,8 @@ from trainc.files.listing import (
     Listing,
     is_below,
     is_covered,
+    listed_path,
     parse,
-    relative,
     render,
 )
 
@@ -166,16 +166,16 @@ def plan(
     folder, at = output
     listing, ignored = listing_of(output)
     listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
-    write, refused = _differing(output, files)
+    write, refused = _changed_outputs(output, files)
     others = [path for path in listed if path not in files]
-    missing = uncovered(folder, listing, others, paths)
+    missing = uncovered_sources(folder, listing, others, paths)
     stale, kept = stale_files(output, others)
-    if PASSED in write and PASSED in listed and (lost := uncovered(folder, listing, [PASSED], paths)):
-        refused.append(_partial(folder, lost))
+    if PASSED in write and PASSED in listed and (lost := uncovered_sources(folder, listing, [PASSED], paths)):
+        refused.append(_incomplete_folder(folder, lost))
     pruned = prune and not missing
     still = [] if pruned else [path for path in others if current(at, path) is not None]
     known = dict(listing.sources) | {
-        path: tuple(sorted({relative(folder, file) for file in found})) for path, found in sources.items()
+        path: tuple(sorted({listed_path(folder, file) for file in found})) for path, found in sources.items()
     }
     written = render([*files, *still], known, environment)
     if current(at, LISTING) != written and (files or listed):
@@ -191,14 +191,14 @@ def plan(
     )
 
 
-def uncovered(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
+def uncovered_sources(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
     """Return the sources of listed outputs that the paths do not cover."""
-    given = [relative(folder, path) for path in paths]
+    given = [listed_path(folder, path) for path in paths]
     sources = dict.fromkeys(source for output in outputs for source in listing.sources.get(output, ()))
     return [source for source in sources if not is_covered(folder, source, given)]
 
 
-def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
+def _changed_outputs(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
     """Return the files to write, and a diagnostic for each file that cannot be replaced."""
     write: dict[str, bytes] = {}
     refused: list[Diagnostic] = []
@@ -264,7 +264,7 @@ def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
             path = changes.listing
             replace(at, path, listing)
     except OSError as error:
-        return (unwritable(folder, path, error),)
+        return (write_fault(folder, path, error),)
     return ()
 
 
@@ -327,7 +327,7 @@ def listing_of(output: Output) -> tuple[Listing, list[Diagnostic]]:
     ]
 
 
-def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
     """Return the diagnostic for an output, or for the folder itself, that cannot be written."""
     return Diagnostic.of(
         OUTPUT_UNWRITABLE,
@@ -337,7 +337,7 @@ def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
     )
 
 
-def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
+def _incomplete_folder(folder: str, missing: Sequence[str]) -> Diagnostic:
     return Diagnostic.of(
         PASSTHROUGH_PARTIAL,
         f"also contains documents of {shown(folder, missing)}, which the given paths do not cover",

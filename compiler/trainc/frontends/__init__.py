@@ -45,16 +45,16 @@ def sort(document: Document, kinds: Collection[Kind]) -> Iterator[tuple[Role, Do
         for index, item in enumerate(items):
             yield from sort(document._replace(value=item, within=(*document.within, "items", index)), kinds)
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
-        yield from _ours(document, kind, version, kinds)
+        yield from _document_of_kind(document, kind, version, kinds)
     elif find(version, kind) is not None or kind not in OURS:
         yield _role(version, kind, kinds), document
     elif not version or not isinstance(version, str):
-        yield _unversioned(document, kind, version)
+        yield _version_fault(document, kind, version)
     else:
-        yield _of_another_group(document, kind, version)
+        yield _from_another_group(document, kind, version)
 
 
-def _ours(
+def _document_of_kind(
     document: Document, kind: object, version: str, kinds: Collection[Kind]
 ) -> Iterator[tuple[Role, Document] | Diagnostic]:
     if kind == OPTIMIZATION:
@@ -66,9 +66,9 @@ def _ours(
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif kind not in OURS:
-        from trainc.base.nearest import meant
+        from trainc.base.nearest import suggestion_or
 
-        help = meant(str(kind), OURS, f"use one of {', '.join(OURS)}")
+        help = suggestion_or(str(kind), OURS, f"use one of {', '.join(OURS)}")
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
         yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
@@ -80,7 +80,7 @@ def _role(version: object, kind: object, kinds: Collection[Kind]) -> Role:
     return row.role if row is not None and row in kinds else "other"
 
 
-def _of_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:
+def _from_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:
     """Return a document with one of our kinds and another apiVersion: a misspelt one, or another project's object."""
     if not is_meant(version):
         return "other", document
@@ -103,7 +103,7 @@ def is_meant(version: str) -> bool:
     return not slash or group.endswith(OLD_GROUP) or is_one_edit(group, GROUP)
 
 
-def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:
+def _version_fault(document: Document, kind: str, version: object) -> Diagnostic:
     if version in (None, ""):
         return _diagnostic(
             document, NO_API_VERSION, f"the {kind} has no apiVersion", f"add `apiVersion: {VERSION}`", ()

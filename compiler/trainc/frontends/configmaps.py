@@ -43,10 +43,10 @@ def runtimes(configmap: Document) -> Iterator[Document | Diagnostic | Broken]:
     data = configmap.value.get("data")
     for key, value in data.items() if isinstance(data, dict) else ():
         if isinstance(value, str) and len(value) <= LARGEST and MARK in value and OLD_GROUP in value:
-            yield from _of_value(configmap, ("data", key), value)
+            yield from _documents_in_value(configmap, ("data", key), value)
 
 
-def _of_value(configmap: Document, path: Path, value: str) -> Iterator[Document | Diagnostic | Broken]:
+def _documents_in_value(configmap: Document, path: Path, value: str) -> Iterator[Document | Diagnostic | Broken]:
     read, errors = read_stream(value)
     sorted_documents = [
         found for part in read for found in sort(document(configmap, path, value, part.chunk, part.value), RUNTIMES)
@@ -54,7 +54,7 @@ def _of_value(configmap: Document, path: Path, value: str) -> Iterator[Document 
     found = [found for found in sorted_documents if isinstance(found, Diagnostic) or found[0] == "runtime"]
     if any(not isinstance(one, Diagnostic) for one in found):
         yield from (one if isinstance(one, Diagnostic) else one[1] for one in found)
-        yield from (broken(configmap, path, value, error) for error in errors)
+        yield from (broken_value(configmap, path, value, error) for error in errors)
 
 
 def document(configmap: Document, path: Path, value: str, chunk: Chunk, tree: object) -> Document:
@@ -78,7 +78,7 @@ def _reads_as(text: str, tree: object) -> bool:
     return not errors and [document.value for document in read] == [tree]
 
 
-def broken(configmap: Document, path: Path, value: str, error: YamlError) -> Broken:
+def broken_value(configmap: Document, path: Path, value: str, error: YamlError) -> Broken:
     """Return a fault of a value with its place, and with the lines of the file that the message names."""
     place = _place(configmap, path, value, error.line or 1, error.column or 1)
     since = _place(configmap, path, value, error.since, 1).line if error.since else 0

@@ -267,7 +267,9 @@ def _patch(patch: Document, kustomization: Kustomization, outermost: list[Kustom
     )
 
 
-def several(document: Document, first: Document, kustomizations: Kustomizations, *, allowed: bool) -> Diagnostic | None:
+def overlay_conflict(
+    document: Document, first: Document, kustomizations: Kustomizations, *, allowed: bool
+) -> Diagnostic | None:
     """Return the diagnostic for a second document of one name; None unless several kustomizations are the reason.
 
     It is a note if `allowed`, because nothing is written.

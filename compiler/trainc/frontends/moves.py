@@ -138,7 +138,7 @@ def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:
     left = {key: value for key, value in job["spec"].items() if key not in gone}
     result: Tree = job | {"spec": left}
     for move in moves:
-        result = _put(result, move.target, get(job, move.source) if move.value is AS_IS else move.value)
+        result = _with_value_at(result, move.target, get(job, move.source) if move.value is AS_IS else move.value)
     return result
 
 
@@ -168,7 +168,7 @@ def _items(value: object) -> list[Tree]:
     return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else []
 
 
-def _put(node: Any, path: Path, value: Any) -> Any:
+def _with_value_at(node: Any, path: Path, value: Any) -> Any:
     """Return a copy of `node` with `value` at `path`, and with missing parents added."""
     if not path:
         return value
@@ -176,8 +176,8 @@ def _put(node: Any, path: Path, value: Any) -> Any:
     if isinstance(step, int):
         items = list(node or ())
         items += [None] * (step + 1 - len(items))
-        items[step] = _put(items[step], rest, value)
+        items[step] = _with_value_at(items[step], rest, value)
         return items
     fields = dict(node or {})
-    fields[step] = _put(fields.get(step), rest, value)
+    fields[step] = _with_value_at(fields.get(step), rest, value)
     return fields

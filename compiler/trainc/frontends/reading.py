@@ -236,7 +236,7 @@ def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
             )
             for error in errors
         ]
-        yield from templates.of_file(file.path, file.data, found)
+        yield from templates.syntax_errors(file.path, file.data, found)
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)

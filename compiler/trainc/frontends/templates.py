@@ -43,14 +43,14 @@ _LONGEST: Final = 80
 """The characters of a placeholder that a message shows."""
 
 
-def of_file(path: str, data: bytes, errors: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+def syntax_errors(path: str, data: bytes, errors: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the syntax errors of a file, with one diagnostic in place of those that placeholders cause."""
     if not (b"{{" in data or b"{%" in data) or not any(mark in data for mark in MARKS):
         yield from errors
         return
     seen: set[Hashable] = set()
     for error in errors:
-        found = _of_syntax_error(error)
+        found = _placeholder_error(error)
         if found is None:
             yield error
             continue
@@ -61,7 +61,7 @@ def of_file(path: str, data: bytes, errors: Sequence[Diagnostic]) -> Iterator[Di
         seen.add(key)
 
 
-def _of_syntax_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
+def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
     """Return a document and its diagnostic if a placeholder causes its syntax error; None for any other error."""
     place = error.place
     if not isinstance(place, Location) or place.source is None:
@@ -117,9 +117,9 @@ def replaced(diagnostics: Sequence[Diagnostic], documents: Iterable[Document]) -
         first.setdefault(key, len(kept))
         causes.setdefault(key, []).append(cause)
     for document in documents:
-        if "{{" in document.text and id(document) not in causes and (cause := _of_helm(document)) is not None:
+        if "{{" in document.text and id(document) not in causes and (cause := _helm_object(document)) is not None:
             causes[id(document)] = [cause]
-    made = [_of_causes(group) for group in causes.values()]
+    made = [_not_rendered(group) for group in causes.values()]
     files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
     for diagnostic, group in zip(made, causes.values(), strict=True):
         file = group[0][0].document.file
@@ -143,7 +143,7 @@ def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
     return None
 
 
-def _of_helm(document: Document) -> tuple[Place, str] | None:
+def _helm_object(document: Document) -> tuple[Place, str] | None:
     """Return the first string of a document with an object of Helm, outside of commands and arguments."""
     strings = _strings(document.value, without=_SHELL - {"env"})
     return next(((Place(document, path), value) for path, value in strings if _OF_HELM.search(value)), None)
@@ -164,7 +164,7 @@ def _strings(tree: object, *, without: frozenset[str]) -> Iterator[tuple[Path, s
             pending += [((*path, index), value[index]) for index in reversed(range(len(value)))]
 
 
-def _of_causes(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
+def _not_rendered(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
     """Return the diagnostic for a document, at its first placeholder."""
     place, value = causes[0]
     match = _PLACEHOLDER.search(value)

@@ -94,7 +94,7 @@ class Graph(NamedTuple):
     needed: tuple[Needed, ...]
 
 
-def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
+def graph_of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
     """Return the graph of a TrainJob."""
     plan, jobset = compiled.plan, compiled.objects[0]
     ((queue, total),) = footprint.by_queue(compiled.objects).items()
@@ -112,7 +112,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
         queue=queue,
         gangs=tuple(gang(tree) for tree in compiled.objects if tree["kind"] == "PodGroup"),
         endpoint=endpoint(plan, jobset),
-        needed=tuple(needed(compiled, others)),
+        needed=tuple(needed_objects(compiled, others)),
     )
 
 
@@ -130,7 +130,9 @@ def steps(jobset: Tree) -> Iterator[GraphStep]:
 
 def gang(group: Tree) -> Gang:
     """Return a PodGroup with its scheduler."""
-    key = next(key for key in schedulers.SCHEDULERS if group["apiVersion"] == schedulers.of({key: {}})[0].VERSION)
+    key = next(
+        key for key in schedulers.SCHEDULERS if group["apiVersion"] == schedulers.schedulers_of({key: {}})[0].VERSION
+    )
     return Gang(key, group["metadata"]["name"], group["spec"]["minMember"])
 
 
@@ -147,11 +149,11 @@ def endpoint(plan: Plan, jobset: Tree) -> str:
     return ""
 
 
-def needed(compiled: Compiled, others: Iterable[Document]) -> Iterator[Needed]:
+def needed_objects(compiled: Compiled, others: Iterable[Document]) -> Iterator[Needed]:
     """Yield the ConfigMaps, Secrets and claims, by kind and then in the order of their first reference."""
     jobset, namespace = compiled.objects[0], compiled.namespace
     own = {(tree["kind"], tree["metadata"]["name"]) for tree in compiled.objects}
-    given = {key: document.file for document in others if (key := _given(document, namespace))}
+    given = {key: document.file for document in others if (key := _referable(document, namespace))}
     keys = {secret.name for secret in frameworks.expected_secrets(compiled.plan)}
     found: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     claimed: set[tuple[str, str]] = set()
@@ -185,7 +187,7 @@ def _references(jobset: Tree) -> Iterator[tuple[str, Reference, bool]]:
             yield job["name"], reference, True
 
 
-def _given(document: Document, namespace: str) -> tuple[str, str] | None:
+def _referable(document: Document, namespace: str) -> tuple[str, str] | None:
     """Return a document's kind and name if a pod in the namespace may refer to it. An empty namespace matches any."""
     kind = get(document.value, ("kind",))
     own, name = (get(document.value, ("metadata", key), "") for key in ("namespace", "name"))

@@ -107,7 +107,7 @@ def part(number: int, graph: Graph) -> Part:
 def runtime(graph: Graph, id: ObjectId) -> str:
     """Return the box of a runtime."""
     where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return box(f"{id.kind} {text.qualified(id)}", f"{graph.framework}, {where}")
+    return box(f"{id.kind} {text.qualified_name(id)}", f"{graph.framework}, {where}")
 
 
 def trainjob(graph: Graph) -> str:
@@ -124,7 +124,7 @@ def jobs(id: str, graph: Graph) -> Drawn:
     boxes, edges = [], []
     for step in graph.steps[:MOST]:
         own = ids[step.job.name]
-        boxes.append(f"{own}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.each(step))}")
+        boxes.append(f"{own}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.requests_of_each_pod(step))}")
         waits = [f"{ids[w.job]} -->|{quoted(w.status)}| {own}" for w in step.after if w.job in ids]
         edges += waits or [f"{id} --> {own}"]
     if more := len(graph.steps[MOST:]):

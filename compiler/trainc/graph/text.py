@@ -58,22 +58,22 @@ def tree(graph: Graph, width: int = columns.UNLIMITED) -> Iterator[str]:
     rows += [("rendezvous", graph.endpoint, ())] if graph.endpoint else []
     rows += [("needs", "", needs(graph.needed))] if graph.needed else []
     labels = table((label, text) for label, text, _ in rows)
-    yield from drawn([Branch(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)], width)
+    yield from tree_lines([Branch(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)], width)
 
 
-def drawn(branches: Sequence[Branch], width: int) -> Iterator[str]:
+def tree_lines(branches: Sequence[Branch], width: int) -> Iterator[str]:
     """Yield the branches, prefixed with tree lines; a line that is too wide continues on the next one, indented."""
     for branch in branches:
         last = branch is branches[-1]
         stem = "  " if last else "│ "
-        first, *more = broken(escape(branch.text), width - STEM)
+        first, *more = wrapped_line(escape(branch.text), width - STEM)
         yield f"{'└─' if last else '├─'} {first}"
         below = "│ " if branch.below else "  "
         yield from (f"{stem} {below}{line}" for line in more)
-        yield from (f"{stem} {line}" for line in drawn(branch.below, width - STEM))
+        yield from (f"{stem} {line}" for line in tree_lines(branch.below, width - STEM))
 
 
-def broken(text: str, width: int) -> Iterator[str]:
+def wrapped_line(text: str, width: int) -> Iterator[str]:
     """Yield a line in parts that fit into a width if they can; it breaks after a space or a comma."""
     while len(text) > max(width, NARROWEST):
         end = max(text.rfind(mark, 1, max(width, NARROWEST)) for mark in " ,") + 1
@@ -93,10 +93,10 @@ def title(graph: Graph) -> str:
 def runtime(graph: Graph, id: ObjectId) -> str:
     """Return a runtime's kind, name, framework and location."""
     where = f"in {file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return f"{id.kind} {qualified(id)}, {graph.framework}, {where}"
+    return f"{id.kind} {qualified_name(id)}, {graph.framework}, {where}"
 
 
-def qualified(id: ObjectId) -> str:
+def qualified_name(id: ObjectId) -> str:
     """Return a runtime's name, with its namespace if it has one."""
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
@@ -121,16 +121,16 @@ def gang(gang: Gang, total: int) -> str:
 
 def steps(steps: Iterable[GraphStep]) -> tuple[Branch, ...]:
     """Return the replicated jobs as a table: name, pods, requests of each, dependencies."""
-    rows = ((s.job.name, pods(s.job.pods), each(s), after(s)) for s in steps)
+    rows = ((s.job.name, pods(s.job.pods), requests_of_each_pod(s), waits_for(s)) for s in steps)
     return tuple(map(Branch, table(rows)))
 
 
-def each(step: GraphStep) -> str:
+def requests_of_each_pod(step: GraphStep) -> str:
     """Return the requests of each pod of a replicated job."""
     return amounts(step.job.requests) + (" each" if step.job.pods > 1 and step.job.requests else "")
 
 
-def after(step: GraphStep) -> str:
+def waits_for(step: GraphStep) -> str:
     """Return the conditions that a replicated job waits for."""
     waits = [f"{wait.job} is {wait.status}" for wait in step.after]
     return f"after {' and '.join(waits)}" if waits else ""

@@ -17,16 +17,16 @@ from trainc.compilation import (
     Compilation,
     compile_documents,
     duplicates,
-    elsewhere,
     environment_runs,
     metered,
+    wrong_namespace,
 )
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.krm import items, results
-from trainc.krm.annotations import without
-from trainc.krm.request import of as request_of
+from trainc.krm.annotations import without_internal
+from trainc.krm.request import parse as request_of
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
 
@@ -65,7 +65,7 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
     options = request.options._replace(root=root, budget=budget._replace(option="trainc krm --budget {}"))
     options = options.with_project(())
-    selected = environment_runs.one(options, FIX, always=True)
+    selected = environment_runs.select_environment(options, FIX, always=True)
     if isinstance(selected, Diagnostic):
         return _answer(given, Compilation(diagnostics=(selected,)), given.items)
     options = selected
@@ -75,8 +75,8 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
     compilation = compile_documents(read, options)
-    compilation = compilation.saying(duplicates(compilation, items.beside(given, compilation)))
-    compilation = compilation.saying(elsewhere(items.passed_through(given, compilation), options.settings))
+    compilation = compilation.saying(duplicates(compilation, items.items_of_compiled_objects(given, compilation)))
+    compilation = compilation.saying(wrong_namespace(items.passed_through(given, compilation), options.settings))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
     try:
@@ -91,7 +91,7 @@ def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Readin
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
     read = Reading(kinds=COMPILED, namespace=options.namespace, others=options.others, meter=metered(options))
     for item in given.documents:
-        read.take(item._replace(value=without(item.value)))
+        read.take(item._replace(value=without_internal(item.value)))
     read.gather(paths, root=options.root, exclude=options.settings.exclude)
     return read
 

@@ -65,7 +65,7 @@ class PackageLocation(NamedTuple):
         return tree | {"metadata": metadata | {"annotations": metadata.get("annotations", {}) | added}}
 
 
-def of(item: object) -> dict[str, Any]:
+def annotations_of(item: object) -> dict[str, Any]:
     """Return the annotations of an item, which may be malformed."""
     found = get(item, ("metadata", "annotations"))
     return found if isinstance(found, dict) else {}
@@ -73,7 +73,7 @@ def of(item: object) -> dict[str, Any]:
 
 def location(item: object) -> PackageLocation:
     """Return the location of an item."""
-    annotations = of(item)
+    annotations = annotations_of(item)
     path = next((annotations[key] for key in PATHS if isinstance(annotations.get(key), str)), "")
     package = annotations.get(PACKAGE)
     keys = tuple(key for key in (*PATHS, *INDEXES) if key in annotations)
@@ -82,17 +82,17 @@ def location(item: object) -> PackageLocation:
 
 def file_of(item: object) -> str:
     """Return an item's file. kustomize sets it only with buildMetadata: [originAnnotations]."""
-    return location(item).path or kustomize(of(item)).get("path", "")
+    return location(item).path or kustomize(annotations_of(item)).get("path", "")
 
 
 def is_local(item: object) -> bool:
     """Return whether an item is local configuration, which stays in the package and out of the cluster."""
-    return of(item).get(LOCAL) == "true"
+    return annotations_of(item).get(LOCAL) == "true"
 
 
-def without(item: object) -> object:
+def without_internal(item: object) -> object:
     """Return the item without internal annotations; the same item if it has none."""
-    annotations = of(item)
+    annotations = annotations_of(item)
     kept = {key: value for key, value in annotations.items() if not (key in KEYS or key.startswith(PREFIXES))}
     if not isinstance(item, dict) or len(kept) == len(annotations):
         return item

@@ -37,7 +37,7 @@ def is_config(item: object, given: ResourceList) -> bool:
     return ObjectId.of(item) == ObjectId.of(given.config.value)
 
 
-def beside(given: ResourceList, compilation: Compilation) -> list[Document]:
+def items_of_compiled_objects(given: ResourceList, compilation: Compilation) -> list[Document]:
     """Return the items of the answer that have the identity of a compiled object.
 
     Not included: objects that an earlier run compiled from a TrainJob that stays in the list; they are replaced.
@@ -62,7 +62,7 @@ def passed_through(given: ResourceList, compilation: Compilation) -> list[Docume
 def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:
     """Return the items of the answer."""
     compiled = _compiled(given, compilation)
-    others = _others(given, compilation)
+    others = _moved_items(given, compilation)
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
     inputs = {index for index in sources if index is not None}
     kept = {index for index in inputs if is_local(given.items[index])}
@@ -94,7 +94,7 @@ def _compiled(given: ResourceList, compilation: Compilation) -> dict[int | None,
     return compiled
 
 
-def _others(given: ResourceList, compilation: Compilation) -> dict[int, Any]:
+def _moved_items(given: ResourceList, compilation: Compilation) -> dict[int, Any]:
     """Return the items that the settings' namespace changes, by index, with the annotations of kustomize and kpt."""
     changed: dict[int, Any] = {}
     for document in passed_through(given, compilation):

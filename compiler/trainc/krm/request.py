@@ -56,29 +56,29 @@ class Request(NamedTuple):
     """Files and folders to compile in addition to the items, relative to the working directory."""
 
 
-def of(config: Document) -> Request | list[Diagnostic]:
+def parse(config: Document) -> Request | list[Diagnostic]:
     """Return the request of a functionConfig. Without one, the items are compiled with the defaults."""
     if config.value is None:
         return _request({})
     subject = ObjectId.of(config.value)
     field = FIELDS.get((subject.apiVersion, subject.kind))
     if field is None:
-        return [_error(config, _unsupported(config.value, subject), f"use apiVersion {VERSION}, kind {KIND}")]
+        return [_error(config, _unsupported_field(config.value, subject), f"use apiVersion {VERSION}, kind {KIND}")]
     fields = config.value.get(field)
     schema = _schema(field)
     if field == "data" and isinstance(fields, dict):
         known = schema["properties"][field]["properties"]
-        fields = {key: _typed(value, known.get(key)) for key, value in fields.items()}
+        fields = {key: _typed_value(value, known.get(key)) for key, value in fields.items()}
     admitted = StructuralSchema(schema).admit({} if fields is None else {field: fields})
     # An unknown field is an error: the request would be incomplete without it.
-    found = [_of_schema(config, violation) for violation in (*admitted.violations, *admitted.unknown)]
+    found = [_schema_error(config, violation) for violation in (*admitted.violations, *admitted.unknown)]
     if found:
         return found
     values = admitted.value.get(field, {})
     return list(_wrong_paths(config, field, values)) or _request(values)
 
 
-def _unsupported(value: object, subject: ObjectId) -> str:
+def _unsupported_field(value: object, subject: ObjectId) -> str:
     if not isinstance(value, dict):
         return "the functionConfig must be an object"
     name = " ".join(word for word in (subject.apiVersion, subject.kind) if word)
@@ -93,7 +93,7 @@ def _schema(field: str) -> Tree:
     return schema | {"title": title, "properties": {field: schema["properties"]["spec"]}}
 
 
-def _typed(value: object, schema: Tree | None) -> object:
+def _typed_value(value: object, schema: Tree | None) -> object:
     """Return the typed value of a ConfigMap's text; text that does not match the type stays unchanged."""
     kind = (schema or {}).get("type")
     if isinstance(value, str) and kind == "array":
@@ -148,11 +148,11 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
 
 
 def _error(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:
-    object, place = ObjectId.of(config.value), Place(config, _there(config, path))
+    object, place = ObjectId.of(config.value), Place(config, _existing_path(config, path))
     return Diagnostic.of(FUNCTION_CONFIG, message, help, object=object, place=place)
 
 
-def _of_schema(config: Document, violation: Violation) -> Diagnostic:
+def _schema_error(config: Document, violation: Violation) -> Diagnostic:
     return Diagnostic(
         id=violation.rule,
         severity="error",
@@ -161,7 +161,7 @@ def _of_schema(config: Document, violation: Violation) -> Diagnostic:
         help=_quoted(config, violation) or violation.help,
         object=ObjectId.of(config.value),
         field=violation.field,
-        place=Place(config, _there(config, violation.path), key=violation.key),
+        place=Place(config, _existing_path(config, violation.path), key=violation.key),
         related=tuple(Related(relation, Place(config, path)) for relation, path in violation.related),
     )
 
@@ -172,7 +172,7 @@ def _quoted(config: Document, violation: Violation) -> str:
     return 'use "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
 
 
-def _there(config: Document, path: Path) -> Path:
+def _existing_path(config: Document, path: Path) -> Path:
     """Return the longest existing part of a path: the list items of a ConfigMap are parts of one text."""
     missing: Any = object()
     while path and get(config.value, path, missing) is missing:

@@ -65,7 +65,7 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
     if id.apiVersion and id.kind and id.name:
         entry["resourceRef"] = {key: value for key, value in id._asdict().items() if value}
         if field := field_of(subject.path) if subject else located.field:
-            entry["field"] = {"path": field, **_current(located, raw)}
+            entry["field"] = {"path": field, **_current_value(located, raw)}
     if file := _file(located, subject):
         entry["file"] = file
     return entry | {"tags": {"id": located.id, "stage": located.stage}}
@@ -84,7 +84,7 @@ def _subject(place: object, given: ResourceList) -> _Subject | None:
     return _Subject(get(given.document.value, path[:depth]), path[depth:])
 
 
-def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
+def _current_value(located: Diagnostic, raw: Diagnostic) -> Tree:
     """Return the field's current value, if it is short and not a secret."""
     where, at = raw.place, located.place
     if not isinstance(where, Place) or where.key or not isinstance(at, Location) or at.source is None or not at.line:
@@ -110,7 +110,7 @@ def _file(located: Diagnostic, subject: _Subject | None) -> Tree:
 def _shown(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Diagnostic:
     """Replace lines of the ResourceList with the item's file, and prefix the message with the object and field."""
     related = tuple(
-        shown._replace(place=_elsewhere(shown.place, before.place, given))
+        shown._replace(place=_source_place(shown.place, before.place, given))
         for shown, before in zip(located.related, raw.related, strict=True)
     )
     subject = _subject(raw.place, given)
@@ -121,7 +121,7 @@ def _shown(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Diagnos
     return located._replace(message=message, place=Location(file) if file else None, related=related)
 
 
-def _elsewhere(shown: Place | Location, before: Place | Location, given: ResourceList) -> Place | Location:
+def _source_place(shown: Place | Location, before: Place | Location, given: ResourceList) -> Place | Location:
     subject = _subject(before, given)
     return Location(file_of(subject.value) or _words(subject, given)) if subject else shown
 

@@ -110,12 +110,12 @@ def _words_at(within: Word, at: int) -> list[Word]:
     text, end = within.text, min(at + LONGEST, len(within.text))
     found = []
     while word := _WORD.match(text, at, end):
-        found.append(Word(_unquoted(word[0]), within.path, word.span()))
+        found.append(Word(_without_quotes(word[0]), within.path, word.span()))
         space = _BETWEEN.match(text, word.end(), end)
         at = space.end() if space else word.end()
     return found
 
 
-def _unquoted(word: str) -> str:
+def _without_quotes(word: str) -> str:
     """Return a word without its quotes; in single quotes a dollar sign is not special, but is kept as unknown."""
     return re.sub(r"""\\(.)|["']""", r"\1", word)

@@ -169,12 +169,12 @@ def sources(manifests: Iterable[Any], namespace: str) -> Sources:
         its = metadata.get("namespace") or ""
         if its == namespace or not (its and namespace):
             (exact if its == namespace else unspecified).setdefault(
-                (tree["kind"], str(metadata.get("name"))), held(tree)
+                (tree["kind"], str(metadata.get("name"))), usable_data(tree)
             )
     return unspecified | exact
 
 
-def held(tree: Tree) -> Data:
+def usable_data(tree: Tree) -> Data:
     """Return the data of a ConfigMap or Secret that variables can use."""
     data, plain = (tree[key] if isinstance(tree.get(key), dict) else {} for key in ("data", "stringData"))
     if tree["kind"] == "ConfigMap":

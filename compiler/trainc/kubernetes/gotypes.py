@@ -45,7 +45,7 @@ class WrongTypeError(TypeError):
         return f"{'.'.join(map(str, self.path))}: {self.args[0]}"
 
 
-def typed(value: Tree, type_name: str = ROOT) -> Tree:
+def as_go_type(value: Tree, type_name: str = ROOT) -> Tree:
     """Return `value` as a Go component applies it after reading it into the type.
 
     Nulls, empty lists and empty maps are dropped from every field, because they have no effect when applied. Raises
@@ -120,7 +120,7 @@ class _Writing:
         if type_name in self.special:
             return self.special[type_name]
         if type_name in _OPAQUE:
-            return _opaque
+            return _unconverted
         if type_name not in self.structs:
             self.structs[type_name] = _Struct(self, type_name).convert
         return self.structs[type_name]
@@ -131,16 +131,16 @@ class _Writing:
         if field.kind in _ZEROS:
             scalar = _scalar(field.kind)
             if sparse:
-                return _optional(scalar, _GONE)
+                return _optional_conversion(scalar, _GONE)
             return _unless_empty(scalar) if omitempty else scalar
         inner = self(field.of)
         if field.kind == "struct":
             return _unless_empty(inner) if self.compares and field.of not in self.special else inner
         missing = None if self.patch and not omitempty else _GONE
         if field.kind == "ptr":
-            return _optional(inner, missing)
+            return _optional_conversion(inner, missing)
         keeps_empty = self.patch and not omitempty
-        return _optional(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
+        return _optional_conversion(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
 
     def zero(self, field: GoField) -> Any:
         """Return the value to write for a field that the input lacks.
@@ -246,7 +246,7 @@ def _unless_empty(convert: Convert) -> Convert:
     return lambda value: convert(value) or _GONE
 
 
-def _optional(convert: Convert, missing: Any) -> Convert:
+def _optional_conversion(convert: Convert, missing: Any) -> Convert:
     return lambda value: missing if value is None else convert(value)
 
 
@@ -323,7 +323,7 @@ def _int_or_string(value: Any) -> Any:
     return value if type(value) is str else _scalar("int32")(value)
 
 
-def _opaque(value: Any) -> Any:
+def _unconverted(value: Any) -> Any:
     return _GONE if value is None else value
 
 

@@ -54,26 +54,26 @@ def explain(image: str) -> ImageFault:
     >>> explain("acme/train:")[1:]
     ('add a tag, or remove the colon', 10, 11)
     """
-    return _of_characters(image) or _of_parts(image) or _whole(image)
+    return _character_fault(image) or _part_fault(image) or _image_fault(image)
 
 
-def _of_characters(image: str) -> ImageFault | None:
+def _character_fault(image: str) -> ImageFault | None:
     """Return the first part that cannot be in any image reference."""
     if scheme := _SCHEME.match(image):
         rest = image[scheme.end() :]
         help = f"use {rest}" if is_reference(rest) else f"remove {scheme[0]}"
-        return _at(f"image {shown(image)} must not start with {scheme[0]}", help, *scheme.span())
+        return _fault_at(f"image {shown(image)} must not start with {scheme[0]}", help, *scheme.span())
     found = _FOREIGN.search(image)
     if found is None:
         return None
     character, begin = found[0], found.start()
     if spaces := _SPACES.match(image, begin):
         help = f"use {image.strip()}" if is_reference(image.strip()) else "remove the space"
-        return _at(f"image {shown(image)} must not contain a space", help, *spaces.span())
+        return _fault_at(f"image {shown(image)} must not contain a space", help, *spaces.span())
     if character in _CURLY + _STRAIGHT:
         return _quote(image, character, begin)
     named = shown(character) if character.isprintable() else f"U+{ord(character):04X}"
-    return _at(f"image {shown(image)} must not contain {named}", "remove the character", begin, begin + 1)
+    return _fault_at(f"image {shown(image)} must not contain {named}", "remove the character", begin, begin + 1)
 
 
 def _quote(image: str, character: str, begin: int) -> ImageFault:
@@ -85,22 +85,22 @@ def _quote(image: str, character: str, begin: int) -> ImageFault:
         name, help = "quote", f"use {without}"
     if not is_reference(without):
         help = "remove the quotes"
-    return _at(f"image {shown(image)} must not contain the {name} {character}", help, begin, begin + 1)
+    return _fault_at(f"image {shown(image)} must not contain the {name} {character}", help, begin, begin + 1)
 
 
-def _of_parts(image: str) -> ImageFault | None:
+def _part_fault(image: str) -> ImageFault | None:
     """Return the fault of the digest, the registry, the repository or the tag."""
     name, at, digest = image.partition("@")
-    if at and (found := _of_digest(image, digest, len(name) + 1)):
+    if at and (found := _digest_fault(image, digest, len(name) + 1)):
         return found
     first, start, _ = split(name)
     registry = name[: max(start - 1, 0)] if first != HUB or start else ""
     rest = name[start:]
     repository, colon, tag = rest.partition(":")
     if start and not _is_registry_or_component(registry):
-        return _of_registry(image, registry)
-    return _of_repository(image, repository, start) or (
-        _of_tag(image, tag, start + len(repository) + 1) if colon else None
+        return _registry_fault(image, registry)
+    return _repository_fault(image, repository, start) or (
+        _tag_fault(image, tag, start + len(repository) + 1) if colon else None
     )
 
 
@@ -109,87 +109,89 @@ def _is_registry_or_component(registry: str) -> bool:
     return bool(re.fullmatch(REGISTRY, registry) or re.fullmatch(COMPONENT, registry))
 
 
-def _of_digest(image: str, digest: str, start: int) -> ImageFault | None:
+def _digest_fault(image: str, digest: str, start: int) -> ImageFault | None:
     algorithm, colon, digits = digest.partition(":")
     known, end = DIGITS.get(algorithm), start + len(digest)
     if not colon or not algorithm or not digits:
         help = "use `@sha256:` and 64 hexadecimal digits"
-        return _at(f"the digest of image {shown(image)} is incomplete", help, max(start - 1, 0), end)
+        return _fault_at(f"the digest of image {shown(image)} is incomplete", help, max(start - 1, 0), end)
     if known is None:
         message = f"the digest of image {shown(image)} must be sha256, sha384 or sha512, not {shown(algorithm)}"
-        return _at(message, "use a sha256 digest", start, start + len(algorithm))
+        return _fault_at(message, "use a sha256 digest", start, start + len(algorithm))
     first = end - len(digits)
     if odd := _NO_DIGIT.search(digits):
         message = f"the digest of image {shown(image)} must be lower-case hexadecimal digits"
-        return _at(message, "copy the digest again", first + odd.start(), first + odd.end())
+        return _fault_at(message, "copy the digest again", first + odd.start(), first + odd.end())
     if len(digits) != known:
         message = f"the {algorithm} digest of image {shown(image)} must have {known} digits, not {len(digits)}"
-        return _at(message, "copy the digest again", first, end)
+        return _fault_at(message, "copy the digest again", first, end)
     return None
 
 
-def _of_registry(image: str, registry: str) -> ImageFault:
+def _registry_fault(image: str, registry: str) -> ImageFault:
     """Return the fault of the part before the first slash, if it has a dot, a colon or a capital letter."""
     host, colon, port = registry.partition(":") if not registry.startswith("[") else (registry, "", "")
     if not host:
-        return _at(f"image {shown(image)} starts with a colon", "name the registry before the port", 0, 1)
+        return _fault_at(f"image {shown(image)} starts with a colon", "name the registry before the port", 0, 1)
     odd = _ODD_IN_REGISTRY.search(host)
     if colon and odd is None:
         begin = len(host) + 1
         message = f"the registry's port in image {shown(image)} must be a number, not {shown(port)}"
-        return _at(message, "use a port such as 5000", begin - (not port), begin + len(port))
+        return _fault_at(message, "use a port such as 5000", begin - (not port), begin + len(port))
     begin, end = odd.span() if odd else (0, len(registry))
-    return _at(f"the registry of image {shown(image)} must be a host name", "use a host name", begin, end)
+    return _fault_at(f"the registry of image {shown(image)} must be a host name", "use a host name", begin, end)
 
 
-def _of_repository(image: str, repository: str, start: int) -> ImageFault | None:
+def _repository_fault(image: str, repository: str, start: int) -> ImageFault | None:
     """Return the fault of the repository, which starts at `start`."""
     of_image = f"the repository of image {shown(image)}"
     if not repository:
-        return _at(f"image {shown(image)} has no repository", "set the image's name", start, start + 1)
+        return _fault_at(f"image {shown(image)} has no repository", "set the image's name", start, start + 1)
     if capitals := _CAPITALS.search(repository):
         end = start + len(repository)
         lower = image[:start] + repository.lower() + image[end:]
         help = f"use {lower}" if is_reference(lower) else "use lower-case letters"
-        return _at(f"{of_image} must be lower case", help, start + capitals.start(), start + capitals.end())
+        return _fault_at(f"{of_image} must be lower case", help, start + capitals.start(), start + capitals.end())
     for component in re.finditer("[^/]*", repository):
         begin, end = start + component.start(), start + component.end()
         if not component[0] and (begin == start or image[begin - 1] == "/"):
             message = f"image {shown(image)} has an empty path component"
-            return _at(message, "remove the slash", max(begin - 1, 0), max(begin, 1))
+            return _fault_at(message, "remove the slash", max(begin - 1, 0), max(begin, 1))
         for odd in _ODD_IN_COMPONENT.finditer(component[0]):
             if odd.start() == 0 or odd.end() == len(component[0]) or not _SEPARATORS.fullmatch(odd[0]):
                 message = f"{of_image} must not contain {shown(odd[0])} here"
-                return _at(message, _REPOSITORY_RULE, begin + odd.start(), begin + odd.end())
+                return _fault_at(message, _REPOSITORY_RULE, begin + odd.start(), begin + odd.end())
     return None
 
 
-def _of_tag(image: str, tag: str, start: int) -> ImageFault | None:
+def _tag_fault(image: str, tag: str, start: int) -> ImageFault | None:
     """Return the fault of the tag, which starts at `start` after its colon."""
     if not tag:
-        return _at(f"the tag of image {shown(image)} is empty", "add a tag, or remove the colon", start - 1, start)
+        return _fault_at(
+            f"the tag of image {shown(image)} is empty", "add a tag, or remove the colon", start - 1, start
+        )
     if tag[0] == ":":
         without = image[:start] + image[start:].lstrip(":")
         help = f"use {without}" if is_reference(without) else "remove one of the colons"
-        return _at(f"image {shown(image)} has two colons before its tag", help, start, start + 1)
+        return _fault_at(f"image {shown(image)} has two colons before its tag", help, start, start + 1)
     if odd := _ODD_IN_TAG.search(tag):
         what = f"start with {shown(odd[0])}" if odd.start() == 0 else f"contain {shown(odd[0])}"
-        return _at(
+        return _fault_at(
             f"the tag of image {shown(image)} must not {what}", _TAG_RULE, start + odd.start(), start + odd.end()
         )
     if len(tag) > LONGEST_TAG:
         message = f"the tag of image {shown(image)} has {len(tag)} characters, more than the limit of {LONGEST_TAG}"
-        return _at(message, "shorten it", start, start + len(tag))
+        return _fault_at(message, "shorten it", start, start + len(tag))
     return None
 
 
-def _whole(image: str) -> ImageFault:
+def _image_fault(image: str) -> ImageFault:
     """Return the fault of the whole image."""
     if IMAGE_ID.fullmatch(image):
         message = f"image {shown(image)} is an image ID, which cannot be pulled"
-        return _at(message, "use a repository and a digest: `repository@sha256:...`", 0, len(image))
-    return _at(f"{shown(image)} is not an image reference", "use `registry/repository:tag`", 0, len(image))
+        return _fault_at(message, "use a repository and a digest: `repository@sha256:...`", 0, len(image))
+    return _fault_at(f"{shown(image)} is not an image reference", "use `registry/repository:tag`", 0, len(image))
 
 
-def _at(message: str, help: str, begin: int, end: int) -> ImageFault:
+def _fault_at(message: str, help: str, begin: int, end: int) -> ImageFault:
     return ImageFault(message, help, begin, end)

@@ -235,17 +235,17 @@ def _managed(path: Path, entry: Tree) -> Iterator[Violation]:
     if faults:
         return
     if entry.get("operation") not in ("Apply", "Update"):
-        yield _unmanaged(path, "operation", "operation must be Apply or Update")
+        yield _unmanaged_field(path, "operation", "operation must be Apply or Update")
     if entry.get("fieldsType") not in (None, "", "FieldsV1"):
-        yield _unmanaged(path, "fieldsType", f"fieldsType must be FieldsV1, not {_shown(entry['fieldsType'])}")
+        yield _unmanaged_field(path, "fieldsType", f"fieldsType must be FieldsV1, not {_shown(entry['fieldsType'])}")
     for key, most in (("manager", MOST_MANAGER_BYTES), ("subresource", MOST_SUBRESOURCE_BYTES)):
         if (size := _bytes(entry.get(key) or "")) > most:
-            yield _unmanaged(path, key, f"{key} takes {size} bytes, more than the maximum of {most}")
+            yield _unmanaged_field(path, key, f"{key} takes {size} bytes, more than the maximum of {most}")
     if not (entry.get("manager") or "").isprintable():
-        yield _unmanaged(path, "manager", f"manager {_shown(entry['manager'])} has an unprintable character")
+        yield _unmanaged_field(path, "manager", f"manager {_shown(entry['manager'])} has an unprintable character")
 
 
-def _unmanaged(path: Path, key: str, message: str) -> Violation:
+def _unmanaged_field(path: Path, key: str, message: str) -> Violation:
     return Violation.at((*path, key), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster sets them")
 
 

@@ -35,12 +35,12 @@ def requests(pod: Tree) -> Amounts:
     >>> {name: str(q) for name, q in requests({"containers": [gpu], "initContainers": [proxy]}).items()}
     {'cpu': '4500m', 'nvidia.com/gpu': '1'}
     """
-    return total(_of_containers_or_pod(pod, "requests"), amounts(pod.get("overhead")))
+    return total(_containers_or_pod_amounts(pod, "requests"), amounts(pod.get("overhead")))
 
 
 def limits(pod: Tree) -> Amounts:
     """Return a pod's limits; overhead is added where there is a limit that is not zero."""
-    found = _of_containers_or_pod(pod, "limits")
+    found = _containers_or_pod_amounts(pod, "limits")
     overhead = amounts(pod.get("overhead"))
     return total(found, {name: q for name, q in overhead.items() if name in found and not found[name].is_zero})
 
@@ -65,7 +65,7 @@ def defaulted(pod: Tree) -> Tree:
         if pod.get(key):
             filled[key] = [_with_resources(container, _requests_from_limits(container)) for container in pod[key]]
     if pod.get("resources"):
-        filled = _with_resources(filled, _of_pod(filled))
+        filled = _with_resources(filled, _pod_resources(filled))
     for key in CONTAINERS:
         if filled.get(key):
             filled[key] = [_with_resources(container, _rounded_all(container)) for container in filled[key]]
@@ -74,13 +74,13 @@ def defaulted(pod: Tree) -> Tree:
     return _with_resources(filled, _rounded_all(filled)) if filled.get("resources") else filled
 
 
-def _of_containers_or_pod(pod: Tree, kind: str) -> Amounts:
+def _containers_or_pod_amounts(pod: Tree, kind: str) -> Amounts:
     """Return the sum of the containers' requests (or limits), replaced by the pod's own for pod-level resources."""
     own = {name: q for name, q in amounts((pod.get("resources") or {}).get(kind)).items() if _is_of_pods(name)}
-    return of_containers(pod, kind) | own
+    return containers_amounts(pod, kind) | own
 
 
-def of_containers(pod: Tree, kind: str) -> Amounts:
+def containers_amounts(pod: Tree, kind: str) -> Amounts:
     """Return the maximum that the containers request at the same time.
 
     Init containers run one after another, before the containers. Restartable init containers keep running, so their
@@ -96,17 +96,17 @@ def of_containers(pod: Tree, kind: str) -> Amounts:
         if container.get("restartPolicy") == "Always":
             running = total(running, requested)
             sidecars = total(sidecars, requested)
-            peak = _larger(peak, sidecars)
+            peak = _maximum(peak, sidecars)
         else:
-            peak = _larger(peak, total(requested, sidecars))
-    return _larger(running, peak)
+            peak = _maximum(peak, total(requested, sidecars))
+    return _maximum(running, peak)
 
 
 def _resource_amounts(container: Tree, kind: str) -> Amounts:
     return amounts((container.get("resources") or {}).get(kind))
 
 
-def _larger(some: Amounts, others: Amounts) -> Amounts:
+def _maximum(some: Amounts, others: Amounts) -> Amounts:
     """Return the larger amount of each resource; of equal amounts the first one, for its format."""
     return some | {name: q for name, q in others.items() if name not in some or q > some[name]}
 
@@ -121,7 +121,7 @@ def _requests_from_limits(container: Tree) -> dict[str, Amounts]:
     return {"limits": limits, "requests": limits | _resource_amounts(container, "requests")}
 
 
-def _of_pod(pod: Tree) -> dict[str, Amounts]:
+def _pod_resources(pod: Tree) -> dict[str, Amounts]:
     """Return the pod's own resources with their defaults; its containers must already have theirs.
 
     Limits on huge pages default to the containers' total, unless the pod requests some. If there are any limits,
@@ -129,10 +129,10 @@ def _of_pod(pod: Tree) -> dict[str, Amounts]:
     """
     limits, requests = _resource_amounts(pod, "limits"), _resource_amounts(pod, "requests")
     if limits or requests:
-        pages = {name: q for name, q in of_containers(pod, "limits").items() if name.startswith(HUGE_PAGES)}
+        pages = {name: q for name, q in containers_amounts(pod, "limits").items() if name.startswith(HUGE_PAGES)}
         limits = {name: q for name, q in pages.items() if name not in requests} | limits
     if limits:
-        together = {n: q for n, q in of_containers(pod, "requests").items() if n in ("cpu", "memory")}
+        together = {n: q for n, q in containers_amounts(pod, "requests").items() if n in ("cpu", "memory")}
         requests = {name: q for name, q in limits.items() if _is_of_pods(name)} | together | requests
     return {"limits": limits, "requests": requests}
 

@@ -61,15 +61,15 @@ def references(pod: Tree) -> Iterator[Reference]:
         for container in pod.get(key) or ():
             variables = (variable.get("valueFrom") or {} for variable in container.get("env") or ())
             for source in (*variables, *(container.get("envFrom") or ())):
-                yield from _of_source(source, OF_VARIABLES)
+                yield from _references_in_source(source, OF_VARIABLES)
     for volume in pod.get("volumes") or ():
         for kind, path in OF_VOLUMES:
             yield from _named(kind, get(volume, path), optional=get(volume, (path[0], "optional"), False))
         for source in get(volume, ("projected", "sources"), ()):
-            yield from _of_source(source, {"configMap": "ConfigMap", "secret": "Secret"})
+            yield from _references_in_source(source, {"configMap": "ConfigMap", "secret": "Secret"})
 
 
-def _of_source(source: Tree, kinds: dict[str, Kind]) -> Iterator[Reference]:
+def _references_in_source(source: Tree, kinds: dict[str, Kind]) -> Iterator[Reference]:
     for key, kind in kinds.items():
         ref = source.get(key) or {}
         yield from _named(kind, ref.get("name"), optional=ref.get("optional", False))

@@ -44,7 +44,7 @@ class Memory(dict[Any, Any]):
 _TO_CLEAR: Final[list[Callable[[], object]]] = []
 
 
-def forgotten(clear: Callable[[], object]) -> None:
+def cleared_each_run(clear: Callable[[], object]) -> None:
     """Register a function that clears another cache of trees when another run starts."""
     _TO_CLEAR.append(clear)
 
@@ -78,7 +78,7 @@ def get(tree: Any, path: Path, default: Any = None) -> Any:
     return default if tree is None else tree
 
 
-def each(tree: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any]]:
+def values_at(tree: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield the values at a path with steps for each item of a list or each value of a map, each with its own path.
 
     Missing and null values are skipped.
@@ -92,7 +92,7 @@ def each(tree: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path
         if step == EACH:
             items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
             for key, item in items:
-                yield from each(item, path[depth + 1 :], (*at, *path[:depth], key))
+                yield from values_at(item, path[depth + 1 :], (*at, *path[:depth], key))
             return
         tree = tree.get(step) if isinstance(tree, dict) else None
         if tree is None:

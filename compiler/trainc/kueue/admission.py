@@ -21,7 +21,7 @@ from trainc.kubernetes.trees import Tree, get
 from trainc.kueue import matching, podsets
 from trainc.kueue.capacity import Capacity
 from trainc.kueue.flavors import Assigner
-from trainc.kueue.reasons import Never, at, of_flavors
+from trainc.kueue.reasons import Never, assignment_reason, nearest_field
 from trainc.pipeline.delivery import QUEUE
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Admission:
             if of_quota and self.capacity.alone(queue.node):
                 reason = f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
                 return verdict._replace(undecided=reason)
-            return verdict._replace(never=of_flavors(queue, assignment, self.cluster))
+            return verdict._replace(never=assignment_reason(queue, assignment, self.cluster))
         if not queue.groups:
             message = f"ClusterQueue {queue.name} has no resourceGroups, so it admits nothing"
             return verdict._replace(never=Never(LABEL, message, "add resourceGroups to the queue"))
@@ -119,25 +119,25 @@ class Admission:
             message = f"the JobSet has {plural(len(sets), 'replicated job')}; Kueue's maximum is {MOST_POD_SETS}"
             return Never(("spec", "replicatedJobs"), message, "use fewer replicated jobs")
         if local.stopped:
-            place = at(local.document, "spec", "stopPolicy")
+            place = nearest_field(local.document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
             return Never(LABEL, f"LocalQueue {name} is stopped", help, (("the stopPolicy", place),))
         if queue is None:
             return None
         document = queue.node.document
         if queue.stopped:
-            place = at(document, "spec", "stopPolicy")
+            place = nearest_field(document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
             return Never(LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
         if self.capacity.parents(queue.node.parent) is None:
-            place = at(document, "spec")
+            place = nearest_field(document, "spec")
             message = f"ClusterQueue {queue.name} is inactive: its cohort {queue.node.parent} is in a cycle of cohorts"
             return Never(LABEL, message, "remove a parentName of the cycle", (("the queue", place),))
         if not self._selects(queue, jobset):
             namespace = get(jobset, ("metadata", "namespace"), "")
             message = f"ClusterQueue {queue.name} does not select namespace {namespace}"
             help = "change its namespaceSelector (null selects nothing, {} every namespace), or the namespace's labels"
-            place = at(document, "spec", "namespaceSelector")
+            place = nearest_field(document, "spec", "namespaceSelector")
             return Never(LABEL, message, help, (("the selector", place),))
         for excess in podsets.excesses(sets, self.cluster, get(jobset, ("metadata", "namespace"), "")):
             return Never(excess.path, excess.message, "change the resources, or the LimitRange")

@@ -88,11 +88,11 @@ class Capacity:
     @staticmethod
     def _reachable(node: Node, cell: Cell, subtree: int, of_parent: int) -> int:
         """Return what a node can have if its parent has `of_parent`."""
-        available = _plus(_local(node, cell, subtree), of_parent)
+        available = _sum(_local(node, cell, subtree), of_parent)
         quota = node.quotas.get(cell)
         if quota is None or quota.borrowing is None:
             return available
-        return min(_plus(subtree, quota.borrowing), available)
+        return min(_sum(subtree, quota.borrowing), available)
 
     def _node(self, name: str) -> Node:
         return self._cohorts.get(name) or Node(name, "", {})
@@ -123,7 +123,7 @@ class Capacity:
         ]
         for node, subtree in parts:
             for cell, quota in subtree.items():
-                total[cell] = _plus(total.get(cell, 0), _minus(quota, _local(node, cell, quota)))
+                total[cell] = _sum(total.get(cell, 0), _difference(quota, _local(node, cell, quota)))
         self._subtrees[name] = total
         tallest = max((self._heights[child] + 1 for child in children), default=0)
         self._heights[name] = max(tallest, 1 if parts else 0)
@@ -153,12 +153,12 @@ def cycles(cluster: Cluster) -> list[list[Node]]:
 def _local(node: Node, cell: Cell, subtree: int) -> int:
     """Return the part of a node's quota that it does not lend."""
     quota = node.quotas.get(cell)
-    return max(0, _minus(subtree, quota.lending)) if quota is not None and quota.lending is not None else 0
+    return max(0, _difference(subtree, quota.lending)) if quota is not None and quota.lending is not None else 0
 
 
-def _plus(one: int, other: int) -> int:
+def _sum(one: int, other: int) -> int:
     return min(one + other, UNLIMITED)
 
 
-def _minus(one: int, other: int) -> int:
+def _difference(one: int, other: int) -> int:
     return one if one >= UNLIMITED else one - other

@@ -35,17 +35,17 @@ def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diag
     """Yield the diagnostics about the queues and about the TrainJobs."""
     cluster, found = objects.read(documents)
     yield from found
-    yield from references.of_queues(cluster)
+    yield from references.queue_faults(cluster)
     compiled = [plan for plan in plans if plan.objects and not plan.failed]
-    yield from references.of_jobs(compiled, cluster)
+    yield from references.job_faults(compiled, cluster)
     admission = Admission(cluster)
     for plan in compiled:
         verdict = admission.verdict(plan.objects[0])
         if verdict.never is not None:
-            yield _never(plan, verdict, verdict.never)
+            yield _never_admitted(plan, verdict, verdict.never)
 
 
-def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
+def _never_admitted(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
     place, related = references.point(plan, never.path)
     return Diagnostic.of(
         NEVER_ADMITTED,
@@ -54,17 +54,17 @@ def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
         object=plan.job.id,
         field=field_of(never.path),
         place=place,
-        related=(*related, *(Related(label, _present(there)) for label, there in never.related)),
+        related=(*related, *(Related(label, _nearest_present(there)) for label, there in never.related)),
     )
 
 
-def _present(place: Place) -> Place:
-    from trainc.provenance.tracing import standing
+def _nearest_present(place: Place) -> Place:
+    from trainc.provenance.tracing import nearest_existing
 
-    return standing(place)
+    return nearest_existing(place)
 
 
-def unknown(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
+def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
     """Yield one note for the TrainJobs with a queue whose admission the manifests do not decide."""
     cluster, _ = objects.read(documents)
     admission = Admission(cluster)

@@ -181,7 +181,7 @@ class Assigner:
         for one in members:
             if message := self._topology(flavor, one, group):
                 return [Misfit(flavor.name, "topology", message)]
-            if taint := matching.untolerated(one.pod, flavor):
+            if taint := matching.untolerated_taint(one.pod, flavor):
                 text = f"{taint['key']}{'=' + taint['value'] if taint.get('value') else ''}:{taint['effect']}"
                 return [Misfit(flavor.name, "taint", f"flavor {flavor.name} has the taint {text}")]
             if not matching.matches_labels(one.pod, flavor.labels):

@@ -23,7 +23,7 @@ REQUIRED: Final = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredD
 INT64: Final = 2**63
 
 
-def untolerated(pod: Tree, flavor: Flavor) -> Tree | None:
+def untolerated_taint(pod: Tree, flavor: Flavor) -> Tree | None:
     """Return the flavor's first taint that neither the pod nor the flavor tolerates."""
     tolerations = [*(pod.get("tolerations") or ()), *flavor.tolerations]
     for taint in flavor.taints:
@@ -55,7 +55,7 @@ def matches_labels(pod: Tree, labels: Mapping[str, str]) -> bool:
         if not known:
             return True  # terms are alternatives, and this one has no condition on the flavor
         terms.append(known)
-    return not terms or any(all(_holds(one, labels) for one in term) for term in terms)
+    return not terms or any(all(_expression_holds(one, labels) for one in term) for term in terms)
 
 
 def selects(selector: Tree | None, labels: Mapping[str, str]) -> bool:
@@ -64,7 +64,9 @@ def selects(selector: Tree | None, labels: Mapping[str, str]) -> bool:
         return False
     given = selector.get("matchLabels") or {}
     listed = selector.get("matchExpressions") or ()
-    return all(labels.get(key) == value for key, value in given.items()) and all(_holds(one, labels) for one in listed)
+    return all(labels.get(key) == value for key, value in given.items()) and all(
+        _expression_holds(one, labels) for one in listed
+    )
 
 
 def keys(selector: Tree | None) -> set[str]:
@@ -81,7 +83,7 @@ def part(selector: Tree, known: set[str]) -> Tree:
     }
 
 
-def _holds(expression: Tree, labels: Mapping[str, str]) -> bool:
+def _expression_holds(expression: Tree, labels: Mapping[str, str]) -> bool:
     """Return whether an expression holds for some labels."""
     key: str = expression["key"]
     value = labels.get(key)

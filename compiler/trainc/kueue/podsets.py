@@ -167,24 +167,26 @@ def excesses(pod_sets: Iterable[PodSet], cluster: Cluster, namespace: str) -> It
         holders = [*_containers(one), *([(one.path, one.pod)] if one.pod.get("resources") else [])]
         for path, holder in holders:
             limits = holder["resources"]["limits"]
-            for name in _greater(holder["resources"]["requests"], limits):
+            for name in _names_with_more(holder["resources"]["requests"], limits):
                 yield Excess((*path, "resources"), f"{name} request exceeds its limit of {limits[name]}")
     for one in listed:
         for path, holder in _containers(one):
             limits, requested = holder["resources"]["limits"], holder["resources"]["requests"]
             at = (*path, "resources")
-            yield from _outside(at, "container", ranges.container, _merged(min, requested, limits), limits, requested)
+            yield from _out_of_bounds(
+                at, "container", ranges.container, _merged(min, requested, limits), limits, requested
+            )
         whole = requests(one.pod)
-        yield from _outside(one.path, "pod", ranges.pod, whole, whole, {})
+        yield from _out_of_bounds(one.path, "pod", ranges.pod, whole, whole, {})
 
 
-def _outside(
+def _out_of_bounds(
     path: Path, word: str, bounds: dict[str, Amounts], least: Amounts, limits: Amounts, requested: Amounts
 ) -> Iterator[Excess]:
     maximum, minimum = bounds.get("max", {}), bounds.get("min", {})
-    for name in _greater(_merged(max, requested, limits), maximum):
+    for name in _names_with_more(_merged(max, requested, limits), maximum):
         yield Excess(path, f"the {word} has more {name} than the LimitRange's maximum of {maximum[name]}")
-    for name in _greater(minimum, least):
+    for name in _names_with_more(minimum, least):
         yield Excess(path, f"the {word} has less {name} than the LimitRange's minimum of {minimum[name]}")
 
 
@@ -198,6 +200,6 @@ def _containers(one: PodSet) -> Iterator[tuple[Path, Tree]]:
             yield (*one.path, key, index), container
 
 
-def _greater(some: Amounts, others: Amounts) -> list[str]:
+def _names_with_more(some: Amounts, others: Amounts) -> list[str]:
     """Return the names with more in the first than in the second, in Kueue's units; only names in both count."""
     return sorted(name for name, q in some.items() if name in others and amount(name, q) > amount(name, others[name]))

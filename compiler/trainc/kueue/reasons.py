@@ -32,7 +32,7 @@ class Never(NamedTuple):
     """Places in the queue's manifests, each with a label."""
 
 
-def of_flavors(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) -> Never:
+def assignment_reason(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) -> Never:
     """Return the reason for a failed assignment."""
     one, misfits = assignment.failed, assignment.misfits
     assert one is not None
@@ -47,7 +47,7 @@ def of_flavors(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) ->
         help, path = "request less, or raise the quota", first.resource
     else:
         listed = "; ".join(dict.fromkeys(misfit.message for misfit in misfits))
-        totals = ", ".join(f"{text_of(m.resource, m.request)} {m.resource}" for m in _largest(quotas))
+        totals = ", ".join(f"{text_of(m.resource, m.request)} {m.resource}" for m in _first_misfits(quotas))
         message = f"requests {totals}, but {listed}" if totals else f"fits no flavor of the queue: {listed}"
         help, path = _help(misfits), quotas[0].resource if quotas else ""
     return Never(
@@ -73,7 +73,7 @@ def _sum(one: PodSet, quotas: list[Misfit]) -> str:
     )
 
 
-def _largest(quotas: list[Misfit]) -> list[Misfit]:
+def _first_misfits(quotas: list[Misfit]) -> list[Misfit]:
     """Return the first misfit of each resource."""
     return list({misfit.resource: misfit for misfit in reversed(quotas)}.values())[::-1]
 
@@ -115,12 +115,12 @@ def _places(queue: ClusterQueue, misfits: tuple[Misfit, ...], cluster: Cluster) 
             found.setdefault(("", misfit.rule), ("the covered resources", queue.groups[0].place))
         elif misfit.flavor:
             key = {"taint": "nodeTaints", "labels": "nodeLabels"}.get(misfit.rule, "topologyName")
-            place = at(cluster.flavors[misfit.flavor].document, "spec", key)
+            place = nearest_field(cluster.flavors[misfit.flavor].document, "spec", key)
             found.setdefault((misfit.flavor, misfit.rule), (f"flavor {misfit.flavor}", place))
-    return list(found.values())[:3] or [("the queue", at(queue.node.document, "spec"))]
+    return list(found.values())[:3] or [("the queue", nearest_field(queue.node.document, "spec"))]
 
 
-def at(document: Document | None, *path: str | int) -> Place:
+def nearest_field(document: Document | None, *path: str | int) -> Place:
     """Return the place of a field that may be missing: then it is that of its parent."""
     assert document is not None
     return Place(document, path)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.nearest import meant, use
+from trainc.base.nearest import suggestion_or, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.capacity import cycles
@@ -38,7 +38,7 @@ UNKNOWN_PRIORITY_CLASS: Final = Declaration(
 )
 
 
-def of_queues(cluster: Cluster) -> Iterator[Diagnostic]:
+def queue_faults(cluster: Cluster) -> Iterator[Diagnostic]:
     """Yield the faults of the queues themselves."""
     for nodes in cycles(cluster):
         yield _cycle(nodes)
@@ -60,7 +60,7 @@ def of_queues(cluster: Cluster) -> Iterator[Diagnostic]:
             target = local.cluster_queue
             if target not in cluster.queues and ("ClusterQueue", target) not in cluster.unreadable:
                 place = Place(local.document, ("spec", "clusterQueue"))
-                yield _missing(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
+                yield _missing_reference(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
 
 
 def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
@@ -71,14 +71,16 @@ def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
             name = flavor["name"]
             if name not in cluster.flavors and ("ResourceFlavor", name) not in cluster.unreadable:
                 place = Place(document, ("spec", "resourceGroups", i, "flavors", j, "name"))
-                yield _missing(f'ClusterQueue "{node.name}"', "ResourceFlavor", name, [*cluster.flavors], place)
+                yield _missing_reference(
+                    f'ClusterQueue "{node.name}"', "ResourceFlavor", name, [*cluster.flavors], place
+                )
 
 
-def _missing(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
+def _missing_reference(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
     return Diagnostic.of(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        meant(name, known, use(sorted(known)[:10])),
+        suggestion_or(name, known, use(sorted(known)[:10])),
         object=ObjectId.of(place.document.value),
         place=place,
     )
@@ -104,7 +106,7 @@ def _cycle(nodes: list[Node]) -> Diagnostic:
     )
 
 
-def of_jobs(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
+def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
     """Yield the missing LocalQueues and priority classes of some TrainJobs."""
     for plan in plans:
         jobset = plan.objects[0]
@@ -112,30 +114,32 @@ def of_jobs(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         known = [local for where, local in cluster.local_queues if where == namespace]
         unreadable = ("LocalQueue", name) in cluster.unreadable
         if name and known and name not in known and not unreadable:
-            yield _of_job(plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name)
+            yield _job_fault(
+                plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name
+            )
         kind, name = priority_of(jobset)
         classes = [other for _, other in cluster.others.get(kind, {})]
         if name and classes and name not in classes and name not in BUILT_IN:
             in_labels = kind == "WorkloadPriorityClass"
             path: Path = ("metadata", "labels") if in_labels else ("spec", "replicatedJobs")
-            yield _of_job(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
+            yield _job_fault(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
 
 
-def _of_job(
+def _job_fault(
     plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
 ) -> Diagnostic:
-    place, related = point(plan, _exact(plan, path, name))
+    place, related = point(plan, _value_path(plan, path, name))
     return Diagnostic.of(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        meant(name, known, use(sorted(known)[:10])),
+        suggestion_or(name, known, use(sorted(known)[:10])),
         object=plan.job.id,
         place=place,
         related=related,
     )
 
 
-def _exact(plan: Plan, path: Path, name: str) -> Path:
+def _value_path(plan: Plan, path: Path, name: str) -> Path:
     """Return the path of the value `name` below a path of the JobSet."""
     from trainc.kubernetes.trees import get
     from trainc.provenance.tracing.correspondence import leaves

@@ -59,13 +59,13 @@ def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summ
             members.setdefault(target, []).append(plan)
     local: dict[str, list[str]] = {}
     for (namespace, name), one in sorted(cluster.local_queues.items()):
-        local.setdefault(one.cluster_queue, []).append(_full(namespace, name))
+        local.setdefault(one.cluster_queue, []).append(_qualified_name(namespace, name))
     return [
         Summary(
             queue=name,
             cohort=queue.node.parent,
             local_queues=local.get(name, []),
-            jobs=[_full(plan.job.namespace, plan.job.name) for plan in members.get(name, ())],
+            jobs=[_qualified_name(plan.job.namespace, plan.job.name) for plan in members.get(name, ())],
             rows=_rows(queue, admission, members.get(name, [])),
         )
         for name, queue in sorted(cluster.queues.items())
@@ -92,7 +92,7 @@ def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[
     ]
 
 
-def _full(namespace: str, name: str) -> str:
+def _qualified_name(namespace: str, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 

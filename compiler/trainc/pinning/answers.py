@@ -32,22 +32,22 @@ class Answer:
 
     def __init__(self, reading: Reading, file: str) -> None:
         documents = reading.documents["runtime"]
-        level, duplicates = Level.of("", documents, _unused)
+        level, duplicates = Level.of("", documents, _unconformed)
         self.runtimes = [entry.document for entry in level.entries.values()]
         self.diagnostics = [*reading.diagnostics, *duplicates]
         for document in self.runtimes:
             self.diagnostics += _names(document)
         if not self.runtimes and not self.diagnostics:
-            self.diagnostics.append(_nothing(file))
+            self.diagnostics.append(_no_runtimes(file))
 
 
-def of_kubectl(data: bytes, file: str) -> Answer | None:
+def parse_answer(data: bytes, file: str) -> Answer | None:
     """Return the runtimes of kubectl's answer; None if it is not a JSON list."""
     reading = Reading(kinds=RUNTIMES)
     return Answer(reading, file) if _take_list(reading, data, file) else None
 
 
-def of_file(data: bytes, file: str, *, namespace: str | None) -> Answer:
+def parse_file(data: bytes, file: str, *, namespace: str | None) -> Answer:
     """Return the runtimes of a file; `namespace` becomes the namespace of TrainingRuntimes that set none."""
     reading = Reading(kinds=RUNTIMES, namespace=namespace)
     if not _take_list(reading, data, file):
@@ -81,14 +81,18 @@ def _names(document: Document) -> list[Diagnostic]:
     if not name or is_dns1123_subdomain(name):
         message = f'metadata.name "{name}" is not a valid name' if name else f"the {kind} has no metadata.name"
         help = "use lowercase letters, digits, - and .; start and end with a letter or digit"
-        found.append(_at(document, "name", INVALID_NAME, message, help))
+        found.append(_metadata_diagnostic(document, "name", INVALID_NAME, message, help))
     if namespace and is_dns1123_label(namespace):
         message = f'metadata.namespace "{namespace}" is not a valid namespace'
-        found.append(_at(document, "namespace", INVALID_NAMESPACE, message, "use lowercase letters, digits and -"))
+        found.append(
+            _metadata_diagnostic(
+                document, "namespace", INVALID_NAMESPACE, message, "use lowercase letters, digits and -"
+            )
+        )
     return found
 
 
-def _at(document: Document, field: str, declared: Declaration, message: str, help: str) -> Diagnostic:
+def _metadata_diagnostic(document: Document, field: str, declared: Declaration, message: str, help: str) -> Diagnostic:
     """Return a diagnostic at a field of the metadata; without a line in a text that is too large to read again."""
     whole = len(document.text) > LARGEST
     place = Location(document.file) if whole else Place(document, ("metadata", field))
@@ -96,7 +100,7 @@ def _at(document: Document, field: str, declared: Declaration, message: str, hel
     return Diagnostic.of(declared, message, help, object=id, field=f"metadata.{field}", place=place)
 
 
-def _nothing(file: str) -> Diagnostic:
+def _no_runtimes(file: str) -> Diagnostic:
     return Diagnostic.of(
         NO_RUNTIMES,
         "has no TrainingRuntime and no ClusterTrainingRuntime",
@@ -105,5 +109,5 @@ def _nothing(file: str) -> Diagnostic:
     )
 
 
-def _unused(document: Document, level: str) -> Conformed:
+def _unconformed(document: Document, level: str) -> Conformed:
     raise AssertionError("a pinned runtime is written as the cluster returns it")

@@ -195,6 +195,6 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
     )
     if not document.edits:
         return found
-    from trainc.edits.transforming.faults import of_two
+    from trainc.edits.transforming.faults import duplicate_sources
 
-    return of_two(found, document, first)
+    return duplicate_sources(found, document, first)

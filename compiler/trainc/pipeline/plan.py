@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import POD
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Path, Refused, failed
-from trainc.kubernetes.trees import Memory, Tree, edit, forgotten, get
+from trainc.kubernetes.trees import Memory, Tree, cleared_each_run, edit, get
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
 
@@ -357,8 +357,8 @@ def from_field(name: str, path: str) -> Tree:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
-forgotten(_variable.cache_clear)
-forgotten(from_field.cache_clear)
+cleared_each_run(_variable.cache_clear)
+cleared_each_run(from_field.cache_clear)
 
 
 def copied(variable: Tree) -> Tree:

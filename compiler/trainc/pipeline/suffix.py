@@ -45,7 +45,7 @@ def digest(objects: Iterable[Tree]) -> str:
 
     from trainc.pipeline.checks.jobset import update
 
-    content = [update.fixed(tree) if tree["kind"] == JOBSET.kind else data(tree) for tree in objects]
+    content = [update.immutable_fields(tree) if tree["kind"] == JOBSET.kind else data(tree) for tree in objects]
     text = json.dumps([part for part in content if part], sort_keys=True, separators=(",", ":"))
     number = int.from_bytes(hashlib.sha256(text.encode()).digest())
     letters = ""

@@ -143,22 +143,22 @@ def ignored(plan: Plan) -> Iterator[Finding]:
     """The controller of Training Operator v1.9 ignores some fields of its schemas without a message."""
     framework, policy = plan.runtime.framework, ("spec", "mlPolicy")
     if framework not in IMPLEMENTED:
-        yield _of_runtime(plan, (*policy, framework))
+        yield _runtime_finding(plan, (*policy, framework))
     elif ELASTIC in plan.runtime.settings:
-        yield _of_runtime(plan, (*policy, framework, ELASTIC))
+        yield _runtime_finding(plan, (*policy, framework, ELASTIC))
     if plan.job.trainer and plan.find(plan.named(TRAINER_NODE), TRAINER) is None:
-        yield _missing(plan, ("spec", "trainer"), f'job "{TRAINER_NODE}" with a container "{TRAINER}"')
+        yield _missing_finding(plan, ("spec", "trainer"), f'job "{TRAINER_NODE}" with a container "{TRAINER}"')
     elif not _is_implemented(plan):
         for key in ("env", "numNodes", "numProcPerNode"):
             if key in plan.job.trainer:
-                yield _of_job(plan, ("spec", "trainer", key), "without a torch or a plain mlPolicy", key=True)
+                yield _job_finding(plan, ("spec", "trainer", key), "without a torch or a plain mlPolicy", key=True)
     elif framework == "torch":
         yield from _lost_variables(plan)
     jobs = [index for index, job in enumerate(plan.jobs) if job.get("name") == INITIALIZER]
     for part, name in STEPS.items():
         path = ("initializer", part)
         if get(plan.job.spec, path) is not None and not any(_init_container(plan, job, name) for job in jobs):
-            yield _missing(plan, ("spec", *path), f'job "{INITIALIZER}" with an init container "{name}"')
+            yield _missing_finding(plan, ("spec", *path), f'job "{INITIALIZER}" with an init container "{name}"')
 
 
 def _lost_variables(plan: Plan) -> Iterator[Finding]:
@@ -166,16 +166,16 @@ def _lost_variables(plan: Plan) -> Iterator[Finding]:
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         path: Path = ("spec", "trainer", "env", index)
         if variable.get("name") in names:
-            yield _of_job(plan, (*path, "name"), "where the torch policy sets the variable")
+            yield _job_finding(plan, (*path, "name"), "where the torch policy sets the variable")
         elif "valueFrom" in variable:
-            yield _of_job(plan, (*path, "valueFrom"), "which drops it", key=True)
+            yield _job_finding(plan, (*path, "valueFrom"), "which drops it", key=True)
 
 
-def _missing(plan: Plan, path: Path, lacks: str) -> Finding:
-    return _of_job(plan, path, f'because runtime "{plan.runtime.id.name}" has no {lacks}', key=True)
+def _missing_finding(plan: Plan, path: Path, lacks: str) -> Finding:
+    return _job_finding(plan, path, f'because runtime "{plan.runtime.id.name}" has no {lacks}', key=True)
 
 
-def _of_job(plan: Plan, path: Path, why: str, *, key: bool = False) -> Finding:
+def _job_finding(plan: Plan, path: Path, why: str, *, key: bool = False) -> Finding:
     place = plan.job.at(*path, key=key)
     return Finding(
         message=f"{place.field} has no effect in {RELEASE}, {why}",
@@ -185,7 +185,7 @@ def _of_job(plan: Plan, path: Path, why: str, *, key: bool = False) -> Finding:
     )
 
 
-def _of_runtime(plan: Plan, path: Path) -> Finding:
+def _runtime_finding(plan: Plan, path: Path) -> Finding:
     return Finding(
         message=f"{field_of(path)} has no effect in {RELEASE}, which implements only torch without elasticPolicy",
         help=f"use a {VERSION} runtime, or remove the field",

@@ -142,7 +142,7 @@ class Job(NamedTuple):
 
     def _template(self) -> Tree:
         """Return the pod template of the Job."""
-        template: Tree = jobs.made(self.jobset, self.replicated, self.replica)["spec"]["template"]
+        template: Tree = jobs.make_job(self.jobset, self.replicated, self.replica)["spec"]["template"]
         spec = dict(template["spec"])
         if get(self.jobset, ("spec", "network", "enableDNSHostnames"), True):
             spec["subdomain"] = subdomain(self.jobset)
@@ -226,7 +226,7 @@ class Job(NamedTuple):
         return found
 
 
-def of(
+def jobs_of(
     jobset: Tree,
     sources: Sources,
     name: str | None = None,

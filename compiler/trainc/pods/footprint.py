@@ -80,7 +80,7 @@ def jobs(jobset: Any) -> list[Job]:
     return [_job(tree) for tree in _items(get(jobset, JOBS_OF_JOBSET)) if isinstance(tree, dict)]
 
 
-def of(jobset: Any) -> Footprint:
+def jobset_footprint(jobset: Any) -> Footprint:
     """Return the total of a JobSet's pods."""
     return sum((job.footprint for job in jobs(jobset)), NOTHING)
 
@@ -96,7 +96,7 @@ def by_queue(objects: Iterable[Any]) -> dict[str, Footprint]:
     found: dict[str, Footprint] = {}
     for jobset in filter(is_jobset, trees):
         queue = queue_of(jobset, groups)
-        found[queue] = found.get(queue, NOTHING) + of(jobset)
+        found[queue] = found.get(queue, NOTHING) + jobset_footprint(jobset)
     return dict(sorted(found.items()))
 
 

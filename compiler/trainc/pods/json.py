@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def render(pods: Iterable[Pod]) -> Iterator[str]:
     """Yield the pods as a list, in parts: the whole text may not fit in memory."""
-    return items(escape_json(json.dumps(of_pod(pod), indent=2, ensure_ascii=False)) for pod in pods)
+    return items(escape_json(json.dumps(pod_json(pod), indent=2, ensure_ascii=False)) for pod in pods)
 
 
-def of_pod(pod: Pod) -> Tree:
+def pod_json(pod: Pod) -> Tree:
     """Return one pod. `spec` is the pod spec without the containers."""
     job = pod.job
     unknown: dict[str, str] = {}
@@ -45,8 +45,8 @@ def of_pod(pod: Pod) -> Tree:
         "fqdn": pod.fqdn,
         "labels": all_known(pod.labels, "labels", unknown),
         "annotations": all_known(pod.annotations, "annotations", unknown),
-        "initContainers": [of_container(container) for container in pod.containers if container.init],
-        "containers": [of_container(container) for container in pod.containers if not container.init],
+        "initContainers": [container_json(container) for container in pod.containers if container.init],
+        "containers": [container_json(container) for container in pod.containers if not container.init],
         "requests": pod.requests,
         "spec": {key: value for key, value in pod.spec.items() if key not in CONTAINERS},
     }
@@ -55,7 +55,7 @@ def of_pod(pod: Pod) -> Tree:
     return found | {"unknown": unknown}
 
 
-def of_container(container: Container) -> Tree:
+def container_json(container: Container) -> Tree:
     """Return one container: its own fields, with command, arguments and variables expanded."""
     unknown: dict[str, str] = {}
     found = {key: value for key, value in container.tree.items() if key != "envFrom"}

@@ -40,7 +40,7 @@ def render(jobs: Iterable[Job], index: int | None, width: int) -> str:
     """Return the Jobs' pods, grouped by JobSet."""
     shown = [job._replace(masks=True) for job in jobs]
     jobsets = [list(alike) for _, alike in groupby(shown, key=lambda job: id(job.jobset))]
-    blocks = [list(of_jobset(own, index, width)) for own in jobsets]
+    blocks = [list(jobset_lines(own, index, width)) for own in jobsets]
     if len(jobsets) > 1:
         numbers = [numbers_of(own, index) for own in jobsets]
         blocks.insert(0, [f"total: {len(jobsets)} JobSets, {size(*map(sum, zip(*numbers, strict=True)))}"])
@@ -64,7 +64,7 @@ def size(pods: int, gpus: int) -> str:
     return plural(pods, "pod") + (f", {plural(gpus, 'GPU')}" if gpus else "")
 
 
-def of_jobset(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
+def jobset_lines(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
     """Yield one JobSet: the number of pods and GPUs, the table, and the containers."""
     listed: list[tuple[list[Pod], int]] = []
     for _, alike in groupby(jobs, key=lambda job: id(job.replicated)):
@@ -87,7 +87,7 @@ def of_jobset(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
         for pod in pods[:1]:
             for container in pod.containers:
                 yield ""
-                yield from of_container(pod, container)
+                yield from container_lines(pod, container)
 
 
 def with_flavors(pods: list[Pod]) -> list[tuple[str, ...]]:
@@ -110,7 +110,7 @@ def parsed(requests: Tree) -> dict[str, Quantity]:
     return {name: Quantity.from_json(text) for name, text in requests.items()}
 
 
-def of_container(pod: Pod, container: Container) -> Iterator[str]:
+def container_lines(pod: Pod, container: Container) -> Iterator[str]:
     """Yield a container's image, command, arguments, resources and environment."""
     kind = "init container" if container.init else "container"
     yield f"{pod.name}, {kind} {container.tree['name']}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from trainc.base.declarations import PHASES
 from trainc.diagnostics import Location, Place
-from trainc.reports.repeated import once
+from trainc.reports.repeated import without_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ MOST_ENVIRONMENTS: Final = 20
 """The most environments that a message names."""
 
 
-def of_compiled_object(diagnostic: Diagnostic) -> bool:
+def is_about_compiled_object(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a compiled object; the Trainer controller itself creates PodGroups."""
     return diagnostic.stage in COMPILED_PHASES or (diagnostic.stage, diagnostic.object.kind) == ("build", "PodGroup")
 
@@ -65,14 +65,14 @@ def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> li
 
     by_field   whether to keep diagnostics that differ only in the field
     """
-    found = list(diagnostics if by_field else once(diagnostics))
+    found = list(diagnostics if by_field else without_repeats(diagnostics))
     if not found:
         return []
     from trainc.source import stream_origin
     from trainc.source.messages import without_secrets
 
     located = [
-        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, stream_origin.related)))
+        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, stream_origin.related_origin)))
         for d in map(without_secrets, found)
     ]
     return sorted(located, key=sort_key)

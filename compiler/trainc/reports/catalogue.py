@@ -47,7 +47,7 @@ def declarations(module: ModuleType) -> dict[str, Declaration]:
     return {value.id: value for value in values if isinstance(value, Declaration)}
 
 
-def by(declared: Declaration) -> str:
+def component(declared: Declaration) -> str:
     """Return the component that reports the fault."""
     return "trainc only" if declared.own else BY[declared.phases[0]]
 
@@ -62,5 +62,5 @@ def explained(declared: Declaration) -> str:
     """Return a declaration and its page, for a terminal."""
     first, *others = declared.phases
     stage = f"stage: {first}" + (f" (or {', '.join(others)})" if others else "")
-    heading = f"{declared.severity}[{declared.id}]: {declared.title}\nreported by {by(declared)}\n{stage}\n"
+    heading = f"{declared.severity}[{declared.id}]: {declared.title}\nreported by {component(declared)}\n{stage}\n"
     return f"{heading}\n{page(declared.id)}"

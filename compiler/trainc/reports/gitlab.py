@@ -41,7 +41,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 def _entry(diagnostic: Diagnostic, fingerprint: str, repository: Repository) -> dict[str, Any]:
     at = diagnostic.place
     # The report has no related places, but the origin replaces a path in the repository.
-    more = [related.message for related in stream_origin.related(at if isinstance(at, Location) else None)]
+    more = [related.message for related in stream_origin.related_origin(at if isinstance(at, Location) else None)]
     details = "; ".join([*more, *([f"help: {diagnostic.help}"] if diagnostic.help else [])])
     return {
         "description": escape(message(diagnostic) + (f" ({details})" if details else "")),

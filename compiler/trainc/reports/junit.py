@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
-from trainc.reports import in_order, message, of_compiled_object
+from trainc.reports import in_order, is_about_compiled_object, message
 from trainc.reports.text import block, escape
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 def _case(item: Checked | Diagnostic) -> Case:
     subject = item.object
-    if isinstance(item, Diagnostic) and of_compiled_object(item):
+    if isinstance(item, Diagnostic) and is_about_compiled_object(item):
         subject = _trainjob(subject, item)
     file = item.file if isinstance(item, Checked) else item.place.file if isinstance(item.place, Location) else ""
     if not subject.kind:

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import TRAINJOB
-from trainc.base.plural import also
+from trainc.base.plural import and_others
 from trainc.diagnostics import ObjectId, Place, Related
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ NAMED: Final = 3
 """The further TrainJobs that a diagnostic names."""
 
 
-def once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def without_repeats(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics in their order, only the first of those that differ only in the field.
 
     Reports for people use it: `numNodes: -1` is one mistake, although the cluster rejects completions and parallelism.
@@ -38,12 +38,12 @@ def once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _without_field(diagnostic: Diagnostic) -> Hashable:
-    related = tuple((found.message, _where(found.place)) for found in diagnostic.related)
-    place = _where(diagnostic.place)
+    related = tuple((found.message, _place_key(found.place)) for found in diagnostic.related)
+    place = _place_key(diagnostic.place)
     return (diagnostic.id, diagnostic.severity, diagnostic.message, diagnostic.help, diagnostic.object, place, related)
 
 
-def _where(place: Place | Location | None) -> Hashable:
+def _place_key(place: Place | Location | None) -> Hashable:
     return (id(place.document), place.path, place.key) if isinstance(place, Place) else place and place[:5]
 
 
@@ -87,9 +87,9 @@ def _with_others(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
     named = tuple(
         Related(f'{_kind(other)} "{_name(other)}", too', place)
         for other in others[:NAMED]
-        if (place := _own(first, other)) is not None
+        if (place := _own_place(first, other)) is not None
     )
-    message = first.message + also(len(others), f"more {_kind(first)}")
+    message = first.message + and_others(len(others), f"more {_kind(first)}")
     return first._replace(message=message, related=(*first.related, *named))
 
 
@@ -104,7 +104,7 @@ def _name(diagnostic: Diagnostic) -> str:
     return source.name if source.kind == object.kind and source.name else object.name
 
 
-def _own(first: Diagnostic, other: Diagnostic) -> Place | Location | None:
+def _own_place(first: Diagnostic, other: Diagnostic) -> Place | Location | None:
     """Return the place of a diagnostic; if it shares it with the first one, that of its related place."""
     if other.place == first.place and other.related:
         return other.related[0].place

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Location
-from trainc.files.confine import resolved, within
+from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN, repository_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Repository:
         if file in _NO_FILES or file.startswith(_BUILT_IN):
             return _NO_FILES.get(file, file)
         full = resolved(file)
-        return os.path.relpath(full, self.root) if within(full, self.root) else full
+        return os.path.relpath(full, self.root) if is_within(full, self.root) else full
 
     def fingerprints(self, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
         """Yield a unique name for each diagnostic, from its file, id, object and field. It survives moved lines."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from trainc.base.version import __version__
-from trainc.budget import first
+from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
@@ -45,7 +45,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     repository = Repository()
     ordered = in_order(diagnostics)
     rules = {id: index for index, id in enumerate(sorted({diagnostic.id for diagnostic in ordered}))}
-    placed = first([diagnostic for diagnostic in ordered if diagnostic.place], MOST)
+    placed = most_severe([diagnostic for diagnostic in ordered if diagnostic.place], MOST)
     results = [
         _result(diagnostic, rules, fingerprint, repository)
         for diagnostic, fingerprint in zip(placed, repository.fingerprints(placed), strict=True)
@@ -90,10 +90,10 @@ def _rule(declared: Declaration, page: str) -> dict[str, Any]:
 
 
 def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, repository: Repository) -> dict[str, Any]:
-    place = _physical(diagnostic.place, repository)
-    logical = list(_logical(diagnostic.object, diagnostic.field))
+    place = _physical_location(diagnostic.place, repository)
+    logical = list(_logical_locations(diagnostic.object, diagnostic.field))
     related = [
-        {"id": number, **_physical(related.place, repository), "message": {"text": _plain(related.message)}}
+        {"id": number, **_physical_location(related.place, repository), "message": {"text": _escaped(related.message)}}
         for number, related in enumerate(diagnostic.related, 1)
     ]
     return {
@@ -128,16 +128,16 @@ def _environments(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _message(diagnostic: Diagnostic) -> dict[str, str]:
     """Return the message, with the help on a line of its own."""
-    help = f"\nHelp: {_plain(diagnostic.help)}" if diagnostic.help else ""
-    return {"text": _plain(message(diagnostic)) + help}
+    help = f"\nHelp: {_escaped(diagnostic.help)}" if diagnostic.help else ""
+    return {"text": _escaped(message(diagnostic)) + help}
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     """Return input text with SARIF placeholders and links escaped."""
     return _PLACEHOLDER.sub(r"{{\1}}", escape(text)).replace(_LINK, f"\\{_LINK}")
 
 
-def _physical(place: object, repository: Repository) -> dict[str, Any]:
+def _physical_location(place: object, repository: Repository) -> dict[str, Any]:
     """Return the location. A whole file is its first line, because GitHub requires a line."""
     at = place if isinstance(place, Location) else Location(file="")
     region = {"startLine": at.line or 1}
@@ -148,7 +148,7 @@ def _physical(place: object, repository: Repository) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": _uri(at.file, repository)}, "region": region}}
 
 
-def _logical(subject: ObjectId, field: str) -> Iterable[dict[str, str]]:
+def _logical_locations(subject: ObjectId, field: str) -> Iterable[dict[str, str]]:
     """Yield the field, or the object if there is no field."""
     if not subject.kind:
         return

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.plural import also
-from trainc.budget import first
+from trainc.base.plural import and_others
+from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order, message, of_compiled_object
+from trainc.reports import in_order, is_about_compiled_object, message
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     """Return the first diagnostics, the number of the others, and the summary, separated by blank lines."""
     paint = painter(color)
     found = _by_cause(in_order(diagnostics))
-    shown = first(found)
+    shown = most_severe(found)
     parts = ["\n".join(_lines(diagnostic, paint, shown=True)) for diagnostic in shown]
     if len(found) > len(shown):
-        parts.append(_others(found, shown))
+        parts.append(_omitted_counts(found, shown))
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _others(diagnostics: Iterable[Diagnostic], shown: Iterable[Diagnostic]) -> str:
+def _omitted_counts(diagnostics: Iterable[Diagnostic], shown: Iterable[Diagnostic]) -> str:
     """Return the numbers of the diagnostics that are not shown, by id."""
     counts = Counter(diagnostic.id for diagnostic in diagnostics)
     counts.subtract(diagnostic.id for diagnostic in shown)
@@ -65,13 +65,13 @@ def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         if cause is None:
             collapsed.append(diagnostic)
         elif cause in places:
-            collapsed.append(diagnostic._replace(message=diagnostic.message + also(len(places.pop(cause)) - 1)))
+            collapsed.append(diagnostic._replace(message=diagnostic.message + and_others(len(places.pop(cause)) - 1)))
     return collapsed
 
 
 def _cause(diagnostic: Diagnostic) -> Hashable:
     """Return the key that errors with the same cause in a runtime share; None for any other diagnostic."""
-    if diagnostic.severity != "error" or not of_compiled_object(diagnostic):
+    if diagnostic.severity != "error" or not is_about_compiled_object(diagnostic):
         return None
     at = [found.place for found in diagnostic.related if found.message == RUNTIME]
     return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
@@ -79,10 +79,10 @@ def _cause(diagnostic: Diagnostic) -> Hashable:
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:
     """Return one of the ordered diagnostics without color; with its source lines if `shown`."""
-    return "\n".join(_lines(diagnostic, _plain, shown=shown))
+    return "\n".join(_lines(diagnostic, _without_color, shown=shown))
 
 
-def brief(diagnostic: Diagnostic, *, color: bool) -> str:
+def one_line(diagnostic: Diagnostic, *, color: bool) -> str:
     """Return a diagnostic about a whole run without its place, which takes no second parse of a document."""
     about_run = diagnostic._replace(place=None, related=())
     return "\n".join(_lines(about_run, painter(color), shown=False)) + "\n"
@@ -131,12 +131,12 @@ def _line(place: object) -> tuple[str, int] | None:
 
 def painter(color: bool) -> Callable[[str, str], str]:
     """Return a function that colors a text, or returns it unchanged."""
-    return _painted if color else _plain
+    return _painted if color else _without_color
 
 
 def _painted(color: str, text: str) -> str:
     return f"{color}{text}{PLAIN}"
 
 
-def _plain(_: str, text: str) -> str:
+def _without_color(_: str, text: str) -> str:
     return text

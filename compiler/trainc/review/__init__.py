@@ -61,13 +61,13 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         if contents <= {"rendered", "nothing"} and "rendered" in contents:
             return _compare(*pair, options)  # manifests are compared as they are
         if "rendered" in contents and len(names) > 1:
-            required = environment_runs.required(
+            required = environment_runs.environment_required(
                 next(side.settings for side in pair[::-1] if side.settings.base), environment_runs.OPTION
             )
             return Review(old.name, new.name, diagnostics=(required,))
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
-    return environments.together(found) if found else Review(old.name, new.name)
+    return environments.merge_reviews(found) if found else Review(old.name, new.name)
 
 
 def _read(
@@ -82,14 +82,14 @@ def _read(
 def _compare(before: Side, after: Side, options: Options, environment: str = "") -> Review:
     """Compare two sides in one environment."""
     old, new = before.spec, after.spec
-    diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
+    diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     if before.content == after.content == "nothing" and not diagnostics:
-        diagnostics = (sides.nothing(before, after),)
+        diagnostics = (sides.no_jobs(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     edited = _edited_settings(before, after)
-    before, after = sides.comparable(before, after, passthrough=options.passthrough)
+    before, after = sides.comparable_sides(before, after, passthrough=options.passthrough)
     reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
     presence = Presence(before, after, environment)
     pairs = list(_pairs(before, after))
@@ -121,7 +121,7 @@ def _plans(side: Side) -> dict[tuple[str, str], Plan]:
     return {(item.job.namespace, item.job.name): item.job.plan for item in side.items if item.job is not None}
 
 
-def _of_old_side(side: Side) -> Iterator[Diagnostic]:
+def _old_diagnostics(side: Side) -> Iterator[Diagnostic]:
     """Yield the errors of the old side as warnings, so that a change that fixes them can be reviewed."""
     for diagnostic in side.diagnostics:
         if diagnostic.id == "mixed-side":
@@ -130,7 +130,7 @@ def _of_old_side(side: Side) -> Iterator[Diagnostic]:
             yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.spec.name) + diagnostic.message)
 
 
-def _of_new_side(old: Side, new: Side) -> Iterator[Diagnostic]:
+def _new_diagnostics(old: Side, new: Side) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the new side, without the warnings that the old side has too."""
     known = {(each.id, each.object, each.message) for each in old.diagnostics if each.severity != "error"}
     for diagnostic in new.diagnostics:

@@ -28,7 +28,7 @@ PATHLIKE: Final = ("/", "./", "../")
 """Prefixes that no revision has."""
 
 
-def of_arguments(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
+def parse_sides(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
     """Return the old and the new side. Raises RevisionError, or ValueError with the reason.
 
     OLD NEW              two paths that exist
@@ -54,8 +54,10 @@ def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec
     first = given[0] if given else "HEAD"
     if len(given) == 2:
         if not paths:
-            return _of_revision(given[0]), _of_revision(given[1])
-        return _at(first, paths, revisions.commit(first)), _at(given[1], paths, revisions.commit(given[1]))
+            return _revision_side(given[0]), _revision_side(given[1])
+        return _working_tree_side(first, paths, revisions.commit(first)), _working_tree_side(
+            given[1], paths, revisions.commit(given[1])
+        )
     return _range(first, paths) if _is_range(first) else _with_working_tree(first, paths)
 
 
@@ -107,10 +109,10 @@ def _is_revision(text: str) -> bool:
 def _range(text: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
     old, new, dots = _ends(text)
     old, new = old or "HEAD", new or "HEAD"
-    base = revisions.common(old, new) if dots == "..." else old
+    base = revisions.merge_base(old, new) if dots == "..." else old
     commit = revisions.commit(base)
     commit.revision = old
-    return _at(old, paths, commit), _at(new, paths, revisions.commit(new))
+    return _working_tree_side(old, paths, commit), _working_tree_side(new, paths, revisions.commit(new))
 
 
 def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
@@ -120,10 +122,10 @@ def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec,
             inside = commit.inside(path)
             if inside is None or not commit.has(inside):
                 raise ValueError(f"path {path} does not exist in {revision} or in the working tree")
-    return _at(revision, paths, commit), SideSpec(WORKING_TREE, paths or HERE, project=not paths)
+    return _working_tree_side(revision, paths, commit), SideSpec(WORKING_TREE, paths or HERE, project=not paths)
 
 
-def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec:
+def _working_tree_side(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec:
     """Return the side of working tree paths at a commit of the repository."""
     if outside := [path for path in paths if commit.inside(path) is None]:
         shown = "standard input" if outside[0] == STDIN else outside[0]
@@ -135,15 +137,15 @@ def _side(argument: str) -> SideSpec:
     """Return the side of a path, of a revision, or of a path of a revision."""
     if argument == STDIN or os.path.lexists(argument):
         return SideSpec(argument, (argument,))
-    return _of_revision(argument)
+    return _revision_side(argument)
 
 
-def _of_revision(argument: str) -> SideSpec:
+def _revision_side(argument: str) -> SideSpec:
     """Return the side of a revision, or of a path of a revision."""
     commit, path = _split(argument)
     if path is None:
         return SideSpec(argument, HERE, commit, project=True)
-    spec = _at(argument, (path,), commit)
+    spec = _working_tree_side(argument, (path,), commit)
     if not commit.has(commit.inside(path) or ""):
         raise ValueError(f"path {argument.partition(':')[2]} does not exist in {commit.revision}")
     return spec
@@ -170,7 +172,7 @@ def reporting(argument: str, *, follow_links: bool = False) -> Settings:
     it; `./a:b` is a file. A revision without a trainc.yaml has the default settings.
     """
     if ":" in argument and not argument.startswith(PATHLIKE):
-        found = _of_commit(argument)
+        found = _commit_settings(argument)
     else:
         found = settings.read(argument, follow_links=follow_links)
     if failed(found.diagnostics):
@@ -179,12 +181,12 @@ def reporting(argument: str, *, follow_links: bool = False) -> Settings:
     return found
 
 
-def _of_commit(argument: str) -> Settings:
+def _commit_settings(argument: str) -> Settings:
     commit, path = _split(argument)
     inside = commit.inside(path or "")
     file = None if inside is None else commit.file(inside)
     if file is not None:
-        return settings.of_file(file, commit.folder_of(file))
+        return settings.load_file(file, commit.folder_of(file))
     if inside is None or commit.has(inside) or os.path.basename(inside) != SETTINGS:
         raise ValueError(f"invalid --review-config: file {argument} does not exist")
     return settings.DEFAULT

@@ -19,9 +19,9 @@ from trainc.kubernetes.trees import get, put
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.passes.conform import conform
 from trainc.pipeline.plan import Plan
-from trainc.provenance.tracing import Trace, edited_by, standing
+from trainc.provenance.tracing import Trace, edited_by, nearest_existing
 from trainc.provenance.tracing.correspondence import GONE, Correspondence
-from trainc.provenance.tracing.history import fresh, remade
+from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ class _Causes:
         edits = [*self.own, *self.others]
         if len(edits) < 2:
             return edits[0] if edits else None
-        exists = any(_is(tree, id) for tree in self.new.objects)
+        exists = any(_is_object(tree, id) for tree in self.new.objects)
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             experiment = self._experiment(number, edits[number])
-            if experiment is not None and any(_is(tree, id) for tree in experiment.without) != exists:
+            if experiment is not None and any(_is_object(tree, id) for tree in experiment.without) != exists:
                 return edits[number]
         return None
 
@@ -169,7 +169,7 @@ class _Causes:
         same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
 
         def near(edit: Edit) -> int:
-            return _common(edit.change.old_path if removed else edit.change.new_path, written.path)
+            return _common_prefix(edit.change.old_path if removed else edit.change.new_path, written.path)
 
         return max(same or edits, key=near)
 
@@ -186,7 +186,7 @@ class _Experiment:
         """Whether a change of the object with an index has disappeared without the edit."""
         compared = self._comparison(index)
         if change.kind == "removed":  # the field itself has no corresponding value, its parent may have one
-            return _has(compared.match(change.new_path[:-1]).there, change.new_path[-1], change.old)
+            return _has_value(compared.match(change.new_path[:-1]).there, change.new_path[-1], change.old)
         found = compared.match(change.new_path)
         return bool(found.there != found.here if change.kind == "moved" else found.there == change.old)
 
@@ -194,7 +194,7 @@ class _Experiment:
         """Return the corresponding values of an object without the edit; it may not exist then."""
         if index not in self._compared:
             id = ObjectId.of(self.made[index])
-            without = next((tree for tree in self.without if _is(tree, id)), GONE)
+            without = next((tree for tree in self.without if _is_object(tree, id)), GONE)
             self._compared[index] = Correspondence(self.made[index], without)
         return self._compared[index]
 
@@ -221,19 +221,19 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
     """
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
-    place = standing(holder.at(*(change.old_path if gone else change.new_path)))
+    place = nearest_existing(holder.at(*(change.old_path if gone else change.new_path)))
     by = "" if change.kind == "removed" else edited_by(place)
     if not (by or gone) and change.kind in ("removed", "changed") and edited_by(before.at(*change.old_path)):
         gone, place = True, before.at(*change.old_path)
         by = edited_by(place)
     if not by:
-        return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
+        return Edit(owner, _reason(owner, holder, change, trees), change, place, trees, gone)
     written = place.in_text()
     by = SETTINGS if by == written.document.file else by
     return Edit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
 
 
-def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:
+def _reason(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:
     if owner == "project":
         return SETTINGS
     if owner == "runtime":
@@ -247,11 +247,11 @@ def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> 
 def _remade(plan: Plan, owner: Owner, value: Tree) -> Plan:
     """Return the plan with its objects for another value of one of its owners."""
     if owner != "document":
-        return remade(fresh(plan, **{owner: value}))
+        return remade(resolved_plan(plan, **{owner: value}))
     document = plan.job.document._replace(value=value)
     job = conform(Plan(TrainJob(document, value), plan.library)).job
     assert job.own_runtime is not None, "the caller catches it: the job is invalid without the edit"
-    return remade(fresh(plan._replace(job=job, runtime=job.own_runtime)))
+    return remade(resolved_plan(plan._replace(job=job, runtime=job.own_runtime)))
 
 
 def _values(plan: Plan) -> list[Any]:
@@ -259,19 +259,19 @@ def _values(plan: Plan) -> list[Any]:
     return [] if plan.patches is None else [patch.document.value for patch in plan.patches.patches]
 
 
-def _common(one: Path, other: Path) -> int:
+def _common_prefix(one: Path, other: Path) -> int:
     """Return the length of the common prefix of two paths."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
-def _has(tree: Any, step: str | int, value: Any) -> bool:
+def _has_value(tree: Any, step: str | int, value: Any) -> bool:
     """Whether a mapping has a value at a key, or a list has it at any index."""
     if isinstance(tree, dict):
         return bool(tree.get(str(step), GONE) == value)
     return isinstance(tree, list) and value in tree
 
 
-def _is(tree: Tree, id: ObjectId) -> bool:
+def _is_object(tree: Tree, id: ObjectId) -> bool:
     """Whether a manifest has the kind and name of an object."""
     found = ObjectId.of(tree)
     return (found.kind, found.name) == (id.kind, id.name)

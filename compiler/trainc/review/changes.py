@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.provenance.tracing.correspondence import GONE, at, same_items
+from trainc.provenance.tracing.correspondence import GONE, same_items, value_at
 from trainc.provenance.tracing.field_names import item_of
 
 if TYPE_CHECKING:
@@ -86,16 +86,18 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
     if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        differing = (key for key in old.keys() | new.keys() if not _alike(old.get(key, GONE), new.get(key, GONE)))
+        differing = (
+            key for key in old.keys() | new.keys() if not _are_identical(old.get(key, GONE), new.get(key, GONE))
+        )
         for key in sorted(differing):
             yield from _entries(old.get(key, GONE), new.get(key, GONE), here.key(key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _lists(old, new, here)
-    elif not same(old, new, here.new):
+    elif not is_same_amount(old, new, here.new):
         yield Change("changed", here.field, here.old, here.new, old, new)
 
 
-def _alike(old: Any, new: Any) -> bool:
+def _are_identical(old: Any, new: Any) -> bool:
     """Whether two values are the same. To == alone, 1 and True are equal, too."""
     return old is new or (
         old == new and marshal.dumps(old, _WITHOUT_REFERENCES) == marshal.dumps(new, _WITHOUT_REFERENCES)
@@ -120,11 +122,11 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
         else:
             yield Change("changed", here.field, here.old, here.new, old, new)
         return
-    matches = _aligned(old, new) if _lack_names(old, new) else same_items(old, new)
+    matches = _aligned_indices(old, new) if _lack_names(old, new) else same_items(old, new)
     for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
-        elif not _alike(old[index], new[to]):
+        elif not _are_identical(old[index], new[to]):
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     matched = set(matches)
     for index, item in enumerate(new):
@@ -141,21 +143,21 @@ def _lack_names(old: list[Any], new: list[Any]) -> bool:
     return len(old) != len(new) and all(items and item_of(items, 0) == "0" for items in (old, new))
 
 
-def _aligned(old: list[Any], new: list[Any]) -> list[int | None]:
+def _aligned_indices(old: list[Any], new: list[Any]) -> list[int | None]:
     """Return the index in the new list of each old item: equal items at both ends are the same, the others in order.
 
     >>> _aligned([{"a": 1}, {"a": 2}, {"a": 3}], [{"a": 1}, {"a": 3}])
     [0, None, 1]
     """
     shorter = min(len(old), len(new))
-    begin = next((index for index in range(shorter) if not _alike(old[index], new[index])), shorter)
+    begin = next((index for index in range(shorter) if not _are_identical(old[index], new[index])), shorter)
     rest = shorter - begin
-    end = next((back for back in range(rest) if not _alike(old[-1 - back], new[-1 - back])), rest)
+    end = next((back for back in range(rest) if not _are_identical(old[-1 - back], new[-1 - back])), rest)
     between = [index if index < len(new) - end else None for index in range(begin, len(old) - end)]
     return [*range(begin), *between, *range(len(new) - end, len(new))]
 
 
-def same(old: Any, new: Any, path: Path) -> bool:
+def is_same_amount(old: Any, new: Any, path: Path) -> bool:
     """Whether two scalars are equal to Kubernetes: quantities are compared by amount."""
     if type(old) is type(new) and old == new:
         return True
@@ -176,7 +178,7 @@ def undone(tree: Any, change: Change) -> Any:
     True
     """
     parent, step = change.new_path[:-1], change.new_path[-1]
-    container = at(tree, parent)
+    container = value_at(tree, parent)
     if isinstance(container, list):
         edited: Any = list(container)
         if change.kind == "removed":
@@ -191,7 +193,7 @@ def undone(tree: Any, change: Change) -> Any:
             edited[step] = _in_order(container[step], change.old)
         elif change.kind != "added":
             edited[step] = change.old
-    return _with(tree, parent, edited)
+    return _with_value(tree, parent, edited)
 
 
 def _in_order(items: list[Any], names: list[str]) -> list[Any]:
@@ -201,7 +203,7 @@ def _in_order(items: list[Any], names: list[str]) -> list[Any]:
     return [*first.values(), *(item for name, item in by_name.items() if name not in first)]
 
 
-def _with(tree: Any, path: Path, value: Any) -> Any:
+def _with_value(tree: Any, path: Path, value: Any) -> Any:
     from trainc.kubernetes.trees import put
 
     return put(tree, path, value)

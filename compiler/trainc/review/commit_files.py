@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.files import inputs
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
 from trainc.files.listing import LISTING, MARKS, outputs_of
 from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, Entry
@@ -120,7 +120,7 @@ class Walk:
             yield fault(self.commit.named(path), message, "give the files of the jobs")
 
     def _skipped(self, real: str) -> bool:
-        return any(within(real, out) for out in self.skip)
+        return any(is_within(real, out) for out in self.skip)
 
     def _folder(self, path: str, real: str, folder: Entry, depth: int) -> Iterator[Found | Diagnostic]:
         if depth > DEEPEST:

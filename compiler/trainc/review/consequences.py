@@ -19,8 +19,8 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
 from trainc.pipeline.checks.jobset import RELEASE, update
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
-from trainc.provenance.tracing.correspondence import GONE, at
-from trainc.source.messages import of_violation
+from trainc.provenance.tracing.correspondence import GONE, value_at
+from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compile
     return Judgement(tuple(Consequence("unknown") for _ in changes), known=False)
 
 
-def worst(consequences: Sequence[Consequence]) -> Effect:
+def most_severe(consequences: Sequence[Consequence]) -> Effect:
     """Return the most severe effect."""
     return max((consequence.effect for consequence in consequences), key=RANK.__getitem__, default="in-place")
 
@@ -113,7 +113,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
     refused = tuple(update.refused(stored, new))
-    invalid = [of_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
+    invalid = [masked_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
     updated = _stored(new)
     rules = None if updated is None else _Rules(stored, updated)
     found = []
@@ -128,7 +128,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
 
 def _compiled(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     rules = _Rules(old, new)
-    return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable(old, new)))
+    return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable_changes(old, new)))
 
 
 def _stored(tree: Tree) -> Tree | None:
@@ -176,7 +176,7 @@ class _Rules:
             return self._immutable() if update.refused(self.old, self.new) else Consequence("in-place")
         if rest[0] == update.JOBS:
             return self._job(change)
-        if _same(change, self.old, self.new):
+        if _is_same_at(change, self.old, self.new):
             return Consequence("in-place", SAME)
         if rest[0] == "suspend":
             before, after = (bool(tree["spec"].get("suspend")) for tree in (self.old, self.new))
@@ -189,11 +189,11 @@ class _Rules:
 
     def _job(self, change: Change) -> Consequence:
         """Return the effect of a change of a replicated job; the webhook compares the jobs as Go values."""
-        if _same(change, *self.as_values):
+        if _is_same_at(change, *self.as_values):
             return Consequence("in-place", SAME)
         path = change.path[1:]
         around = path[2:] == POD_TEMPLATE[: len(path[2:])]  # the pod template, or a part of the job that contains it
-        if not (around or update.while_suspended(path)) or not _same(change, *self.without_queueing):
+        if not (around or update.while_suspended(path)) or not _is_same_at(change, *self.without_queueing):
             return self._immutable()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
@@ -211,12 +211,12 @@ def _compared(jobs: Any) -> Tree:
         return {}
 
 
-def _same(change: Change, old: Tree, new: Tree) -> bool:
+def _is_same_at(change: Change, old: Tree, new: Tree) -> bool:
     """Whether two other forms of the objects are the same at a change.
 
     An added or removed list item is the same only if both forms lack it: a neighbor may have its index.
     """
-    before, after = at(old, change.old_path), at(new, change.new_path)
+    before, after = value_at(old, change.old_path), value_at(new, change.new_path)
     if change.kind == "added":
         return after is GONE or (after == before and not isinstance(change.new_path[-1], int))
     if change.kind == "removed":

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
 
 
-def together(by_name: Sequence[tuple[str, Review]]) -> Review:
+def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
     """Return one review of several environments, each with its name."""
-    reviews = [_in(name, review) for name, review in by_name]
-    diagnostics = environment_runs.once(
+    reviews = [_in_environment(name, review) for name, review in by_name]
+    diagnostics = environment_runs.merge_diagnostics(
         (name, each) for name, review in by_name for each in _diagnostics(review, by_name)
     )
     first = reviews[0]
@@ -40,7 +40,7 @@ def together(by_name: Sequence[tuple[str, Review]]) -> Review:
     )
 
 
-def _in(name: str, review: Review) -> Review:
+def _in_environment(name: str, review: Review) -> Review:
     """Return a review whose objects have their environment; its settings refer to the same objects."""
     objects = {id(each): each._replace(environment=name) for each in review.objects}
     settings = tuple(

@@ -63,16 +63,18 @@ def side_by_side(old: str, new: str) -> Iterator[Row | Stretch]:
     """
     before, after = (text.removesuffix("\n").split("\n") for text in (old, new))
     lines = len(before) + len(after)
-    for (i, j, size), (next_i, next_j, _) in pairwise([(0, 0, 0), *_same(before, after), (len(before), len(after), 0)]):
+    for (i, j, size), (next_i, next_j, _) in pairwise(
+        [(0, 0, 0), *_equal_blocks(before, after), (len(before), len(after), 0)]
+    ):
         if size:
-            yield from _unchanged(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
+            yield from _unchanged_rows(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
         yield from _changed(before[i + size : next_i], after[j + size : next_j], i + size, j + size)
 
 
-def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
+def _equal_blocks(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
     """Return the blocks of equal lines: the index in each text, and the length."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = _common_prefix(before, after)
+    tail = _common_prefix(before[head:][::-1], after[head:][::-1])
     found = [(0, 0, head)] if head else []
     middles = before[head : len(before) - tail], after[head : len(after) - tail]
     if all(middles) and max(map(len, middles)) <= LONGEST:
@@ -81,13 +83,13 @@ def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
     return [*found, (len(before) - tail, len(after) - tail, tail)] if tail else found
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the length of the common prefix of two sequences."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _unchanged(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[Row | Stretch]:
+def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[Row | Stretch]:
     """Yield unchanged lines: those near a difference as rows, the others as a stretch."""
     begin = 0 if first else min(CONTEXT, len(lines))
     end = len(lines) if last else max(begin, len(lines) - CONTEXT)
@@ -117,7 +119,7 @@ def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterato
         right = list(enumerate(after[j + size : next_j], new + j + size + 1))
         for one, other in zip_longest(left, right):
             if one is None or other is None:
-                yield _single(one, other)
+                yield _unrelated_row(one, other)
             else:
                 yield from _compared(one[1], other[1], one[0], other[0])
 
@@ -128,10 +130,10 @@ def _compared(before: str, after: str, old: int, new: int) -> Iterator[Row]:
     if any(not part.differs and re.search(r"\w", part.text) for part in left):
         yield Row(old, left, new, right)
     else:
-        yield _single((old, before), (new, after))
+        yield _unrelated_row((old, before), (new, after))
 
 
-def _single(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
+def _unrelated_row(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
     """Return a row of unrelated lines."""
     old, left = (one[0], (Part(one[1]),)) if one else (0, ())
     new, right = (other[0], (Part(other[1]),)) if other else (0, ())
@@ -157,7 +159,9 @@ def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 def _ends(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """Return two lines in parts, by their common key or, for long lines, their common prefix."""
     key = re.match(r"[^:]*+: ", before)
-    head = key.end() if key and after.startswith(key[0]) else _common(before, after) if len(before) > LONGEST else 0
+    head = (
+        key.end() if key and after.startswith(key[0]) else _common_prefix(before, after) if len(before) > LONGEST else 0
+    )
     found = ((Part(line[:head]), Part(line[head:], differs=True)) for line in (before, after))
     left, right = (tuple(part for part in line if part.text) for line in found)
     return left, right

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.ids import LINT_RULES
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint.triggers import IGNORE, listed
-from trainc.provenance.tracing import standing
+from trainc.provenance.tracing import nearest_existing
 from trainc.review.changes import Change
 from trainc.review.settings import ANNOTATION_RANK, NO_EFFECT, SettingEdit
 
@@ -55,7 +55,7 @@ def _edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdit]:
     before, after = _rules(old), _rules(new.value)
     if before == after:
         return
-    place = standing(new.at(*ANNOTATION))
+    place = nearest_existing(new.at(*ANNOTATION))
     for rule in sorted(before ^ after):
         if rule in after:
             change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)

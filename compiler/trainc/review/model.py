@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from trainc.review.consequences import RANK, Consequence, worst
+from trainc.review.consequences import RANK, Consequence, most_severe
 from trainc.source.masking import masked
-from trainc.source.messages import of_violation
+from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,12 +95,12 @@ class Reviewed(NamedTuple):
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(of_violation(violation, self.before, self.after) for violation in self.refused)
+        return tuple(masked_violation(violation, self.before, self.after) for violation in self.refused)
 
     @property
     def effect(self) -> Effect:
         """The most severe effect of its changes."""
-        return worst([line.consequence for line in self.lines])
+        return most_severe([line.consequence for line in self.lines])
 
 
 class Group(NamedTuple):
@@ -116,7 +116,7 @@ class Group(NamedTuple):
     @property
     def effect(self) -> Effect:
         """The most severe effect of its changes."""
-        return worst([line.consequence for line, _ in self.lines])
+        return most_severe([line.consequence for line, _ in self.lines])
 
 
 class Setting(NamedTuple):

@@ -11,7 +11,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from trainc.files.confine import within
+from trainc.files.confine import is_within
 from trainc.files.inputs import SETTINGS, STDIN, File, fault
 from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Entry, Objects, RevisionError
 
@@ -69,7 +69,7 @@ class Commit:
         The path is resolved lexically, because links of the working tree do not apply to a commit. `resolved` follows
         the commit's own links.
         """
-        return None if path == STDIN else _below(path, self.top)
+        return None if path == STDIN else _relative_path(path, self.top)
 
     def has(self, path: str) -> bool:
         """Whether a path exists in the commit, dangling links included."""
@@ -138,7 +138,7 @@ class Commit:
             if target is None:
                 return None
             if os.path.isabs(target):
-                if not within(target, self.top):
+                if not is_within(target, self.top):
                     raise LinkOutError(path)
                 target, done = os.path.relpath(target, self.top), []
             rest += target.split("/")[::-1]
@@ -160,12 +160,12 @@ def top(folder: str = ".") -> str:
     return os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n"))
 
 
-def _below(path: str, top: str) -> str | None:
+def _relative_path(path: str, top: str) -> str | None:
     """Return a path relative to a folder without links, lexically; None if it is not below the folder.
 
     Only links above the folder are followed on disk.
     """
-    rest, at, links = _absolute(path).split(os.sep)[::-1], os.sep, 0
+    rest, at, links = _absolute_path(path).split(os.sep)[::-1], os.sep, 0
     while at != top:
         if not rest:
             return None
@@ -187,7 +187,7 @@ def _below(path: str, top: str) -> str | None:
     return "" if below == os.curdir else below.replace(os.sep, "/")
 
 
-def _absolute(path: str) -> str:
+def _absolute_path(path: str) -> str:
     """Return an absolute path. The current folder is the shell's, with its links (PWD)."""
     here, logical = os.getcwd(), os.environ.get("PWD", "")
     if os.path.isabs(logical) and os.path.realpath(logical) == here:
@@ -195,7 +195,7 @@ def _absolute(path: str) -> str:
     return os.path.normpath(os.path.join(here, path))
 
 
-def common(first: str, second: str, *, folder: str = ".") -> str:
+def merge_base(first: str, second: str, *, folder: str = ".") -> str:
     """Return the merge base of two revisions, as in `git diff first...second`. Raises RevisionError."""
     ends = f"{_verified(folder, first)}...{_verified(folder, second)}"
     bases = [line[1:] for line in _git(folder, "rev-parse", ends).decode().split() if line.startswith("^")]
@@ -228,10 +228,10 @@ def _verified(folder: str, revision: str) -> str:
         commit = f"{revision}^{{commit}}"
         return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
     except RevisionError as error:
-        raise RevisionError(str(error) or _unknown(folder, revision)) from None
+        raise RevisionError(str(error) or _unknown_revision(folder, revision)) from None
 
 
-def _unknown(folder: str, revision: str) -> str:
+def _unknown_revision(folder: str, revision: str) -> str:
     """Return the message about an unknown revision."""
     message = f'unknown revision "{revision}"'
     if revision != HEAD and known(HEAD, folder=folder):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
 from trainc.edits.environment import KEYS
-from trainc.provenance.tracing import standing
+from trainc.provenance.tracing import nearest_existing
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes import Change, changes
 
@@ -66,7 +66,7 @@ def _edit(change: Change, old: Document | None, new: Document | None, trees: tup
     if change.kind == "removed" and not gone:
         path = path[:-1]
     rank = RANKS.get(str(change.path[0]), NO_EFFECT)
-    return SettingEdit(change, standing(Place(document, path)), trees, gone, rank)
+    return SettingEdit(change, nearest_existing(Place(document, path)), trees, gone, rank)
 
 
 def _changes(old: Tree, new: Tree) -> Iterator[Change]:

@@ -101,14 +101,16 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
     found = [_settings(spec, options) for spec in (new, old)]
     if not options.environments and not any(each.environment_names for each in found):
         return ("",)
-    names = tuple(dict.fromkeys(name for each in found for name in (each.environment_names or _unnamed(each))))
+    names = tuple(
+        dict.fromkeys(name for each in found for name in (each.environment_names or _default_environment(each)))
+    )
     for name in options.environments:
         if name not in names:
             return in_environment(found[0], name).diagnostics[-1]
     return tuple(dict.fromkeys(options.environments)) or names
 
 
-def _unnamed(own: Settings) -> tuple[str, ...]:
+def _default_environment(own: Settings) -> tuple[str, ...]:
     """Return the name of a side without environments; none if its settings are unknown."""
     return () if failed(own.diagnostics) else ("",)
 
@@ -156,7 +158,7 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     _read_skipped(found)
     jobsets = _jobsets(found)
     if jobs and jobsets:
-        return Side(spec, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
+        return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options, reporting)
     skipped = tuple(file.path for file in found.skipped)
@@ -199,7 +201,7 @@ def _settings(spec: SideSpec, options: Options) -> Settings:
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    own = DEFAULT if file is None else settings.of_file(file, spec.commit.folder_of(file), root=spec.commit.top)
+    own = DEFAULT if file is None else settings.load_file(file, spec.commit.folder_of(file), root=spec.commit.top)
     return options.with_settings(own).settings
 
 
@@ -250,7 +252,7 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
     return tuple(first.values()), found
 
 
-def comparable(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
+def comparable_sides(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
     """Return both sides; compared with a compiled side, a rendered one keeps only the kinds that trainc writes."""
     if passthrough or old.content == new.content or "compiled" not in {old.content, new.content}:
         return old, new
@@ -266,7 +268,7 @@ def _without_other_kinds(side: Side) -> Side:
     return side._replace(items=items)
 
 
-def _mixed(job: Document, jobset: Document) -> Diagnostic:
+def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
     return Diagnostic.of(
         MIXED_SIDE,
         "one side contains both TrainJobs and JobSets",
@@ -277,7 +279,7 @@ def _mixed(job: Document, jobset: Document) -> Diagnostic:
     )
 
 
-def nothing(old: Side, new: Side) -> Diagnostic:
+def no_jobs(old: Side, new: Side) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.of(
         NOTHING_TO_COMPARE,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from trainc import budget
 from trainc.files import inputs
-from trainc.files.confine import repository_above, resolved, within
+from trainc.files.confine import is_within, repository_above, resolved
 from trainc.files.inputs import SETTINGS, STDIN, fault
 from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, NO_FLAGS, Base, ProjectPath, Settings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from trainc.settings.model import Flags
 
-__all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "of", "of_file", "read", "with_flags"]
+__all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "load", "load_file", "read", "with_flags"]
 
 
 def with_flags(settings: Settings, flags: Flags) -> Settings:
@@ -45,10 +45,10 @@ def in_environment(settings: Settings, name: str, flags: Flags = NO_FLAGS) -> Se
     if settings.document is not None and settings.base is None:
         return with_flags(settings, flags)
     if settings.base is None or name not in settings.environment_names:
-        from trainc.settings.selecting import unknown
+        from trainc.settings.selecting import unknown_environment
 
         settings = with_flags(settings, flags)
-        return settings._replace(diagnostics=(*settings.diagnostics, unknown(settings, name)))
+        return settings._replace(diagnostics=(*settings.diagnostics, unknown_environment(settings, name)))
     from trainc.settings.effective import effective
 
     return effective(settings, settings.base, name, flags)
@@ -70,7 +70,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
     )
 
 
-def of(
+def load(
     paths: Sequence[str],
     *,
     file: str | None = None,
@@ -90,11 +90,11 @@ def of(
         limits: the budget, which limits the number of environments.
     """
     if file is None and search:
-        file = next(_above(paths[0] if paths else ".", root), None)
+        file = next(_settings_files_above(paths[0] if paths else ".", root), None)
     return DEFAULT if file is None else read(file, root=root, follow_links=follow_links, limits=limits)
 
 
-def _above(path: str, root: str | None) -> Iterator[str]:
+def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
     """Yield the settings files in a path's folder and its parent folders, the nearest first, up to the root."""
     start = "." if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
@@ -104,7 +104,7 @@ def _above(path: str, root: str | None) -> Iterator[str]:
         candidate = os.path.join(at, SETTINGS)
         if os.path.lexists(candidate):
             yield candidate if os.path.isabs(start) else os.path.relpath(candidate)
-        if root is None or at == root or not within(at, root):
+        if root is None or at == root or not is_within(at, root):
             return
         at = os.path.dirname(at)
 
@@ -119,11 +119,11 @@ def read(
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     folder = os.path.dirname(os.path.abspath(path))
-    found = of_file(file, folder, root=root, relative=not os.path.isabs(path), limits=limits)
+    found = load_file(file, folder, root=root, relative=not os.path.isabs(path), limits=limits)
     return found._replace(file=resolved(path))
 
 
-def of_file(
+def load_file(
     file: inputs.File,
     folder: str,
     *,

@@ -14,9 +14,9 @@ from trainc.kubernetes.violations import field_of
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
-from trainc.settings.layers import Branch, Leaf, find, items, leaf, merged, of_file, of_key, value_of
+from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, value_of
 from trainc.settings.model import DEFAULT
-from trainc.settings.paths import inside
+from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
@@ -31,10 +31,10 @@ def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
     """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
     found = []
     if base is not None:
-        found.append(of_file(base.document, (), NOT_A_LAYER))
+        found.append(file_layer(base.document, (), NOT_A_LAYER))
         if name:
-            found.append(of_file(base.document, (ENVIRONMENTS, name)))
-    return [*found, *(of_key(path, value, BY_PATH[path].flag) for path, value in flags.items())]
+            found.append(file_layer(base.document, (ENVIRONMENTS, name)))
+    return [*found, *(key_layer(path, value, BY_PATH[path].flag) for path, value in flags.items())]
 
 
 def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settings:
@@ -44,20 +44,20 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         disable=frozenset(item.value for item in items(tree, "lint", "disable")),
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
-        runtimes=inside(base, items(tree, "runtimes", "paths")),
+        runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
         project=_project(base, tree, name),
         environment=_environment(tree, name, base),
         exclude=_exclude(base, items(tree, "exclude")),
         delivery=_delivery(tree),
-        sources=inside(base, items(tree, "sources")),
-        output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
+        sources=paths_in_root(base, items(tree, "sources")),
+        output=next(iter(paths_in_root(base, _leaves(leaf(tree, "output")))), None),
         environment_name=name,
         cluster=_value(leaf(tree, "cluster"), ""),
     )
 
 
-def _one(leaf: Leaf | None) -> tuple[Leaf, ...]:
+def _leaves(leaf: Leaf | None) -> tuple[Leaf, ...]:
     return () if leaf is None else (leaf,)
 
 

@@ -45,7 +45,7 @@ class Branch(dict[str, "Leaf | Branch"]):
 Node = Leaf | Branch
 
 
-def of_file(document: Document, path: Path, without: Sequence[str] = ()) -> Branch:
+def file_layer(document: Document, path: Path, without: Sequence[str] = ()) -> Branch:
     """Return a mapping of trainc.yaml as a layer, without some keys."""
     found = _node(get(document.value, path, {}), Place(document, path))
     assert isinstance(found, Branch)
@@ -54,7 +54,7 @@ def of_file(document: Document, path: Path, without: Sequence[str] = ()) -> Bran
     return found
 
 
-def of_key(path: tuple[str, ...], value: Any, source: str) -> Branch:
+def key_layer(path: tuple[str, ...], value: Any, source: str) -> Branch:
     """Return the value of one key as a layer, with the name of its source."""
     for step in reversed(path):
         value = {step: value}
@@ -67,15 +67,15 @@ def _node(value: Any, source: Place | str) -> Node:
     """Return a value with the sources of its parts. A null in a mapping is a missing key."""
     if isinstance(value, dict):
         found = Branch(source)
-        found.update({key: _node(each, _below(source, key)) for key, each in value.items() if each is not None})
+        found.update({key: _node(each, _source_below(source, key)) for key, each in value.items() if each is not None})
         return found
     if isinstance(value, list | tuple):
         # An item is replaced whole, so only the item has a source.
-        return Leaf(tuple(Leaf(item, _below(source, index)) for index, item in enumerate(value)), source)
+        return Leaf(tuple(Leaf(item, _source_below(source, index)) for index, item in enumerate(value)), source)
     return Leaf(value, source)
 
 
-def _below(source: Place | str, step: str | int) -> Place | str:
+def _source_below(source: Place | str, step: str | int) -> Place | str:
     return source._replace(path=(*source.path, step)) if isinstance(source, Place) else source
 
 

@@ -13,7 +13,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
 from trainc.settings.effective import layers
 from trainc.settings.keys import ENVIRONMENTS, KEYS
-from trainc.settings.layers import BUILT_IN, Branch, Leaf, merged, of_key, value_of
+from trainc.settings.layers import BUILT_IN, Branch, Leaf, key_layer, merged, value_of
 from trainc.source.masking import masked
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 def entries(settings: Settings, flags: Flags) -> Iterator[Entry]:
     """Yield the effective settings; `flags` are the options that override them."""
-    built_in = [of_key(key.path, key.default, BUILT_IN) for key in KEYS if key.default is not None]
+    built_in = [key_layer(key.path, key.default, BUILT_IN) for key in KEYS if key.default is not None]
     tree = merged([*built_in, *layers(settings.base, settings.environment_name, flags)])
     tree.pop(ENVIRONMENTS, None)
     shown = masked(value_of(tree))

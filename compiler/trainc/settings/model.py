@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.files.confine import resolved, within
+from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
@@ -105,7 +105,7 @@ class Settings(NamedTuple):
             return paths or (os.curdir,)
         if self.sources:
             return tuple(source.path for source in self.sources)
-        return (self.folder if within(os.getcwd(), self.base.folder) else os.curdir,)
+        return (self.folder if is_within(os.getcwd(), self.base.folder) else os.curdir,)
 
     def is_covered_by(self, paths: Iterable[str]) -> bool:
         """Return whether some paths contain all files and folders of the project; without a file there is none."""
@@ -113,7 +113,7 @@ class Settings(NamedTuple):
             return True
         sources = [source.path for source in self.sources] or [self.base.folder]
         given = [resolved(path) for path in paths if path != STDIN]
-        return all(any(within(resolved(source), path) for path in given) for source in sources)
+        return all(any(is_within(resolved(source), path) for path in given) for source in sources)
 
 
 DEFAULT: Final = Settings()

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Place
-from trainc.files.confine import resolved, within
+from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
@@ -28,7 +28,7 @@ _FIXES: Final = {
 }
 
 
-def inside(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]:
+def paths_in_root(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]:
     """Return the paths that are inside the root. `faults` reports the others."""
     found = []
     for written, place in leaves:
@@ -41,7 +41,7 @@ def inside(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]:
 
 def _is_inside(base: Base, written: str) -> bool:
     target = os.path.normpath(os.path.join(resolved(base.folder or "."), written))
-    return not os.path.isabs(written) and within(target, resolved(base.root))
+    return not os.path.isabs(written) and is_within(target, resolved(base.root))
 
 
 def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]:

@@ -19,7 +19,7 @@ _MANY: Final = 20
 """The maximum number of names in a message."""
 
 
-def unknown(settings: Settings, name: str) -> Diagnostic:
+def unknown_environment(settings: Settings, name: str) -> Diagnostic:
     """Return the error for a name that is not an environment."""
     names = settings.environment_names
     message = f"{shown(name)} is not an environment"

@@ -16,7 +16,7 @@ from trainc.kubernetes import names, objectmeta
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of, shown
 from trainc.settings.keys import ENVIRONMENTS
-from trainc.settings.layers import find, items, leaf, merged, of_file, value_of
+from trainc.settings.layers import file_layer, find, items, leaf, merged, value_of
 from trainc.settings.paths import faults as path_faults
 from trainc.settings.schema import diagnostic
 
@@ -45,7 +45,7 @@ def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
     document = base.document
     paths: list[Path] = [(), *((ENVIRONMENTS, name) for name in environments)]
     for path in paths:
-        layer = of_file(document, path, (ENVIRONMENTS,))
+        layer = file_layer(document, path, (ENVIRONMENTS,))
         yield from _paths(base, layer)
         yield from _patterns(base, layer)
         for violation in _violations(path, layer):
@@ -178,5 +178,5 @@ def _path(tree: Branch, path: Path) -> Path:
 
 def _merged(document: Document, path: Path) -> Branch:
     """Return the file's layer, with that of an environment if the path is not empty."""
-    top = of_file(document, (), (ENVIRONMENTS,))
-    return merged([top, of_file(document, path)] if path else [top])
+    top = file_layer(document, (), (ENVIRONMENTS,))
+    return merged([top, file_layer(document, path)] if path else [top])

@@ -122,14 +122,14 @@ def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cel
         if high <= at or low >= end:
             continue
         margin = len(text[at:end]) - len(text[at:end].lstrip(" \t")) if low < at else 0
-        cells += _plain(text, at, max(low, at + margin))
+        cells += _plain_cells(text, at, max(low, at + margin))
         at = max(low, at + margin)
         cells.append(_Cell(at, high, MASK, len(MASK)))
         at = high
-    return cells + _plain(text, at, end)
+    return cells + _plain_cells(text, at, end)
 
 
-def _plain(text: str, begin: int, end: int) -> list[_Cell]:
+def _plain_cells(text: str, begin: int, end: int) -> list[_Cell]:
     """Return the cells of a range without secrets."""
     stretch = text[begin:end]
     if stretch.isascii() and stretch.isprintable() and "##" not in stretch:
@@ -167,10 +167,10 @@ def _cut(
     space = WIDTH - 2 * len(_CUT) - _BEFORE  # for a mark that is moved to the left
     fits = not any(more) and _columns(cells) <= WIDTH
     if not fits and (more[0] or before > space or (before + mark > WIDTH - len(_CUT) and mark <= space)):
-        first = _fitting(cells, marked[0], _BEFORE, backwards=True)
+        first = _index_within(cells, marked[0], _BEFORE, backwards=True)
     head = _CUT if first or more[0] or headless else ""
     if more[1] or _columns(cells[first:]) > WIDTH - len(head):
-        end = _fitting(cells, first, WIDTH - len(head) - len(_CUT), backwards=False)
+        end = _index_within(cells, first, WIDTH - len(head) - len(_CUT), backwards=False)
     tail = _CUT if end < len(cells) or more[1] else ""
     column = len(head) + _columns(cells[first : marked[0]])
     width = _columns(cells[marked[0] : min(marked[1], end)])
@@ -182,7 +182,7 @@ def _columns(cells: list[_Cell]) -> int:
     return sum(cell.width for cell in cells)
 
 
-def _fitting(cells: list[_Cell], index: int, columns: int, *, backwards: bool) -> int:
+def _index_within(cells: list[_Cell], index: int, columns: int, *, backwards: bool) -> int:
     """Return the index that is reached from a cell within a number of columns."""
     step = -1 if backwards else 1
     while 0 <= (at := index - 1 if backwards else index) < len(cells) and cells[at].width <= columns:

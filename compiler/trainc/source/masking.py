@@ -58,7 +58,7 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     ({'name': 'HF_TOKEN', 'value': '***'}, ['--api-key', '***', '--lr=1'])
     """
     if isinstance(value, dict):
-        return {key: masked(part, secret=below(value, key, secret)) for key, part in value.items()}
+        return {key: masked(part, secret=is_secret_below(value, key, secret)) for key, part in value.items()}
     if isinstance(value, list):
         return [_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
@@ -70,7 +70,7 @@ def is_secret_at(tree: Any, path: Path) -> Secrecy:
     """Whether the value at a path is a secret, by its context."""
     secret: Secrecy = ""
     for step in path:
-        secret = below(tree, step, secret)
+        secret = is_secret_below(tree, step, secret)
         tree = get(tree, (step,))
     return secret
 
@@ -87,17 +87,17 @@ def _add_leaves(secrets: list[tuple[Path, Secrecy]], tree: Any, path: Path, secr
         secrets.append((path, secret))
         return
     for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        _add_leaves(secrets, value, (*path, step), below(tree, step, secret))
+        _add_leaves(secrets, value, (*path, step), is_secret_below(tree, step, secret))
 
 
-def below(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
+def is_secret_below(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
     """Whether a field or item is a secret; `secret` applies to the whole tree."""
     if isinstance(tree, dict):
-        return of_field(str(step), tree.items()) if secret in ("", "field") else secret
-    return secret or (of_item(tree, step) if isinstance(tree, list) and isinstance(step, int) else "")
+        return field_secrecy(str(step), tree.items()) if secret in ("", "field") else secret
+    return secret or (item_secrecy(tree, step) if isinstance(tree, list) and isinstance(step, int) else "")
 
 
-def of_field(key: str, fields: Iterable[tuple[str, object]]) -> Secrecy:
+def field_secrecy(key: str, fields: Iterable[tuple[str, object]]) -> Secrecy:
     """Whether a field is a secret, by its name and the other fields of its mapping."""
     role = role_of(key)
     if role == "value":
@@ -119,7 +119,7 @@ def role_of(key: str) -> _Role:
     return _ROLES[meant] if meant else ""
 
 
-def of_item(items: Sequence[object], index: int) -> Secrecy:
+def item_secrecy(items: Sequence[object], index: int) -> Secrecy:
     """Whether an item of a command line is the value of an option with a secret name: [--token, abc]."""
     option = items[index - 1] if 0 < index <= len(items) else None
     if not isinstance(option, str) or not option.startswith("-") or "=" in option or not is_secret(option):
@@ -130,10 +130,10 @@ def of_item(items: Sequence[object], index: int) -> Secrecy:
 def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
     """Return an item of a list with its secrets masked."""
     item = items[index]
-    if (found := below(items, index, secret)) or not isinstance(item, str):
+    if (found := is_secret_below(items, index, secret)) or not isinstance(item, str):
         return masked(item, secret=found)
     own = list(in_item(items, index))
-    return _without(item, [*in_line(item), *own]) if own else _text(item, secret=False)
+    return _without_stretches(item, [*in_line(item), *own]) if own else _text(item, secret=False)
 
 
 def _text(text: str, *, secret: bool) -> str:
@@ -142,13 +142,13 @@ def _text(text: str, *, secret: bool) -> str:
 
 
 def _long_text(text: str, *, secret: bool) -> str:
-    return _without(text, hidden(text, 0, len(text)) if secret else in_line(text))
+    return _without_stretches(text, hidden(text, 0, len(text)) if secret else in_line(text))
 
 
 _short_text = lru_cache(maxsize=4096)(_long_text)
 
 
-def _without(text: str, stretches: Iterable[Stretch]) -> str:
+def _without_stretches(text: str, stretches: Iterable[Stretch]) -> str:
     shown, end = [], 0
     for begin, last in joined(stretches):
         shown += [text[end:begin], MASK]

@@ -46,7 +46,7 @@ def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(message=message, help=help)
 
 
-def of_violation(violation: Violation, *trees: Any) -> Violation:
+def masked_violation(violation: Violation, *trees: Any) -> Violation:
     """Return a violation in some trees with its secrets masked."""
     fields = [(tree, violation.path) for tree in trees]
     return violation._replace(message=about(violation.message, *fields), help=about(violation.help, *fields))

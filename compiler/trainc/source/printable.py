@@ -49,9 +49,9 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[s
 
     from_lines, to_lines = _lines(old), _lines(new)
     if max(len(from_lines), len(to_lines)) > LONG:
-        from trainc.source.sections import unified
+        from trainc.source.sections import unified_diff
 
-        difference = unified(from_lines, to_lines, old_name, new_name)
+        difference = unified_diff(from_lines, to_lines, old_name, new_name)
     else:
         difference = difflib.unified_diff(from_lines, to_lines, old_name, new_name)
     for line in difference:

@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.documents.jsontree import JsonNode, uncollected
+from trainc.kubernetes.documents.jsontree import JsonNode, without_garbage_collection
 from trainc.kubernetes.documents.positions import tree
-from trainc.source.masking import of_field, of_item, role_of
+from trainc.source.masking import field_secrecy, item_secrecy, role_of
 from trainc.source.patterns import hidden, in_item, in_line, joined, private_keys
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
         found += _all_but_the_key(text, begin, end)
     if isinstance(root, JsonNode):
         found += _named(text, root, begin, end)
-    known = _everywhere(text) if parsed else []
+    known = _secrets_in_text(text) if parsed else []
     first = bisect_left(known, begin, key=lambda stretch: stretch[1])
     return tuple(joined([*found, *known[first : bisect_left(known, end, key=lambda stretch: stretch[0])]]))
 
@@ -57,10 +57,10 @@ def _all_but_the_key(text: str, begin: int, end: int) -> Iterator[Stretch]:
 
 
 @lru_cache(maxsize=4)
-def _everywhere(text: str) -> list[Stretch]:
+def _secrets_in_text(text: str) -> list[Stretch]:
     """Return the secrets of a text that may have several lines, but of a large JSON text only the private keys."""
     root = tree(text).root
-    with uncollected():
+    with without_garbage_collection():
         named = () if isinstance(root, JsonNode) else _named(text, root, 0, len(text))
         return list(joined(chain(private_keys(text), named)))
 
@@ -80,12 +80,12 @@ def _named(text: str, root: Value, begin: int, end: int) -> Iterator[Stretch]:
             fields = node.near(begin, end) if isinstance(node, JsonNode) else node.fields.values()
             items = [field.value for field in fields]
             words = [_word(text, item) for item in items]
-            waiting += [(item, secret or of_item(words, index)) for index, item in enumerate(items)]
+            waiting += [(item, secret or item_secrecy(words, index)) for index, item in enumerate(items)]
             yield from _in_items(text, items, words)
         elif node.sequence is not None:
             pairs = list(_pairs(node))
             names = [(key, _word(text, value)) for key, value in pairs if key == "kind" or role_of(key) == "name"]
-            waiting += [(value, secret if secret == "data" else of_field(key, names)) for key, value in pairs]
+            waiting += [(value, secret if secret == "data" else field_secrecy(key, names)) for key, value in pairs]
 
 
 def _in_items(text: str, items: list[Value], words: list[str]) -> Iterator[Stretch]:

@@ -30,7 +30,7 @@ class Sections(SequenceMatcher[str]):
         return [*_merged(_blocks(self._old, self._new)), Match(len(self._old), len(self._new), 0)]
 
 
-def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
+def unified_diff(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
     """Yield the lines of a unified diff, as `difflib.unified_diff` does."""
     for number, group in enumerate(Sections(old, new).get_grouped_opcodes()):
         if not number:
@@ -54,7 +54,7 @@ def _range(start: int, stop: int) -> str:
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
     begin, start = 0, 0
-    for i, j in [*_unique(old, new), (len(old), len(new))]:
+    for i, j in [*_unique_lines(old, new), (len(old), len(new))]:
         section = SequenceMatcher(None, old[begin:i], new[start:j])
         yield from (Match(begin + a, start + b, size) for a, b, size in section.get_matching_blocks() if size)
         if i < len(old):
@@ -76,7 +76,7 @@ def _merged(blocks: Iterator[Match]) -> Iterator[Match]:
         yield last
 
 
-def _unique(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _unique_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Return the indices of lines that occur once in both texts: the longest sequence in the order of both."""
     counts = Counter(old), Counter(new)
     places = {line: j for j, line in enumerate(new) if counts[1][line] == 1}

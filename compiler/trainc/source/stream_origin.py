@@ -63,7 +63,7 @@ def origin(document: Document) -> str:
     return f"{path} (relative to the overlay)"
 
 
-def related(place: Place | Location | None) -> tuple[Related, ...]:
+def related_origin(place: Place | Location | None) -> tuple[Related, ...]:
     """Return the related place that names the origin of a place's document; empty without one."""
     document = place.in_text().document if isinstance(place, Place) else place.source if place is not None else None
     found = origin(document) if document is not None else ""

@@ -27,11 +27,11 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.library import Library
 from trainc.pipeline.objects import ANCESTOR, TRAINER_NODE, TrainJob, is_first_release
-from trainc.pipeline.passes.conform import PROCESSES, conform, without
-from trainc.pipeline.passes.resolve import missing
+from trainc.pipeline.passes.conform import PROCESSES, conform, drop_field
+from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.upgrade.jobs import Job, Texts, where
+from trainc.upgrade.jobs import Job, Texts, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -43,7 +43,7 @@ NOT_UPGRADABLE: Final = Declaration(
 )
 
 NO_EQUIVALENT: Final = "Trainer v2.3 has no equivalent for one of its fields"
-MISSING: Final = missing.declared.id
+MISSING: Final = missing_runtime.declared.id
 SPEC: Final = ("spec", "template", "spec")
 """The JobSetSpec of a runtime."""
 CONTAINERS: Final = (*JOB.pods[0], "spec", "containers")
@@ -141,7 +141,7 @@ def upgrade(
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = rewritten(todo)
     found += (*in_strings, *(_refusal(document, why) for document, why in refused))
-    found += _unproved(read, new, before, options)
+    found += _unproved_jobs(read, new, before, options)
     found += (
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
@@ -183,7 +183,7 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[Job]:
     value = moved(document.value, (move for move in moves if move.target), dialect.GONE)
     for move in moves:
         if not move.target:
-            value = without(value, move.source)
+            value = drop_field(value, move.source)
     yield Job(document, dialect.NAME, moves, dialect.GONE, value)
 
 
@@ -222,7 +222,7 @@ def _runtime(document: Document) -> Iterator[Job]:
     if is_old:
         moves += [Move(("apiVersion",), ("apiVersion",), VERSION), *_names(value)]
     for move in moves:
-        value = put(value, move.target, move.value) if move.target else without(value, move.source)
+        value = put(value, move.target, move.value) if move.target else drop_field(value, move.source)
     if moves:
         yield Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
 
@@ -243,7 +243,7 @@ def _names(runtime: Tree) -> Iterator[Move]:
                 yield Move(name, name, NODE)
 
 
-def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
+def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
     after_read = Reading(kinds=read.kinds, meter=metered(options))
     for role, documents in read.documents.items():
@@ -256,11 +256,11 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
     for job in before.jobs:
         key = job.namespace, job.name
         runtime, old = job.plan.runtime, job.objects
-        if runtime.dialect == "v1.9" and where(runtime.document) in new:
+        if runtime.dialect == "v1.9" and text_place(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
             yield _refusal(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
-            if where(runtime.document) in new:
+            if text_place(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
 
 
@@ -292,7 +292,7 @@ def _renamed(obj: Tree) -> Tree:
 
 
 def _renewed(document: Document, new: Texts) -> Document:
-    found = new.get(where(document))
+    found = new.get(text_place(document))
     if found is None:
         return document
     return document._replace(text=found.text, value=get(found.tree, document.within))
@@ -316,7 +316,7 @@ def _file(file: inputs.File, jobs: list[Job], new: Texts) -> Upgraded:
     starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
     parts: list[str] = []
     end = 0
-    for place, document in sorted({where(job.document): job.document for job in jobs}.items()):
+    for place, document in sorted({text_place(job.document): job.document for job in jobs}.items()):
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
         parts += (old[end:begin], new[place].text)

@@ -16,7 +16,7 @@ from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
 from trainc.upgrade.edits import NotRewritableError
 from trainc.upgrade.items import Item, cut, pasted
-from trainc.upgrade.jobs import NewText, Texts, where
+from trainc.upgrade.jobs import NewText, Texts, text_place
 from trainc.upgrade.rewrite import rewrite, rewrite_json
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def rewritten(todo: Iterable[Job]) -> tuple[Texts, Refused]:
     """Return the new texts."""
     by_text: dict[tuple[str, int, int], list[Job]] = {}
     for job in todo:
-        by_text.setdefault(where(job.document), []).append(job)
+        by_text.setdefault(text_place(job.document), []).append(job)
     texts: Texts = {}
     refused: Refused = []
     for place, jobs in by_text.items():

@@ -71,7 +71,7 @@ def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
             start, end = field.value.start_mark.index, field.value.end_mark.index
             text = text[:start] + _scalar(move.value) + text[end:]
         else:
-            text = _without(read, field, (*at, *move.source))
+            text = _without_field(read, field, (*at, *move.source))
     return text
 
 
@@ -99,7 +99,7 @@ def _with_field(read: Text, at: Path, move: Move) -> str:
     return read.text[: first.index] + written + read.text[first.index :]
 
 
-def _without(read: Text, field: TextField, path: Path) -> str:
+def _without_field(read: Text, field: TextField, path: Path) -> str:
     """Return the text without a field."""
     assert field.key is not None
     parent = read.field(path[:-1])

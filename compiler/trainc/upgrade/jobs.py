@@ -34,6 +34,6 @@ Texts = dict[tuple[str, int, int], NewText]
 """The new texts of documents by file, line and column; the items of a List share one text."""
 
 
-def where(document: Document) -> tuple[str, int, int]:
+def text_place(document: Document) -> tuple[str, int, int]:
     """Return the place of a document's text."""
     return document.file, document.line, document.column

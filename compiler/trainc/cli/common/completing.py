@@ -31,9 +31,9 @@ def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of an environment in the trainc.yaml of the command line's PATHs."""
-    from trainc.settings import of
+    from trainc.settings import load
 
-    names = of(_paths(ctx), file=ctx.params.get("config")).environment_names
+    names = load(_paths(ctx), file=ctx.params.get("config")).environment_names
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

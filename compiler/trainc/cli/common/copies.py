@@ -39,8 +39,8 @@ def is_object(document: Document) -> bool:
 
 def with_source(document: Document, folder: str) -> str:
     """Return a document's own text below a comment with its file, relative to the output folder."""
-    from trainc.files.listing import STDIN, relative
+    from trainc.files.listing import STDIN, listed_path
     from trainc.source.printable import escape
 
-    source = relative(folder, document.file)
+    source = listed_path(folder, document.file)
     return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"

@@ -30,12 +30,12 @@ def compiled(
     """
     chosen = environment_runs.selected(options)
     if not isinstance(chosen, Diagnostic) and len(chosen) > 1 and not several:
-        chosen = environment_runs.required(options.settings, FOR_STANDARD_OUTPUT)
+        chosen = environment_runs.environment_required(options.settings, FOR_STANDARD_OUTPUT)
     if isinstance(chosen, Diagnostic):
         return Compilation(diagnostics=(chosen,)), ()
     reader = environment_runs.Once()
     found = environment_runs.runs(chosen, lambda options: compile(options, reader))
-    result = environment_runs.together(found)
+    result = environment_runs.merge_runs(found)
     return result.saying(environment_runs.shared_objects(found)), found
 
 

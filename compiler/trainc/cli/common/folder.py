@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.budget import OverBudgetError, within
+from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.common.copies import is_object, with_source
@@ -77,9 +77,9 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
                 planned.append(_plan(order, part, files, output))
             if order.whole and order.prune:
                 folder = order.folder
-                planned += _earlier(order, parts, planned, stack)
+                planned += _removals(order, parts, planned, stack)
         except OSError as error:
-            report(result.saying([outputs.unwritable(folder, "", error)]))
+            report(result.saying([outputs.write_fault(folder, "", error)]))
             return WRONG_INPUT
         except OverBudgetError as error:
             report(result.saying([error.diagnostic]))
@@ -88,7 +88,7 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         if result.failed:
             report(result)
             return WRONG_INPUT
-        kept = [_kept(each) for each in planned]
+        kept = [_kept_outputs_note(each) for each in planned]
         if order.check:
             return _compare(order, result, planned, kept, report)
         for each in planned:
@@ -110,14 +110,14 @@ def _rendered(order: Order, part: Part) -> dict[str, str]:
     """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
     environment, result = part
     files = dict(zip(_paths(result), (text for _, _, text in result.manifests()), strict=True))
-    if others := _others(order, result):
+    if others := _copied_documents(order, result):
         folder = _folder(order, environment)
         texts = chain(files.values(), (with_source(document, folder) for document in others))
-        files[outputs.PASSED] = "---\n".join(islice(within(result.budget, texts), len(files), None))
+        files[outputs.PASSED] = "---\n".join(islice(checked_output(result.budget, texts), len(files), None))
     return files
 
 
-def _others(order: Order, result: Compilation) -> tuple[Document, ...]:
+def _copied_documents(order: Order, result: Compilation) -> tuple[Document, ...]:
     return tuple(document for document in result.others if order.passthrough and is_object(document))
 
 
@@ -125,7 +125,7 @@ def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _P
     """Return the changes of one environment's folder."""
     environment, result = part
     sources = dict(zip(_paths(result), ([job.plan.job.document.file] for job in result.jobs), strict=True))
-    if others := _others(order, result):
+    if others := _copied_documents(order, result):
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
         output, files, sources=sources, paths=order.paths, prune=order.prune, environment=environment
@@ -133,7 +133,7 @@ def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _P
     return _Planned(output, changes, len(files), part, others)
 
 
-def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], stack: ExitStack) -> list[_Planned]:
+def _removals(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], stack: ExitStack) -> list[_Planned]:
     """Return the changes that remove the outputs of deleted environments, and those from before environments."""
     from trainc.files import layouts
 
@@ -143,12 +143,12 @@ def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], s
         root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=printing.report))
     found: list[_Planned] = []
     files = {f"{name}/{path}" if name else path for name, result in parts for path in _paths(result)}
-    if names and (changes := layouts.retired(root, keep=files, paths=order.paths)) is not None:
+    if names and (changes := layouts.removal(root, keep=files, paths=order.paths)) is not None:
         found.append(_Planned(root, changes))
-    for name in layouts.deleted(root, names):
+    for name in layouts.deleted_environments(root, names):
         output = stack.enter_context(outputs.opened(_folder(order, name), make=not order.check, notify=printing.report))
         keep = {path.removeprefix(f"{name}/") for path in files if path.startswith(f"{name}/")}
-        if (changes := layouts.retired(output, keep=keep, paths=order.paths)) is not None:
+        if (changes := layouts.removal(output, keep=keep, paths=order.paths)) is not None:
             found.append(_Planned(output, changes))
     return found
 
@@ -208,7 +208,7 @@ def _omitted(order: Order, planned: _Planned) -> str:
     return f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects"
 
 
-def _kept(planned: _Planned) -> str:
+def _kept_outputs_note(planned: _Planned) -> str:
     """Return lines that name the kept outputs and the reason."""
     folder, changes = planned.output.folder, planned.changes
     if not changes.kept:

@@ -200,10 +200,10 @@ def with_run(function: Decorated) -> Decorated:
         among = others.get("among")
         run = run.with_project(paths if among is None else (among,))
         if selects_one and (run.environments or run.settings.environment_names):
-            from trainc.compilation.environment_runs import OPTION, one
+            from trainc.compilation.environment_runs import OPTION, select_environment
             from trainc.diagnostics import Diagnostic
 
-            selected = one(run, OPTION)
+            selected = select_environment(run, OPTION)
             if isinstance(selected, Diagnostic):
                 from trainc.cli.common import printing
 
@@ -211,7 +211,7 @@ def with_run(function: Decorated) -> Decorated:
             run = selected
         return function(paths=paths, run=run, **others)
 
-    return _instead(with_run, function)
+    return _with_metadata_of(with_run, function)
 
 
 def with_reading(function: Decorated) -> Decorated:
@@ -222,11 +222,11 @@ def with_reading(function: Decorated) -> Decorated:
     """
 
     def with_reading(*, paths: tuple[str, ...], **values: Any) -> Any:
-        from trainc.settings import DEFAULT, of
+        from trainc.settings import DEFAULT, load
 
         run, others = options_of(values)
         environment = run.environments[0] if run.environments else None
-        found = run.with_settings(of(paths, follow_links=run.follow_links), environment).settings
+        found = run.with_settings(load(paths, follow_links=run.follow_links), environment).settings
         settings = DEFAULT._replace(
             field_validation=found.field_validation,
             exclude=found.exclude,
@@ -239,7 +239,7 @@ def with_reading(function: Decorated) -> Decorated:
         )
         return function(paths=paths, run=run._replace(others="skip", settings=settings), **others)
 
-    return _instead(with_reading, function)
+    return _with_metadata_of(with_reading, function)
 
 
 def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
@@ -274,7 +274,7 @@ def _check_patterns(lines: tuple[str, ...]) -> None:
             raise misuse(f'--exclude: the pattern "{line}" {why}.')
 
 
-def _instead(wrapper: Decorated, function: Decorated) -> Decorated:
+def _with_metadata_of(wrapper: Decorated, function: Decorated) -> Decorated:
     """Return the wrapper with the function's name, docstring and options, which click reads."""
     from functools import update_wrapper
 

@@ -84,22 +84,22 @@ def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
     if compilation.built_in is not None:
         from trainc.reports import text
 
-        report("\n" * blank + text.brief(compilation.built_in, color=colored(sys.stderr)))
+        report("\n" * blank + text.one_line(compilation.built_in, color=colored(sys.stderr)))
 
 
 def with_unknown(result: Compilation) -> Compilation:
     """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
     from trainc.kueue import findings
 
-    return result.saying(findings.unknown((job.plan for job in result.jobs), result.others))
+    return result.saying(findings.undecided_notes((job.plan for job in result.jobs), result.others))
 
 
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
     from trainc.base.plural import plural
-    from trainc.reports.repeated import once
+    from trainc.reports.repeated import without_repeats
 
-    shown = once(compilation.diagnostics)
+    shown = without_repeats(compilation.diagnostics)
     counted = [(sum(d.severity == s for d in shown), s) for s in ("error", "warning", "note")]
     parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:

@@ -47,7 +47,7 @@ def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: s
             raise _rejected(file, f"cannot be written: {reason}")
         if real in given or (file != STDOUT and _may_be_input(real)):
             raise _rejected(file, "is not a report and may be an input: use another file")
-        if file != STDOUT and (reason := _unwritable(file)):
+        if file != STDOUT and (reason := _write_failure_reason(file)):
             raise _rejected(file, f"cannot be written: {reason}")
 
 
@@ -87,7 +87,7 @@ def _may_be_input(file: str) -> bool:
     return not (isinstance(content, list) or (isinstance(content, dict) and "runs" in content))
 
 
-def _unwritable(file: str) -> str:
+def _write_failure_reason(file: str) -> str:
     """Return the reason why a file cannot be written; empty if none is known."""
     if os.path.isdir(file):
         return "it is a folder"

@@ -47,10 +47,10 @@ def search(paths: tuple[str, ...], run: Options) -> Found:
     meter.check()
     printing.report_skipped(found.skipped, verbose=run.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
-    return Found(_once(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
+    return Found(_without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
 
 
-def _once(entries: Iterable[Entry]) -> list[Entry]:
+def _without_duplicates(entries: Iterable[Entry]) -> list[Entry]:
     """Return each runtime once: a folder may be inside another one."""
     found: dict[object, Entry] = {}
     for entry in entries:

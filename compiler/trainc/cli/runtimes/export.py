@@ -34,7 +34,7 @@ def export(names: tuple[str, ...], folder: str | None) -> int:
     built_in = library(Options())[0].levels[-1]
     keys = {key[2]: key for key in built_in.known()}
     if unknown := [name for name in names if name not in keys]:
-        raise _unknown(unknown[0], list(keys))
+        raise _unknown_runtime(unknown[0], list(keys))
     try:
         at = open_to_write(folder, make=True)
         try:
@@ -51,7 +51,7 @@ def export(names: tuple[str, ...], folder: str | None) -> int:
     return OK
 
 
-def _unknown(name: str, names: Sequence[str]) -> click.UsageError:
+def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
     from trainc.base.nearest import nearest
     from trainc.source.printable import escape
 

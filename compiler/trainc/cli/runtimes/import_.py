@@ -32,7 +32,7 @@ def import_(file: str, namespace: str | None, folder: str | None, check: bool, f
     read = next(iter(inputs.read([file], follow_links=follow_links)))
     if not isinstance(read, inputs.File):
         return report([read])
-    return pinned.write(answers.of_file(read.data, read.path, namespace=namespace), folder, check=check, force=force)
+    return pinned.write(answers.parse_file(read.data, read.path, namespace=namespace), folder, check=check, force=force)
 
 
 command = Command(

@@ -41,9 +41,9 @@ def target(folder: str | None) -> str:
         return folder
     from trainc.diagnostics import failed
     from trainc.files.inputs import SUFFIXES
-    from trainc.settings import of
+    from trainc.settings import load
 
-    settings = of((".",))
+    settings = load((".",))
     if failed(settings.diagnostics):
         raise click.UsageError("trainc.yaml has errors, which `trainc validate` shows: fix them, or use --output DIR.")
     return next((path.path for path in settings.runtimes if not path.path.endswith(SUFFIXES)), FOLDER)
@@ -64,7 +64,7 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
         try:
             opened = stack.enter_context(outputs.opened(folder, make=not check, notify=printing.report))
         except OSError as error:
-            return report([*answer.diagnostics, outputs.unwritable(folder, "", error)])
+            return report([*answer.diagnostics, outputs.write_fault(folder, "", error)])
         changes = pinning.plan(opened, files, force=force or check)
         found = [*answer.diagnostics, *changes.diagnostics]
         if failed(found):

@@ -41,7 +41,7 @@ def pull(context: str | None, folder: str | None, timeout: int, check: bool, for
         return report([answer])
     for line in answer.messages:
         printing.report(f"kubectl: {escape(line)}\n")
-    found = answers.of_kubectl(answer.data, kubectl.SHOWN)
+    found = answers.parse_answer(answer.data, kubectl.SHOWN)
     if found is None:
         return report([_not_a_list(answer.data)])
     return pinned.write(found, folder, check=check, force=force)

@@ -26,7 +26,7 @@ def show_runtime(name: str, paths: tuple[str, ...], run: Options) -> int:
     found = search(paths, run)
     entries = [entry for entry in found.entries if entry.id.name == name]
     if not entries:
-        return report([*found.diagnostics, _missing(name, {entry.id.name for entry in found.entries})])
+        return report([*found.diagnostics, _missing_runtime(name, {entry.id.name for entry in found.entries})])
     valid = [entry for entry in entries if entry.conform()[0]]
     printing.write(_as_written(valid[0].document) if valid else "")
     return report([*found.diagnostics, *(diagnostic for entry in entries for diagnostic in entry.conform()[1])])
@@ -37,14 +37,14 @@ def _as_written(document: Document) -> str:
     return document.text if document.inside is None else document.inside.chunk.text
 
 
-def _missing(name: str, names: set[str]) -> Diagnostic:
+def _missing_runtime(name: str, names: set[str]) -> Diagnostic:
     from trainc.base.nearest import nearest, use
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.passes import resolve
 
     near = nearest(name, sorted(names))
     help = f"did you mean {near}?" if near else use(sorted(names))
-    return Diagnostic.of(resolve.missing.declared, f'no runtime "{name}"', help, phase="read")
+    return Diagnostic.of(resolve.missing_runtime.declared, f'no runtime "{name}"', help, phase="read")
 
 
 command = Command(

@@ -54,7 +54,7 @@ def applied(patch: Patch, value: Tree, *, most: int | None = None) -> tuple[Tree
 
 
 def _merged(patch: Patch, value: Tree) -> tuple[Any, Edit]:
-    into = types.of(value)
+    into = types.struct_of(value)
     try:
         result = strategic_merge(value, patch.document.value, into)
     except MergeError as error:

@@ -19,7 +19,7 @@ from trainc.edits.patching.selectors import SelectorError
 from trainc.edits.patching.sizes import measured
 from trainc.edits.patching.targets import Target
 from trainc.edits.patching.targets import read as read_target
-from trainc.files.confine import resolved, within
+from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH, fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
@@ -76,7 +76,7 @@ def _patch(setting: Setting, document: Document, budget: Budget) -> Patch | Diag
     try:
         target = read_target(setting.value.get("target") or {})
     except SelectorError as error:
-        place = _at(setting, "target", error.key)._replace(part=error.part)
+        place = _setting_place(setting, "target", error.key)._replace(part=error.part)
         return _invalid(setting, f"target.{error.key} is not valid: {error}", error.help, place)
     if not value:
         help = "write the fields to change, or remove the patch"
@@ -107,40 +107,40 @@ def _document(
     if given is None and "path" not in item:
         return _invalid(setting, "the item has neither patch nor path", ONE, setting.place)
     if given is not None and "path" in item:
-        return _invalid(setting, "the item has both patch and path", ONE, _at(setting, "path"))
+        return _invalid(setting, "the item has both patch and path", ONE, _setting_place(setting, "path"))
     if given is None:
-        return _of_file(setting, environment, files_of, follow_links=follow_links)
+        return _document_in_file(setting, environment, files_of, follow_links=follow_links)
     whole, path = setting.place.document, (*setting.place.path, "patch")
     if isinstance(given, str):
-        return _of_string(setting, given)
+        return _document_in_string(setting, given)
     return whole._replace(value=given, within=(*whole.within, *path))
 
 
-def _of_string(setting: Setting, text: str) -> Document | Diagnostic:
+def _document_in_string(setting: Setting, text: str) -> Document | Diagnostic:
     """Return the document in a string."""
     whole, path = setting.place.document, (*setting.place.path, "patch")
     found, errors = read_stream(text)
     if errors:
-        broken = configmaps.broken(whole, path, text, errors[0])
+        broken = configmaps.broken_value(whole, path, text, errors[0])
         return _invalid(setting, f"the patch is not valid YAML: {broken.error.message}", broken.error.help)._replace(
             place=broken.place
         )
     if len(found) > 1:
         message = f"the patch has {len(found)} documents instead of one"
-        return _invalid(setting, message, "write one item for each document", _at(setting, "patch"))
+        return _invalid(setting, message, "write one item for each document", _setting_place(setting, "patch"))
     if not found:
         return whole._replace(value=None, within=(*whole.within, *path))
     return configmaps.document(whole, path, text, found[0].chunk, found[0].value)
 
 
-def _of_file(
+def _document_in_file(
     setting: Setting, environment: Environment, files_of: Reader, *, follow_links: bool
 ) -> Document | Diagnostic:
     """Return the document of a file."""
-    written, place = setting.value["path"], _at(setting, "path")
+    written, place = setting.value["path"], _setting_place(setting, "path")
     folder, root = environment.folder, environment.root
     target = os.path.normpath(os.path.join(resolved(folder or "."), written))
-    if os.path.isabs(written) or not within(target, resolved(root or ".")):
+    if os.path.isabs(written) or not is_within(target, resolved(root or ".")):
         message = f'the path of a patch must be relative and inside the root, not "{written}"'
         help = "move the file into the repository"
         return Diagnostic.of(SETTINGS_PATH, message, help, field=f"{_field(setting)}.path", place=place)
@@ -174,5 +174,5 @@ def _field(setting: Setting) -> str:
     return field_of(setting.place.path)
 
 
-def _at(setting: Setting, *path: str) -> Place:
+def _setting_place(setting: Setting, *path: str) -> Place:
     return setting.place._replace(path=(*setting.place.path, *path))

@@ -44,7 +44,7 @@ def check(patch: Tree) -> None:
 
 
 def _check_directive(key: str, value: Any, path: Path) -> None:
-    from trainc.base.nearest import meant, nearest
+    from trainc.base.nearest import nearest, suggestion_or
 
     name = key.partition("/")[0]
     if name not in DIRECTIVES or (name in (ORDER, DELETE)) != ("/" in key):
@@ -54,7 +54,7 @@ def _check_directive(key: str, value: Any, path: Path) -> None:
         raise PatchError(f"unknown directive {key}", help, path, key=True)
     if name == PATCH and value not in VALUES:
         help = f"use one of {', '.join(VALUES)}"
-        help = meant(value, VALUES, help) if isinstance(value, str) else help
+        help = suggestion_or(value, VALUES, help) if isinstance(value, str) else help
         if value == "merge":
             help = "remove it: a patch is merged without a directive"
         raise PatchError(f"{PATCH} must be replace or delete, not {value}", help, path)
@@ -91,9 +91,9 @@ class _Walk:
     def follow(self, step: str | int) -> bool:
         """Follow one step of the path; return whether the patch has the field."""
         old, new = self._item(step) if isinstance(step, int) else self._field(step)
-        self.after = _at(self.after, step)
-        self.before = _at(self.before, old)
-        patch = _at(self.patch, new)
+        self.after = _value_at(self.after, step)
+        self.before = _value_at(self.before, old)
+        patch = _value_at(self.patch, new)
         if self.old is not None:
             exists = self.before is not _GONE or patch is _GONE
             self.old = (*self.old, step if old is None else old) if exists else None
@@ -120,7 +120,7 @@ class _Walk:
         key = self.list.mergeKey if self.list is not None else ""
         if not merges or any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in self.patch):
             self._replaced()
-        item, self.list = _at(self.after, index), None
+        item, self.list = _value_at(self.after, index), None
         if not isinstance(self.patch, list):  # only a schema rejects the patch of a list by a mapping
             return index, None
         if not isinstance(self.before, list):
@@ -137,7 +137,7 @@ class _Walk:
         self.before, self.old = _GONE, None
 
 
-def _at(tree: Any, step: str | int | None) -> Any:
+def _value_at(tree: Any, step: str | int | None) -> Any:
     """Return the value at one step, or _GONE."""
     if isinstance(tree, dict):
         return tree.get(step, _GONE) if isinstance(step, str) else _GONE
@@ -150,14 +150,14 @@ def _index(items: list[Any], item: Any, key: str, at: int) -> int | None:
     Of several equal items, it is the one at the same index, or else the first one.
     """
     order = [at, *range(len(items))] if at < len(items) else range(len(items))
-    for same in (operator.is_, _same):
+    for same in (operator.is_, _are_equal):
         for index in order:
             if same(items[index], item):
                 return index
     if not (key and isinstance(item, dict) and key in item):
         return None
     for index, other in enumerate(items):
-        if isinstance(other, dict) and not _is_directive(other) and _same(other.get(key, _GONE), item[key]):
+        if isinstance(other, dict) and not _is_directive(other) and _are_equal(other.get(key, _GONE), item[key]):
             return index
     return None
 
@@ -166,5 +166,5 @@ def _is_directive(item: Any) -> bool:
     return isinstance(item, dict) and PATCH in item
 
 
-def _same(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)

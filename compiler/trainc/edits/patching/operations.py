@@ -91,12 +91,12 @@ def _checked(index: int, given: Any) -> str:
         raise PatchError("an operation must be a mapping", "use {op: add, path: /spec/..., value: ...}", (index,))
     op = given.get("op")
     if not isinstance(op, str) or op not in MEMBERS:
-        from trainc.base.nearest import meant
+        from trainc.base.nearest import suggestion_or
 
         if "op" not in given:
             raise PatchError("the operation has no op", f"add op: one of {', '.join(MEMBERS)}", (index,))
         help = f"use one of {', '.join(MEMBERS)}"
-        help = meant(op, MEMBERS, help) if isinstance(op, str) else help
+        help = suggestion_or(op, MEMBERS, help) if isinstance(op, str) else help
         raise PatchError(f"unknown operation {_quoted(op)}", help, (index, "op"))
     for name in MEMBERS[op]:
         if name not in given:
@@ -189,7 +189,7 @@ class _Edited:
             last = adds and number == len(parts) - 1
             step = _step(node, _unescaped(part), adds=last)
             if step is None:
-                raise _missing(node, parts[: number + 1], at)
+                raise _missing_pointer(node, parts[: number + 1], at)
             path = (*path, step)
             node = None if last else node[step]
         return path
@@ -227,9 +227,9 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
     return None
 
 
-def _missing(node: Any, parts: list[str], at: Path) -> PatchError:
+def _missing_pointer(node: Any, parts: list[str], at: Path) -> PatchError:
     """Return the error for a pointer whose last part, the first missing one, is not in a container."""
-    from trainc.base.nearest import meant
+    from trainc.base.nearest import suggestion_or
     from trainc.base.plural import plural
 
     *above, written = parts
@@ -240,7 +240,7 @@ def _missing(node: Any, parts: list[str], at: Path) -> PatchError:
         names = ", ".join(list(map(str, node))[:8]) or "no fields"
         message = f"{where} has no field {_quoted(part)}"
         keys = [key for key in node if isinstance(key, str)]
-        help = meant(part, keys, f"use add to create it; {where} has {names}")
+        help = suggestion_or(part, keys, f"use add to create it; {where} has {names}")
     elif isinstance(node, list):
         message = f"{where} has {plural(len(node), 'item')}, so there is no item {_quoted(part)}"
         help = f"use an index below {len(node)}, or add with /- to append" if node else "append an item: add with /-"

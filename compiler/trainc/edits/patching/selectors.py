@@ -100,9 +100,9 @@ class _Parser:
             if not separator.text:
                 return
             if separator.text != ",":
-                raise _unexpected(separator, "a comma or the end", "separate the terms by commas")
+                raise _unexpected_token(separator, "a comma or the end", "separate the terms by commas")
             if not self.next.text:
-                raise _unexpected(self.next, "a key", "remove the comma at the end")
+                raise _unexpected_token(self.next, "a key", "remove the comma at the end")
 
     def requirement(self) -> Requirement:
         """Return the next requirement."""
@@ -120,15 +120,15 @@ class _Parser:
         if operator.text in ("<", ">"):
             limit = self.next
             if not _INTEGER.fullmatch(limit.text):
-                raise _unexpected(limit, f"an integer after {operator.text}", "use a number, such as 3")
+                raise _unexpected_token(limit, f"an integer after {operator.text}", "use a number, such as 3")
             return Requirement(key, operator.text, frozenset({self.take().text}))
-        raise _unexpected(operator, "an operator", "use one of =, ==, !=, in, notin, <, >")
+        raise _unexpected_token(operator, "an operator", "use one of =, ==, !=, in, notin, <, >")
 
     def values(self) -> Iterator[str]:
         """Yield the values in parentheses."""
         opening = self.take()
         if opening.text != "(":
-            raise _unexpected(opening, "an opening parenthesis", "put the values in parentheses: in (a,b)")
+            raise _unexpected_token(opening, "an opening parenthesis", "put the values in parentheses: in (a,b)")
         if self.next.text == ")":
             raise SelectorError("the list of values is empty", "add a value", self.next.part)
         while True:
@@ -137,7 +137,7 @@ class _Parser:
             if separator.text == ")":
                 return
             if separator.text != ",":
-                raise _unexpected(separator, "a comma or a closing parenthesis", "close the list: in (a,b)")
+                raise _unexpected_token(separator, "a comma or a closing parenthesis", "close the list: in (a,b)")
 
     def value(self) -> str:
         """Return a value, which may be empty."""
@@ -149,7 +149,7 @@ class _Parser:
         """Return the next token, which must be a valid key or value."""
         token = self.take()
         if not token.text or token.text in _SPECIAL:
-            raise _unexpected(token, expected, f"add {expected}")
+            raise _unexpected_token(token, expected, f"add {expected}")
         for reason in faults(token.text):
             what = expected.removeprefix("a ")
             raise SelectorError(
@@ -158,7 +158,7 @@ class _Parser:
         return token.text
 
 
-def _unexpected(token: _Token, expected: str, help: str) -> SelectorError:
+def _unexpected_token(token: _Token, expected: str, help: str) -> SelectorError:
     found = f'"{_shown(token.text)}"' if token.text else "the end"
     return SelectorError(f"the selector must have {expected}, not {found}", help, token.part)
 

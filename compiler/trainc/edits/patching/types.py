@@ -31,7 +31,7 @@ _RUNTIME: Final = {"metadata": METADATA, "spec.template.metadata": METADATA, "sp
 _DEFS: Final = "#/$defs/"
 
 
-def of(value: Tree) -> Struct:
+def struct_of(value: Tree) -> Struct:
     """Return the type of a TrainJob in any dialect, of a runtime, or of a JobSet."""
     kind = value["kind"]
     if kind == JOBSET.kind:
@@ -54,15 +54,15 @@ def _jobset() -> Struct:
 
 @cache
 def _runtime(kind: str) -> Struct:
-    return of_schema(kind, extensions.schema(kind), _RUNTIME)
+    return struct_of_schema(kind, extensions.schema(kind), _RUNTIME)
 
 
 @cache
 def _trainjob(folder: str) -> Struct:
-    return of_schema(TRAINJOB.kind, extensions.read(folder, f"{TRAINJOB.kind}.json"), _OBJECT)
+    return struct_of_schema(TRAINJOB.kind, extensions.read(folder, f"{TRAINJOB.kind}.json"), _OBJECT)
 
 
-def of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struct:
+def struct_of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struct:
     """Return the type of a kind's schema.
 
     of_go   the Go types of some fields, by path; a step `*` is each value of a map
@@ -74,7 +74,7 @@ def of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struct:
 def _with_front_end(kind: Kind) -> Struct:
     folder = lowering.load(kind.front_end).SCHEMA
     templates = {".".join(path): POD_TEMPLATE for path in kind.pods}
-    return of_schema(kind.kind, extensions.read(folder, f"{kind.kind}.json"), _OBJECT | templates)
+    return struct_of_schema(kind.kind, extensions.read(folder, f"{kind.kind}.json"), _OBJECT | templates)
 
 
 def _with_type(fields: dict[str, GoField]) -> dict[str, GoField]:

@@ -127,9 +127,9 @@ class Transformation:
         setting = self.environment.namespace
         if setting is None:
             return [*documents]
-        from trainc.edits.transforming.scopes import is_namespaced, of_definitions
+        from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
 
-        scopes = of_definitions(documents)
+        scopes = namespaced_kinds(documents)
 
         def with_namespace(document: Document) -> Document:
             id = ObjectId.of(document.value)
@@ -143,9 +143,9 @@ class Transformation:
         """Yield a warning for each item of `images` that has matched no image so far."""
         for index, item in enumerate(self.environment.images):
             if index not in self._matched:
-                from trainc.edits.transforming.images import unmatched
+                from trainc.edits.transforming.images import unmatched_item
 
-                yield unmatched(item, self._names)
+                yield unmatched_item(item, self._names)
 
     def _metadata_of_job(self, metadata: Tree) -> Tree:
         environment, changed = self.environment, dict(metadata)

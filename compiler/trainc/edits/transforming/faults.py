@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import TRAINJOB, find
-from trainc.base.plural import also, plural
+from trainc.base.plural import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, NAMESPACE, Written
-from trainc.edits.transforming.scopes import is_namespaced, of_definitions
+from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ NAMED: Final = frozenset({"patch-failed"})
 """The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
 
 
-def of_two(diagnostic: Diagnostic, document: Document, first: Document) -> Diagnostic:
+def duplicate_sources(diagnostic: Diagnostic, document: Document, first: Document) -> Diagnostic:
     """Return the error for two objects with one name; if their source files have two, with both of them."""
     names = [source_name(each) for each in (first, document)]
     if names[0] == names[1]:
@@ -52,7 +52,7 @@ def source_name(document: Document) -> str:
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
-def of_settings(
+def merge_by_setting(
     diagnostics: Iterable[Diagnostic], environment: Environment, patches: Set[int] = frozenset()
 ) -> list[Diagnostic]:
     """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix.
@@ -63,16 +63,16 @@ def of_settings(
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
-    return [_of_name(_once(*group)) for group in groups.values()]
+    return [_with_affix_lines(_merged_setting_faults(*group)) for group in groups.values()]
 
 
-def _once(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
+def _merged_setting_faults(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
     """Return the diagnostics of one setting as one, with the number of further objects that have it."""
     names = {(each.object.namespace, each.object.name) for each in (first, *more)}
     # Any other object is compiled from a TrainJob.
     row = find(first.object.apiVersion, first.object.kind)
     word = TRAINJOB.word if row is None or row.role == "other" else row.word
-    return first._replace(message=first.message + also(len(names) - 1, f"more {word}"))
+    return first._replace(message=first.message + and_others(len(names) - 1, f"more {word}"))
 
 
 def places(environment: Environment) -> Iterator[Place]:
@@ -98,7 +98,7 @@ def _setting(diagnostic: Diagnostic, texts: Set[int]) -> Hashable:
     return diagnostic.id, diagnostic.message, id(text), written.document.within, written.path, written.key
 
 
-def _of_name(diagnostic: Diagnostic) -> Diagnostic:
+def _with_affix_lines(diagnostic: Diagnostic) -> Diagnostic:
     """Return a fault of a TrainJob's name with the lines of the settings that make the name longer."""
     place = diagnostic.place
     if (
@@ -129,7 +129,7 @@ def additions(document: Document) -> Iterator[tuple[str, Setting]]:
 def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnostic]:
     """Yield a warning for each document of another kind that sets another namespace than the settings."""
     documents = list(others)
-    scopes = of_definitions(documents)
+    scopes = namespaced_kinds(documents)
     for document in documents:
         id = ObjectId.of(document.value)
         if id.namespace in ("", setting.value) or not is_namespaced(id, scopes):

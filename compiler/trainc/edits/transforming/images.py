@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import RUNTIME, TRAINJOB, find
 from trainc.diagnostics import Diagnostic
-from trainc.kubernetes.trees import each, get
+from trainc.kubernetes.trees import get, values_at
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
@@ -47,31 +47,31 @@ def images_of_job(job: Tree) -> Iterator[tuple[Path, str]]:
     if not isinstance(spec, dict):
         return
     if (kind := find(job.get("apiVersion"), job.get("kind"))) is not None and kind.front_end:
-        yield from _of_templates(job, kind.pods, CONTAINERS)
+        yield from _in_templates(job, kind.pods, CONTAINERS)
         return
     image = get(spec, OF_TRAINER[1:])
     if image and isinstance(image, str):
         yield OF_TRAINER, image
-    yield from _of_templates(job, TRAINJOB.pods, ())
+    yield from _in_templates(job, TRAINJOB.pods, ())
     for field, pod in OVERRIDES.items():
         for index, override in _items(spec.get(field)):
-            yield from _of_pod(get(override, pod), ("spec", field, index, *pod), ())
+            yield from _in_pod(get(override, pod), ("spec", field, index, *pod), ())
 
 
 def images_of_runtime(runtime: Tree) -> Iterator[tuple[Path, str]]:
     """Yield the images of a runtime's containers, init containers and volumes."""
-    yield from _of_templates(runtime, RUNTIME.pods, CONTAINERS)
+    yield from _in_templates(runtime, RUNTIME.pods, CONTAINERS)
 
 
-def _of_templates(
+def _in_templates(
     tree: Tree, templates: Iterable[tuple[str, ...]], containers: Iterable[str]
 ) -> Iterator[tuple[Path, str]]:
     for template in templates:
-        for path, pod in each(tree, (*template, "spec")):
-            yield from _of_pod(pod, path, containers)
+        for path, pod in values_at(tree, (*template, "spec")):
+            yield from _in_pod(pod, path, containers)
 
 
-def _of_pod(pod: Any, path: Path, containers: Iterable[str]) -> Iterator[tuple[Path, str]]:
+def _in_pod(pod: Any, path: Path, containers: Iterable[str]) -> Iterator[tuple[Path, str]]:
     if not isinstance(pod, dict):
         return
     for field, image in (*((name, ("image",)) for name in containers), ("volumes", REFERENCE)):
@@ -120,14 +120,14 @@ def line_of(item: Image) -> Place:
     return item.place
 
 
-def unmatched(item: Image, names: Iterable[str]) -> Diagnostic:
+def unmatched_item(item: Image, names: Iterable[str]) -> Diagnostic:
     """Return the warning for an item that matches none of the images with these names."""
-    from trainc.base.nearest import meant, use
+    from trainc.base.nearest import suggestion_or, use
 
     known, help = sorted(names), "remove it: no TrainJob and no runtime sets an image"
     if known:
         one = f"{use(known[:LISTED])}{' ...' if len(known) > LISTED else ''}"
-        help = meant(item.name, known, f"{one}; or remove the item")
+        help = suggestion_or(item.name, known, f"{one}; or remove the item")
     place = item.place
     if isinstance(get(place.document.value, (*place.path, "name")), str):
         place = place._replace(path=(*place.path, "name"))

@@ -72,7 +72,7 @@ def is_namespaced(id: ObjectId, defined: Mapping[tuple[str, str], bool]) -> bool
     return defined[key] if key in defined else key[1] not in CLUSTER_SCOPED.get(key[0], ())
 
 
-def of_definitions(documents: Iterable[Document]) -> dict[tuple[str, str], bool]:
+def namespaced_kinds(documents: Iterable[Document]) -> dict[tuple[str, str], bool]:
     """Return whether the kinds of CustomResourceDefinitions are namespaced, by API group and kind."""
     found = {}
     for document in documents:

@@ -86,7 +86,7 @@ def detect(job: Tree) -> Detected:
             other = next(earlier for earlier, theirs in marks[:index] if not theirs & dialects)
             return _contradiction(other, path)
         possible &= dialects
-    number = _of_number(job)
+    number = _by_number(job)
     if possible & number < possible:
         # A contradiction here is a wrong type, which the schema of the dialect reports.
         possible = possible & number or possible
@@ -120,7 +120,7 @@ def _has_word(spec: Tree) -> bool:
     return isinstance(trainer, dict) and trainer.get("numProcPerNode") in WORDS
 
 
-def _of_number(job: Tree) -> frozenset[str]:
+def _by_number(job: Tree) -> frozenset[str]:
     """Return the dialects that accept the type of numProcPerNode."""
     from trainc.kubernetes.trees import get
 

@@ -17,8 +17,8 @@ from math import isfinite
 from sys import intern
 from typing import Any, Final
 
-from trainc.kubernetes.documents.scalars import HINTS, WORDS, json_number, plain
-from trainc.kubernetes.trees import forgotten
+from trainc.kubernetes.documents.scalars import HINTS, WORDS, json_number, plain_scalar
+from trainc.kubernetes.trees import cleared_each_run
 
 UNREAD: Final[Any] = object()
 """The result for a text or scalar outside the subset."""
@@ -130,11 +130,11 @@ def value(word: str) -> Any:
         case "[":
             items = [value(item) for item in re.findall(_ITEM, word)]
             return UNREAD if any(item is UNREAD for item in items) else items
-    found = plain(word) if word[0] in HINTS else word
+    found = plain_scalar(word) if word[0] in HINTS else word
     if isinstance(found, float):
         return json_number(found) if isfinite(found) else UNREAD
     return found
 
 
-forgotten(_line.cache_clear)
-forgotten(value.cache_clear)
+cleared_each_run(_line.cache_clear)
+cleared_each_run(value.cache_clear)

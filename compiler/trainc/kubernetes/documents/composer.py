@@ -29,7 +29,7 @@ from trainc.kubernetes.documents.events import (
     events,
     start,
 )
-from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, key_text, plain
+from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, key_text, plain_scalar
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class _Composer:
                 if special:
                     value = self._special_scalar(event, frame)
                 elif (not value or value[0] in HINTS) and event.implicit[0]:
-                    value = plain(value)
+                    value = plain_scalar(value)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 frame.key = key
                 frame = self._begin(frame, event, number)
@@ -297,7 +297,7 @@ class _Composer:
             except TagError as error:
                 raise self._error(event, composer_messages.wrong_tag(str(error))) from None
         elif event.implicit[0]:
-            value = plain(value)
+            value = plain_scalar(value)
         if event.anchor is not None:
             self.anchors[event.anchor] = Anchor(value, open=False)
         return value

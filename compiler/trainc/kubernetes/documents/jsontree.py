@@ -97,7 +97,7 @@ class JsonNode:
             return
         if self._scanning is None:
             self._scanning = self._scan()
-        with uncollected():
+        with without_garbage_collection():
             for key in self._scanning:
                 if key == part or (0 <= end < self._starts[-1]):
                     break
@@ -128,7 +128,7 @@ def root_of_json(text: str) -> JsonNode | None:
         return None
     root = JsonNode(text, begin)
     try:
-        with uncollected():
+        with without_garbage_collection():
             end = root.end
     except (ValueError, StopIteration, RecursionError):
         return None
@@ -136,7 +136,7 @@ def root_of_json(text: str) -> JsonNode | None:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Disable the garbage collector, which would traverse millions of small objects again and again."""
     collecting = gc.isenabled()
     gc.disable()

@@ -133,7 +133,7 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     opened = error.context_mark.index if error.context_mark is not None else at
     if problem == "did not find expected <document start>" and text.startswith("%"):
         at = 0
-    if (space := spaces.before(text, at)) is not None:
+    if (space := spaces.index_in_indentation(text, at)) is not None:
         return YamlError.at(text, space, spaces.message(text[space]), help=spaces.HELP)
     entry = _in_context(problem, text, at, opened) or _MESSAGES.get(problem)
     if entry is None:

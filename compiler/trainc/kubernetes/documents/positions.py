@@ -26,9 +26,9 @@ from trainc.kubernetes.documents.events import (
     start,
 )
 from trainc.kubernetes.documents.goyaml import rewritings, rewritten
-from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, uncollected
+from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, without_garbage_collection
 from trainc.kubernetes.documents.lines import lines
-from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
+from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain_scalar
 from trainc.kubernetes.documents.tags import TagError, tagged
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class _Reading(NamedTuple):
     def read(self, node: Node | JsonNode, part: str | int = _NEVER) -> None:
         """Read up to a field or item of a value; by default, to the value's end."""
         if isinstance(node, Node) and node.open and part not in node.fields:
-            with uncollected():
+            with without_garbage_collection():
                 for _ in self.rest:
                     if not node.open or part in node.fields:
                         break
@@ -216,7 +216,7 @@ class _Reading(NamedTuple):
 
 def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, PositionedKey | JsonField | None, bool]:
     """Return the deepest existing value on a path, its field, and whether the path ends there."""
-    reading = _open(text)
+    reading = _reading_of(text)
     node, field = reading.root, None
     for part in path:
         below = reading.find(node, part)
@@ -229,14 +229,14 @@ def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Posi
 
 def tree(text: str) -> PositionTree:
     """Return the values of a text's first document."""
-    reading = _open(text)
+    reading = _reading_of(text)
     root = reading.root
     reading.read(reading.top)
     return PositionTree(root, reading.top.end if reading.json is None else len(text))
 
 
 @lru_cache(maxsize=4)
-def _open(text: str) -> _Reading:
+def _reading_of(text: str) -> _Reading:
     """Return the reading of a text."""
     top = Node(0, sequence=True)
     if root := root_of_json(text):
@@ -328,7 +328,7 @@ def _name(event: ScalarEvent) -> str | None:
     if text == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
         return None
     try:
-        value = tagged(event.tag, text) if event.tag is not None else plain(text) if event.implicit[0] else text
+        value = tagged(event.tag, text) if event.tag is not None else plain_scalar(text) if event.implicit[0] else text
     except TagError:
         value = text
     return key_text(value) or text

@@ -44,7 +44,7 @@ _BASES: Final = {"x": 16, "o": 8, "b": 2}
 _DIGITS_OF_UINT64: Final = 20
 
 
-def plain(text: str) -> Scalar:
+def plain_scalar(text: str) -> Scalar:
     """Return the value of a plain scalar without a tag. Integers outside int64 and uint64 are floats."""
     word = WORDS.get(text, text)
     if word is not text:

@@ -16,7 +16,7 @@ _NAMES: Final = {"\xa0": "no-break space", "\u200b": "zero-width space", "\u3000
 HELP: Final = "indent with spaces"
 
 
-def before(text: str, index: int) -> int | None:
+def index_in_indentation(text: str, index: int) -> int | None:
     """Return the index of the first such space in the indentation of a line, or of the lines just above it.
 
     A key after such a space belongs to another mapping than it seems, and the parser stops at the line below it.
@@ -25,18 +25,18 @@ def before(text: str, index: int) -> int | None:
     begin = text.rfind("\n", 0, index) + 1
     space = _space(text, begin)
     if space is None and begin:
-        begin = _above(text, begin)
+        begin = _lines_above(text, begin)
         space = _space(text, begin)
     while space is not None:
         found = space
         if not begin:
             break
-        begin = _above(text, begin)
+        begin = _lines_above(text, begin)
         space = _space(text, begin)
     return found
 
 
-def _above(text: str, begin: int) -> int:
+def _lines_above(text: str, begin: int) -> int:
     return text.rfind("\n", 0, begin - 1) + 1
 
 
@@ -55,6 +55,6 @@ def named(char: str) -> str:
     return f"a {_NAMES.get(char, 'Unicode space')} (U+{ord(char):04X})"
 
 
-def leading(key: str) -> str:
+def leading_space(key: str) -> str:
     """Return the space with which a key starts, if YAML reads it as text."""
     return key[:1] if _LEADING.match(key) else ""

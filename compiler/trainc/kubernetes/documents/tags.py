@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainc.kubernetes.documents.scalars import Scalar, plain
+from trainc.kubernetes.documents.scalars import Scalar, plain_scalar
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
@@ -32,7 +32,7 @@ def tagged(tag: str, text: str) -> Scalar:
     """
     kinds = _KINDS.get(tag)
     if kinds is not None:
-        value = plain(text)
+        value = plain_scalar(text)
         if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
             raise TagError(f"{'the' if text else 'an empty'} value is not a valid {tag.removeprefix(_TAGS)}")
         return float(value) if kinds[0] is float and isinstance(value, int) else value

@@ -18,7 +18,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
-from trainc.kubernetes.merge.order import PATCH, MergeError, Positions, arranged, element_type, key_of, same
+from trainc.kubernetes.merge.order import PATCH, MergeError, Positions, arranged, element_type, is_same_key, key_of
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -85,14 +85,14 @@ def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, de
         return
     present: Any = merged.get(name)
     if type(present) is not type(value):
-        kept = _GONE if deleting else _plain(value)
+        kept = _GONE if deleting else _without_directives(value)
         if kept is not _GONE:
             merged[name] = kept
         elif not deleting:
             merged.pop(name, None)
     elif type(value) is dict:
         field = _field(into, name)
-        merged[name] = _merge_maps(present, value, _inner(into, field) if field.kind != "slice" else None)
+        merged[name] = _merge_maps(present, value, _inner_struct(into, field) if field.kind != "slice" else None)
     elif type(value) is list:
         merged[name] = _merge_lists(present, value, into, name, deleting=deleting)
     else:
@@ -110,7 +110,7 @@ def _merge_lists(
     if element_type(original, patch) is dict:
         if not field.mergeKey:
             raise MergeError("a list of mappings without a merge key cannot be merged")
-        return _merge_items(original, patch, field, _inner(into, field))
+        return _merge_items(original, patch, field, _inner_struct(into, field))
     in_patch = Positions(patch)
     if deleting:
         return [item for item in original if in_patch.find(item) < 0]
@@ -150,7 +150,7 @@ def _directed_items(original: list[Any], patch: list[Any], merge_key: str) -> tu
             listed.append(item)
         elif item[PATCH] == "delete":
             key = key_of(item, merge_key)
-            server = [other for other in server if not same(other.get(merge_key, _GONE), key)]
+            server = [other for other in server if not is_same_key(other.get(merge_key, _GONE), key)]
         elif item[PATCH] == "replace":
             replace = True
         else:
@@ -193,7 +193,7 @@ def _set_order(merged: Tree, patch: Tree, into: Struct | None, name: str, order:
     if name not in patch:
         both = server
     elif name not in merged:
-        both = _plain(items, keep_nulls=True)
+        both = _without_directives(items, keep_nulls=True)
     else:
         both = _merge_lists(server, items, into, name)
     element_type(server, items)
@@ -215,12 +215,12 @@ def _check_order(items: list[Any], order: list[Any], merge_key: str) -> None:
             at += 1
         if at == len(pending):
             return
-        at += same(key_of(pending[at], merge_key), key_of(other, merge_key))
+        at += is_same_key(key_of(pending[at], merge_key), key_of(other, merge_key))
     if at < len(pending):
         raise MergeError(f"the patch's items are not in the order of its {ORDER}")
 
 
-def _plain(value: Any, *, keep_nulls: bool = False) -> Any:
+def _without_directives(value: Any, *, keep_nulls: bool = False) -> Any:
     """Return a part of the patch that the object lacks, without nulls and mappings that contain $patch."""
     if type(value) is dict:
         if PATCH in value and (keep_nulls or value[PATCH] is not None):
@@ -228,11 +228,12 @@ def _plain(value: Any, *, keep_nulls: bool = False) -> Any:
         fields = {
             key: kept
             for key, item in value.items()
-            if (keep_nulls or item is not None) and (kept := _plain(item, keep_nulls=keep_nulls)) is not _GONE
+            if (keep_nulls or item is not None)
+            and (kept := _without_directives(item, keep_nulls=keep_nulls)) is not _GONE
         }
         return value if len(fields) == len(value) and all(fields[key] is value[key] for key in fields) else fields
     if type(value) is list:
-        items = [kept for item in value if (kept := _plain(item, keep_nulls=keep_nulls)) is not _GONE]
+        items = [kept for item in value if (kept := _without_directives(item, keep_nulls=keep_nulls)) is not _GONE]
         return value if len(items) == len(value) and all(map(operator.is_, items, value)) else items
     return value
 
@@ -245,7 +246,7 @@ def _list_name(key: str, directive: str) -> str:
     return name
 
 
-def _inner(into: Struct | None, field: GoField) -> Struct | None:
+def _inner_struct(into: Struct | None, field: GoField) -> Struct | None:
     return into.inner(field) if into is not None else None
 
 

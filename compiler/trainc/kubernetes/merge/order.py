@@ -38,7 +38,7 @@ def key_of(item: Any, merge_key: str) -> Any:
     return item[merge_key]
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same_key(one: Any, other: Any) -> bool:
     """Whether two keys are equal, by type and value: 80, 80.0, "80" and true all differ."""
     if type(one) is not type(other):
         return False
@@ -73,7 +73,7 @@ class Positions:
     def find(self, key: Any) -> int:
         """Return the key's first position, or -1. Raises MergeError if that compares two mappings or lists."""
         if type(key) in self._containers:
-            same(key, key)
+            is_same_key(key, key)
         return -1 if type(key) in _CONTAINERS else self._first.get((type(key), key), -1)
 
 

@@ -56,7 +56,7 @@ def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "sch
     )
 
 
-def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
+def missing_field(path: Path, schema: Tree, was_null: bool) -> Violation:
     """Return the violation for a required field that is missing or null."""
     name, parent = path[-1], subject(path[:-1])
     expected = EXPECTED[_type(schema)] if schema else "a value"
@@ -207,9 +207,9 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    if space := spaces.leading(name):
+    if space := spaces.leading_space(name):
         help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
-    elif searched and (meant := nearest(name, known, likeness=_ALIKE) or _longer(name, known)):
+    elif searched and (meant := nearest(name, known, likeness=_ALIKE) or _field_ending_with(name, known)):
         help = f"did you mean {meant}?"
     elif searched and (home := _home(name, root)):
         help = f"did you mean {field_of(home)}?"
@@ -246,7 +246,7 @@ def _described(path: Path, value: Any) -> str:
     return "a mapping"
 
 
-def _longer(name: str, known: list[str]) -> str | None:
+def _field_ending_with(name: str, known: list[str]) -> str | None:
     """Return the only field that ends with the name as a word: `name` in a secret is its secretName."""
     longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
     return longer[0] if name and len(longer) == 1 else None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
 
 
-def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
+def job_violations(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
     """Return the violations of a Job on creation; `claims` are volumes that are added to its pods."""
     from trainc.kubernetes.validation import job as rules
 
@@ -33,7 +33,7 @@ def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
     return found.violations
 
 
-def of_pod(pod: Tree) -> list[Violation]:
+def pod_violations(pod: Tree) -> list[Violation]:
     """Return the violations of a Job's Pod that the API server does not report for the pod template."""
     from trainc.kubernetes.validation import bare
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, each, field_of, fields
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, each_item, field_of, fields
 from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED
 
 if TYPE_CHECKING:
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
-_term: Final = fields({"matchExpressions": each(selectors.node_requirement), "matchFields": each(selectors.node_field)})
+_term: Final = fields(
+    {"matchExpressions": each_item(selectors.node_requirement), "matchFields": each_item(selectors.node_field)}
+)
 _preference: Final = fields(
-    {"matchExpressions": each(selectors.node_preference), "matchFields": each(selectors.node_field)}
+    {"matchExpressions": each_item(selectors.node_preference), "matchFields": each_item(selectors.node_field)}
 )
 
 
@@ -67,6 +69,6 @@ def _namespace(violations: PodViolations, at: At, value: str, field: str) -> Non
         violations.bad_name(at, value, "label", field=field)
 
 
-_pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
-_nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each(_weighted("preference", _preference))})
+_pods: Final = fields({_REQUIRED: each_item(pod_term), _PREFERRED: each_item(_weighted("podAffinityTerm", pod_term))})
+_nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each_item(_weighted("preference", _preference))})
 affinity: Final[FieldRule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, label, required, subdomain
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, label, required_fields, subdomain
 from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def declared(violations: PodViolations, at: At, claims: list[Tree]) -> None:
         if name := claim.get("name"):
             label(violations, (here, "name"), name)
         else:
-            required(violations, here, claim, "name")
+            required_fields(violations, here, claim, "name")
         sources = [source for source in SOURCES if source in claim]
         for source in sources:
             subdomain(violations, (here, source), claim[source])
@@ -53,13 +53,13 @@ def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
         if request := claim.get("request"):
             label(violations, (here, "request"), request)
         if name not in declared:
-            _missing(violations, here, name, declared)
+            _report_missing(violations, here, name, declared)
 
 
-def _missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
-    from trainc.base.nearest import meant, use
+def _report_missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
+    from trainc.base.nearest import suggestion_or, use
 
     one = f"{use(declared, ' and ')}, or " if declared else ""
-    help = meant(name, declared, f"{one}add {name} to the pod's resourceClaims")
+    help = suggestion_or(name, declared, f"{one}add {name} to the pod's resourceClaims")
     message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
     violations.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

@@ -11,10 +11,10 @@ from trainc.kubernetes.validation.combinators import (
     PodViolations,
     called,
     cluster_field,
+    imported_later,
     label,
-    late,
     one_of,
-    required,
+    required_fields,
     subdomain,
 )
 from trainc.kubernetes.violations import REQUIRED, shown
@@ -32,15 +32,15 @@ CLAIM: Final = "PersistentVolumeClaim"
 SOURCES: Final = (("", CLAIM), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 """The groups and kinds of a dataSource."""
 _mode: Final = one_of("Block", "Filesystem")
-_selector: Final = late("selectors", "label_selector")
+_selector: Final = imported_later("selectors", "label_selector")
 
 
-def ephemeral(violations: PodViolations, at: At, value: Tree) -> None:
+def ephemeral_volume(violations: PodViolations, at: At, value: Tree) -> None:
     """Check an ephemeral volume."""
     template = value.get("volumeClaimTemplate")
     here = (at, "volumeClaimTemplate")
     if template is None:
-        required(violations, at, value, "volumeClaimTemplate")
+        required_fields(violations, at, value, "volumeClaimTemplate")
         return
     if metadata := template.get("metadata"):
         _metadata(violations, (here, "metadata"), metadata)
@@ -136,7 +136,7 @@ def _storage(violations: PodViolations, at: At, spec: Tree) -> None:
 
 def _source(violations: PodViolations, at: At, source: Tree) -> None:
     """Check a data source: another claim or a snapshot that fills the volume."""
-    required(violations, at, source, "name", "kind")
+    required_fields(violations, at, source, "name", "kind")
     group = source.get("apiGroup") or ""
     if group:
         subdomain(violations, (at, "apiGroup"), group)

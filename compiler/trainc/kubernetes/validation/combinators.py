@@ -80,13 +80,13 @@ class PodViolations:
 
     def not_allowed(self, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
         """Report a value that an enum does not allow."""
-        from trainc.base.nearest import meant
+        from trainc.base.nearest import suggestion_or
 
         self.report(
             ENUM,
             at,
             f"{called(at)} must be {listed([shown(item) for item in allowed], 'or')}, not {shown(value)}",
-            meant(str(value), allowed, "use one of these values exactly as written"),
+            suggestion_or(str(value), allowed, "use one of these values exactly as written"),
             field=field,
         )
 
@@ -162,7 +162,7 @@ def fields(table: Mapping[str, FieldRule]) -> FieldRule:
     return rule
 
 
-def each(inner: FieldRule) -> FieldRule:
+def each_item(inner: FieldRule) -> FieldRule:
     """Return the rule for a list that checks each item."""
 
     def rule(violations: PodViolations, at: At, value: list[Any]) -> None:
@@ -172,7 +172,7 @@ def each(inner: FieldRule) -> FieldRule:
     return rule
 
 
-def late(module: str, name: str) -> FieldRule:
+def imported_later(module: str, name: str) -> FieldRule:
     """Return a rule of another module, imported when it is first called: most pods set only a few fields."""
     loaded: list[FieldRule] = []
 
@@ -194,7 +194,7 @@ def one_of(*allowed: str) -> FieldRule:
     return rule
 
 
-def between(minimum: int, maximum: int) -> FieldRule:
+def integer_between(minimum: int, maximum: int) -> FieldRule:
     """Return the rule for an integer in a range that includes both ends."""
 
     def rule(violations: PodViolations, at: At, value: int) -> None:
@@ -226,13 +226,13 @@ def subdomain(violations: PodViolations, at: At, value: str) -> None:
         violations.bad_name(at, value, "subdomain")
 
 
-def qualified(violations: PodViolations, at: At, value: str) -> None:
+def qualified_name(violations: PodViolations, at: At, value: str) -> None:
     """Check a qualified name, which may have a domain and a slash as prefix."""
     if names.is_qualified_name(value):
         violations.bad_key(at, value)
 
 
-def required(violations: PodViolations, at: At, value: Tree, *keys: str) -> None:
+def required_fields(violations: PodViolations, at: At, value: Tree, *keys: str) -> None:
     """Report each field that a mapping lacks or leaves empty."""
     for key in keys:
         if not value.get(key):

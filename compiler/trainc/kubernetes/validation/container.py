@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, called, fields, label, late, one_of
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    called,
+    fields,
+    imported_later,
+    label,
+    one_of,
+)
 from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
@@ -34,13 +42,13 @@ def _resources(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 FIELDS: Final[dict[str, FieldRule]] = {
-    "env": late("env", "env"),
-    "envFrom": late("env", "env_from"),
+    "env": imported_later("env", "env"),
+    "envFrom": imported_later("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
-    "ports": late("ports", "ports"),
-    "resizePolicy": late("restarts", "resize_policy"),
+    "ports": imported_later("ports", "ports"),
+    "resizePolicy": imported_later("restarts", "resize_policy"),
     "resources": _resources,
-    "securityContext": late("security", "of_container"),
+    "securityContext": imported_later("security", "of_container"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
 """The fields that a container of any kind can have and that can be checked independently."""
@@ -48,10 +56,10 @@ DROPPED: Final = {"stopSignal"}
 """The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
 _RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
 _RUNNING: Final[dict[str, FieldRule]] = {
-    "lifecycle": late("probes", "lifecycle"),
-    "livenessProbe": late("probes", "liveness"),
-    "readinessProbe": late("probes", "readiness"),
-    "startupProbe": late("probes", "startup"),
+    "lifecycle": imported_later("probes", "lifecycle"),
+    "livenessProbe": imported_later("probes", "liveness"),
+    "readinessProbe": imported_later("probes", "readiness"),
+    "startupProbe": imported_later("probes", "startup"),
 }
 
 
@@ -73,11 +81,11 @@ _fields_of_init: Final = fields(
     FIELDS
     | _RESTARTED
     | dict.fromkeys(_RUNNING, _not_in_init)
-    | {"resizePolicy": late("restarts", "resize_policy_of_init")}
+    | {"resizePolicy": imported_later("restarts", "resize_policy_of_init")}
 )
-_mounts: Final = late("mounts", "of_container")
-_on_the_host: Final = late("ports", "on_the_host")
-_restart_rules: Final = late("restarts", "rules")
+_mounts: Final = imported_later("mounts", "of_container")
+_on_the_host: Final = imported_later("ports", "on_the_host")
+_restart_rules: Final = imported_later("restarts", "rules")
 
 
 def containers(violations: PodViolations, at: At, pod: Tree) -> None:
@@ -87,7 +95,7 @@ def containers(violations: PodViolations, at: At, pod: Tree) -> None:
     for kind in ("containers", "initContainers"):
         for index, container in enumerate(pod.get(kind) or ()):
             here = ((at, kind), index)
-            of_any_kind(violations, here, container, named)
+            check_name_image_and_mounts(violations, here, container, named)
             running = kind == "containers" or container.get("restartPolicy") == "Always"
             (_fields_of_running if running else _fields_of_init)(violations, here, container)
             if "restartPolicyRules" in container:
@@ -99,11 +107,11 @@ def containers(violations: PodViolations, at: At, pod: Tree) -> None:
         violations.missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
-def of_any_kind(violations: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
+def check_name_image_and_mounts(violations: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
     """Check a container's name, image and mounts; `named` maps earlier names to their places and is updated."""
     name = container.get("name")
     if not name or not container.get("image"):
-        _incomplete(violations, at, container)
+        _incomplete_container(violations, at, container)
     if name:
         label(violations, (at, "name"), name)
         if name in named:
@@ -119,7 +127,7 @@ def one_by_one(violations: PodViolations, at: At, container: Tree) -> None:
     _fields(violations, at, container)
 
 
-def _incomplete(violations: PodViolations, at: At, container: Tree) -> None:
+def _incomplete_container(violations: PodViolations, at: At, container: Tree) -> None:
     if not container.get("name"):
         violations.missing((at, "name"), "name the container, for example main")
     if not container.get("image"):

@@ -27,7 +27,7 @@ FORBIDDEN: Final = (
 """The fields that an ephemeral container must not set."""
 
 
-def ephemeral(violations: PodViolations, at: At, pod: Tree) -> None:
+def ephemeral_containers(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check all ephemeral containers of a pod, whose spec is at `at`."""
     violations.report(
         EPHEMERAL_CONTAINER,
@@ -43,7 +43,7 @@ def ephemeral(violations: PodViolations, at: At, pod: Tree) -> None:
     others = set(named) - {""}
     for index, one in enumerate(pod["ephemeralContainers"]):
         here = ((at, "ephemeralContainers"), index)
-        container.of_any_kind(violations, here, one, named)
+        container.check_name_image_and_mounts(violations, here, one, named)
         container.one_by_one(violations, here, one)
         image, target = one.get("image", ""), one.get("targetContainerName")
         if image != image.strip(SPACES):

@@ -60,7 +60,7 @@ def pod_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
                 POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named)
             )
     elif path not in FIELDS:
-        _unreadable(violations, here, path, cluster_field(field))
+        _unreadable_field(violations, here, path, cluster_field(field))
 
 
 def split(path: str) -> tuple[str, str | None]:
@@ -69,8 +69,8 @@ def split(path: str) -> tuple[str, str | None]:
     return (name, rest[:-2]) if name and bracket and rest.endswith("']") else (path, None)
 
 
-def _unreadable(violations: PodViolations, at: At, path: str, field: str) -> None:
-    from trainc.base.nearest import meant
+def _unreadable_field(violations: PodViolations, at: At, path: str, field: str) -> None:
+    from trainc.base.nearest import suggestion_or
 
     reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
     help = f"use {listed([*FIELDS], 'or')}"
@@ -78,7 +78,7 @@ def _unreadable(violations: PodViolations, at: At, path: str, field: str) -> Non
         POD_FILE,
         at,
         f"fieldPath {shown(path)} {reason}",
-        help if path in KNOWN else meant(path, FIELDS, help),
+        help if path in KNOWN else suggestion_or(path, FIELDS, help),
         field=field,
     )
 

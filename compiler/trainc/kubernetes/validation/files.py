@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, called, cluster_field, required
+from trainc.kubernetes.validation.combinators import PodViolations, called, cluster_field, required_fields
 from trainc.kubernetes.violations import PATTERN, shown
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ def items(violations: PodViolations, at: At, items: list[Tree]) -> None:
 
 def item(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one key and its file."""
-    required(violations, at, value, "key", "path")
+    required_fields(violations, at, value, "key", "path")
     if path := value.get("path"):
-        inside(violations, (at, "path"), path)
+        path_in_volume(violations, (at, "path"), path)
     if "mode" in value:
         mode(violations, (at, "mode"), value["mode"])
 
@@ -53,24 +53,24 @@ def mode(violations: PodViolations, at: At, value: int, *, named: At = None) -> 
     )
 
 
-def inside(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
+def path_in_volume(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check a file's path in a volume: as `below`, and it must not start with `..`, which the kubelet reserves."""
-    below(violations, at, value, named=named)
+    path_in_directory(violations, at, value, named=named)
     if value.startswith("..") and value != ".." and not value.startswith("../"):
-        _outside(violations, at, value, 'starts with ".."', "rename the file", named)
+        _report_outside(violations, at, value, 'starts with ".."', "rename the file", named)
 
 
-def below(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
+def path_in_directory(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check a relative path, which must not leave its directory."""
     if value[:1] == "/":
-        _outside(violations, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
+        _report_outside(violations, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
     no_parent(violations, at, value, named=named)
 
 
 def no_parent(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check that no element of a path is `..`."""
     if ".." in value and ".." in value.split("/"):
-        _outside(violations, at, value, 'contains ".."', "use a path without ..", named)
+        _report_outside(violations, at, value, 'contains ".."', "use a path without ..", named)
 
 
 def not_absolute(violations: PodViolations, at: At, value: str) -> None:
@@ -78,5 +78,5 @@ def not_absolute(violations: PodViolations, at: At, value: str) -> None:
     violations.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
 
 
-def _outside(violations: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
+def _report_outside(violations: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
     violations.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata, pod
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, fields, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, fields, imported_later, one_of
 from trainc.kubernetes.violations import REQUIRED
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ SPEC: Final[dict[str, FieldRule]] = {
     "backoffLimitPerIndex": at_least(0),
     "completionMode": one_of("Indexed", "NonIndexed"),
     "completions": at_least(0),
-    "managedBy": late("policies", "managed_by"),
+    "managedBy": imported_later("policies", "managed_by"),
     "maxFailedIndexes": at_least(0),
     "parallelism": at_least(0),
-    "podFailurePolicy": late("policies", "pod_failure_policy"),
-    "podReplacementPolicy": late("policies", "pod_replacement_policy"),
-    "successPolicy": late("policies", "success_policy"),
+    "podFailurePolicy": imported_later("policies", "pod_failure_policy"),
+    "podReplacementPolicy": imported_later("policies", "pod_replacement_policy"),
+    "successPolicy": imported_later("policies", "success_policy"),
     "ttlSecondsAfterFinished": at_least(0),
 }
 """The fields that can be checked independently."""

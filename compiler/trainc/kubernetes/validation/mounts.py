@@ -25,7 +25,7 @@ CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
 """The volume sources that can be block devices."""
 
 
-def of_container(violations: PodViolations, at: At, container: Tree) -> None:
+def container_mounts(violations: PodViolations, at: At, container: Tree) -> None:
     """Check the mounts and devices of one container."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     here: At = (at, "volumeMounts")
@@ -35,12 +35,12 @@ def of_container(violations: PodViolations, at: At, container: Tree) -> None:
     if devices:
         _devices(violations, (at, "volumeDevices"), devices)
     if mounts and devices:
-        _both(violations, at, container)
+        _mounts_and_devices(violations, at, container)
 
 
 def no_volume(violations: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
-    from trainc.base.nearest import meant
+    from trainc.base.nearest import suggestion_or
 
     if name in violations.volumes:
         there = volume_at(violations, at, name)
@@ -57,7 +57,9 @@ def no_volume(violations: PodViolations, at: At, name: str) -> None:
         f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space"
     )
-    violations.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", meant(name, known, help))
+    violations.report(
+        VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", suggestion_or(name, known, help)
+    )
 
 
 def volume_at(violations: PodViolations, at: At, name: str) -> At:
@@ -73,7 +75,7 @@ def volume_at(violations: PodViolations, at: At, name: str) -> At:
 def _mount(violations: PodViolations, at: At, mount: Tree, container: Tree, places: dict[str, At]) -> None:
     name, path = mount.get("name", ""), mount.get("mountPath", "")
     if not (name and path):
-        _incomplete(violations, at, mount)
+        _incomplete_mount(violations, at, mount)
     if name and not violations.volumes.get(name):
         no_volume(violations, (at, "name"), name)
     first = places.setdefault(path, at)
@@ -84,10 +86,10 @@ def _mount(violations: PodViolations, at: At, mount: Tree, container: Tree, plac
     if "mountPropagation" in mount:
         _propagation(violations, at, mount["mountPropagation"], container)
     if "recursiveReadOnly" in mount:
-        _recursive(violations, at, mount)
+        _recursive_read_only(violations, at, mount)
 
 
-def _incomplete(violations: PodViolations, at: At, mount: Tree) -> None:
+def _incomplete_mount(violations: PodViolations, at: At, mount: Tree) -> None:
     if not mount.get("name"):
         violations.missing((at, "name"), "set the name of a volume of the pod")
     if not mount.get("mountPath"):
@@ -146,7 +148,7 @@ def _propagation(violations: PodViolations, at: At, propagation: str, container:
         )
 
 
-def _recursive(violations: PodViolations, at: At, mount: Tree) -> None:
+def _recursive_read_only(violations: PodViolations, at: At, mount: Tree) -> None:
     """Check whether mounts below this mount are read-only as well."""
     assert at is not None
     here, value, propagation = (at, "recursiveReadOnly"), mount["recursiveReadOnly"], mount.get("mountPropagation")
@@ -221,7 +223,7 @@ def _device(violations: PodViolations, at: At, name: str, names: dict[str, At]) 
         )
 
 
-def _both(violations: PodViolations, at: At, container: Tree) -> None:
+def _mounts_and_devices(violations: PodViolations, at: At, container: Tree) -> None:
     """Report volumes and paths that are both a mount and a device. For each volume, only its last mount counts."""
     mounts, devices = container["volumeMounts"], container["volumeDevices"]
     for one, other, path, other_path in (

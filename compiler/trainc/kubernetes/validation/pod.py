@@ -13,13 +13,13 @@ from trainc.kubernetes.validation import container, metadata
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
     PodViolations,
-    between,
-    each,
+    each_item,
     fields,
+    imported_later,
+    integer_between,
     label,
-    late,
     one_of,
-    qualified,
+    qualified_name,
     subdomain,
 )
 
@@ -43,7 +43,7 @@ _READ_KEYS: Final = frozenset(
 _READ_PREFIXES: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
-_no_dns: Final = late("network", "dns_policy_none")
+_no_dns: Final = imported_later("network", "dns_policy_none")
 
 
 def _restart_policy(violations: PodViolations, at: At, value: str) -> None:
@@ -62,32 +62,32 @@ def _dns_policy(violations: PodViolations, at: At, value: str) -> None:
 
 
 FIELDS: Final[dict[str, FieldRule]] = {
-    "activeDeadlineSeconds": between(1, 2**31 - 1),
-    "affinity": late("affinity", "affinity"),
-    "dnsConfig": late("network", "dns_config"),
+    "activeDeadlineSeconds": integer_between(1, 2**31 - 1),
+    "affinity": imported_later("affinity", "affinity"),
+    "dnsConfig": imported_later("network", "dns_config"),
     "dnsPolicy": _dns_policy,
-    "hostAliases": late("network", "host_aliases"),
-    "hostUsers": late("network", "host_users"),
+    "hostAliases": imported_later("network", "host_aliases"),
+    "hostUsers": imported_later("network", "host_users"),
     "hostname": label,
-    "hostnameOverride": late("network", "hostname_override"),
+    "hostnameOverride": imported_later("network", "hostname_override"),
     "nodeName": subdomain,
-    "nodeSelector": late("scheduling", "node_selector"),
-    "os": late("windows", "system"),
-    "overhead": late("podresources", "overhead"),
+    "nodeSelector": imported_later("scheduling", "node_selector"),
+    "os": imported_later("windows", "system"),
+    "overhead": imported_later("podresources", "overhead"),
     "preemptionPolicy": one_of("PreemptLowerPriority", "Never"),
     "priorityClassName": subdomain,
-    "readinessGates": each(fields({"conditionType": qualified})),
-    "resourceClaims": late("claims", "declared"),
-    "resources": late("podresources", "of_pod"),
+    "readinessGates": each_item(fields({"conditionType": qualified_name})),
+    "resourceClaims": imported_later("claims", "declared"),
+    "resources": imported_later("podresources", "of_pod"),
     "restartPolicy": _restart_policy,
     "runtimeClassName": subdomain,
-    "schedulingGates": late("scheduling", "scheduling_gates"),
-    "securityContext": late("security", "of_pod"),
+    "schedulingGates": imported_later("scheduling", "scheduling_gates"),
+    "securityContext": imported_later("security", "of_pod"),
     "serviceAccountName": subdomain,
-    "shareProcessNamespace": late("network", "share_process_namespace"),
+    "shareProcessNamespace": imported_later("network", "share_process_namespace"),
     "subdomain": label,
-    "tolerations": late("scheduling", "tolerations"),
-    "topologySpreadConstraints": late("scheduling", "spread_constraints"),
+    "tolerations": imported_later("scheduling", "tolerations"),
+    "topologySpreadConstraints": imported_later("scheduling", "spread_constraints"),
 }
 """The fields that can be checked independently; `volumes`, `containers` and `initContainers` are checked elsewhere."""
 _fields: Final = fields(FIELDS)
@@ -111,7 +111,7 @@ def template(violations: PodViolations, at: At, template: Tree) -> None:
     if pod.get("ephemeralContainers"):
         from trainc.kubernetes.validation import ephemeral
 
-        ephemeral.ephemeral(violations, spec, pod)
+        ephemeral.ephemeral_containers(violations, spec, pod)
     _fields(violations, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
         _old_service_account(violations, (spec, "serviceAccount"), pod["serviceAccount"])
@@ -135,7 +135,7 @@ def _metadata(violations: PodViolations, at: At, template_metadata: Tree) -> Non
     if any(map(_is_read, template_metadata.get("annotations") or ())):
         from trainc.kubernetes.validation import podannotations
 
-        podannotations.of_template(violations, at)
+        podannotations.template_annotations(violations, at)
 
 
 def _old_service_account(violations: PodViolations, at: At, value: str) -> None:

@@ -37,7 +37,7 @@ _CLUSTER_FIELD: Final = "spec.template.annotations"
 _TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
 
 
-def of_template(violations: PodViolations, at: At) -> None:
+def template_annotations(violations: PodViolations, at: At) -> None:
     """Check each annotation that Kubernetes reads, and that it agrees with the field that replaces it."""
     place = ((at, "metadata"), "annotations")
     values: dict[str, str] = violations.metadata["annotations"]

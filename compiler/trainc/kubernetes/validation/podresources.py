@@ -18,7 +18,7 @@ POD_RESOURCES: Final = Declaration(
 )
 
 
-def of_pod(violations: PodViolations, at: At, value: Tree) -> None:
+def pod_resources(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the pod-level resources, and compare the containers' resources with them."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items()), of_pod=True):
@@ -47,7 +47,7 @@ def _check_totals(violations: PodViolations, at: At, value: Tree) -> None:
     """Check that the containers' total requests and huge page limits do not exceed those of the pod."""
     for kind in ("requests", "limits"):
         pod_amounts = value.get(kind) or {}
-        totals = pods.of_containers(_rounded(violations.pod), kind) if pod_amounts else {}
+        totals = pods.containers_amounts(_rounded(violations.pod), kind) if pod_amounts else {}
         for name, amount in pod_amounts.items():
             total = totals.get(name)
             if total is None or (kind == "limits" and not name.startswith(PAGES)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
-from trainc.kubernetes.validation.combinators import one_of, qualified
+from trainc.kubernetes.validation.combinators import one_of, qualified_name
 from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS, listed, shown
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def failure_rule(violations: PodViolations, at: At, rule: Tree, containers: list
         too_many(violations, (at, "onPodConditions"), len(conditions), MAX_CONDITIONS)
     for index, condition in enumerate(conditions):
         place = ((at, "onPodConditions"), index)
-        qualified(violations, (place, "type"), condition.get("type", ""))
+        qualified_name(violations, (place, "type"), condition.get("type", ""))
         if condition.get("status"):  # the API server defaults "" to True
             _status(violations, (place, "status"), condition["status"])
 
@@ -136,14 +136,14 @@ def exit_codes(violations: PodViolations, at: At, codes: Tree, containers: list[
         violations.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
-        from trainc.base.nearest import meant, use
+        from trainc.base.nearest import suggestion_or, use
 
         help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
         violations.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule refers to container "{name}", which the pod does not have',
-            meant(name, containers, help),
+            suggestion_or(name, containers, help),
         )
     place = (at, "values")
     if not values:

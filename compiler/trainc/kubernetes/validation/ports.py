@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, between, called, field_of, one_of
+from trainc.kubernetes.validation.combinators import PodViolations, called, field_of, integer_between, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME, shown
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ HOST_PORT_DIFFERS: Final = Declaration(
     "host-port-differs", ("job",), "Host port differs from container port on host network"
 )
 HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",), "Duplicate host port")
-_number: Final = between(1, 65535)
+_number: Final = integer_between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 
 

@@ -38,13 +38,13 @@ _scheme: Final = one_of("HTTP", "HTTPS")
 def liveness(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a liveness probe, whose successThreshold must be 1."""
     _probe(violations, at, probe)
-    _once(violations, at, probe)
+    _success_threshold(violations, at, probe)
 
 
 def startup(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a startup probe, whose successThreshold must be 1."""
     _probe(violations, at, probe)
-    _once(violations, at, probe)
+    _success_threshold(violations, at, probe)
 
 
 def readiness(violations: PodViolations, at: At, probe: Tree) -> None:
@@ -71,7 +71,7 @@ def _probe(violations: PodViolations, at: At, probe: Tree) -> None:
     _fields(violations, at, probe)
 
 
-def _once(violations: PodViolations, at: At, probe: Tree) -> None:
+def _success_threshold(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check that one success is enough; a negative number is reported elsewhere."""
     if probe.get("successThreshold", 1) > 1:
         violations.report(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import fieldrefs, files
-from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required_fields
 from trainc.kubernetes.validation.fieldrefs import POD_FILE
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.violations import listed, shown
@@ -59,7 +59,7 @@ def _source(violations: PodViolations, volume: At, at: At, value: Tree) -> None:
         case "downwardAPI":
             _downward_files(violations, at, value)
         case _:
-            required(violations, at, value, "name")
+            required_fields(violations, at, value, "name")
             files.items(violations, (at, "items"), value.get("items") or [])
 
 
@@ -99,7 +99,7 @@ def _downward_files(violations: PodViolations, at: At, value: Tree) -> None:
 def _path(violations: PodViolations, at: At, value: Tree, named: At) -> None:
     """Check a file's path, which the API server's error reports as the `path` of the place `named`."""
     if path := value.get("path"):
-        files.inside(violations, (at, "path"), path, named=(named, "path"))
+        files.path_in_volume(violations, (at, "path"), path, named=(named, "path"))
     else:
         violations.missing((at, "path"), field=cluster_field(named, "path"))
 

@@ -85,7 +85,7 @@ def thousandths(amount: Any) -> int:
     return Quantity.from_json(amount).milli_value()
 
 
-def _overflowed(amount: Any) -> int:
+def _milli_value(amount: Any) -> int:
     """Return a large amount in thousandths as the API server calculates them, in 64 bits."""
     return Quantity.from_json(amount).round_up(-3).int64(-3)
 
@@ -120,7 +120,7 @@ def _amount_faults(kind: str, name: str, amount: Any, of_pod: bool) -> list[Reso
     wrong = {
         RESOURCE_NAME: not allowed,
         OUT_OF_RANGE: milli < 0,
-        FRACTIONAL_RESOURCE: rules.whole and (milli if milli < MOST else _overflowed(amount)) % 1000,
+        FRACTIONAL_RESOURCE: rules.whole and (milli if milli < MOST else _milli_value(amount)) % 1000,
         HUGE_PAGES: rules.pages and not _whole_pages(name, milli),
     }
     return [ResourceFault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each, field_of, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each_item, field_of, one_of
 from trainc.kubernetes.violations import INVALID_LABEL, shown
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _contradiction(
     violations.report(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
 
 
-tolerations: Final[FieldRule] = each(toleration)
+tolerations: Final[FieldRule] = each_item(toleration)
 
 
 def spread_constraint(violations: PodViolations, at: At, value: Tree) -> None:
@@ -105,7 +105,7 @@ def spread_constraint(violations: PodViolations, at: At, value: Tree) -> None:
         selectors.label_keys(violations, at, value)
 
 
-spread_constraints: Final[FieldRule] = each(spread_constraint)
+spread_constraints: Final[FieldRule] = each_item(spread_constraint)
 
 
 def scheduling_gates(violations: PodViolations, at: At, value: list[Tree]) -> None:

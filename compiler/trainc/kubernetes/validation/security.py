@@ -13,12 +13,12 @@ from trainc.kubernetes.validation.combinators import (
     SPACES,
     FieldRule,
     PodViolations,
-    between,
     called,
-    each,
+    each_item,
     field_of,
     fields,
-    late,
+    imported_later,
+    integer_between,
     one_of,
 )
 from trainc.kubernetes.violations import PATTERN, TOO_LONG, shown
@@ -42,7 +42,7 @@ _IPC_SYSCTLS: Final = frozenset(
     for name in ("msg", "msgmax", "msgmnb", "msgmni", "sem", "shm", "shm_rmid_forced", "shmall", "shmmax", "shmmni")
 )
 
-_id: Final = between(0, 2**31 - 1)
+_id: Final = integer_between(0, 2**31 - 1)
 _profile: Final = one_of(*PROFILES)
 
 
@@ -158,23 +158,25 @@ _common: Final[dict[str, FieldRule]] = {
     "runAsUser": _id,
     "seccompProfile": seccomp,
 }
-_of_container: Final = fields({**_common, "procMount": _proc_mount, "windowsOptions": late("windows", "options")})
+_of_container: Final = fields(
+    {**_common, "procMount": _proc_mount, "windowsOptions": imported_later("windows", "options")}
+)
 of_pod: Final = fields(
     {
         **_common,
         "fsGroup": _id,
         "fsGroupChangePolicy": one_of("Always", "OnRootMismatch"),
         "seLinuxChangePolicy": one_of("Recursive"),
-        "supplementalGroups": each(_id),
+        "supplementalGroups": each_item(_id),
         "supplementalGroupsPolicy": one_of("Merge", "Strict"),
         "sysctls": sysctls,
-        "windowsOptions": late("windows", "options"),
+        "windowsOptions": imported_later("windows", "options"),
     }
 )
 """The rule for a pod's security context."""
 
 
-def of_container(violations: PodViolations, at: At, value: Tree) -> None:
+def container_security(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a container's security context."""
     _of_container(violations, at, value)
     if value.get("allowPrivilegeEscalation") is False:

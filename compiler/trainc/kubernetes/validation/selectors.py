@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata
-from trainc.kubernetes.validation.combinators import PodViolations, each, field_of, fields, subdomain
+from trainc.kubernetes.validation.combinators import PodViolations, each_item, field_of, fields, subdomain
 from trainc.kubernetes.violations import ENUM, INVALID_LABEL, shown
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _values(violations: PodViolations, at: At, value: Tree) -> None:
             metadata.bad_value(violations, place, text, f"values[{index}]")
 
 
-label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpressions": each(requirement)})
+label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpressions": each_item(requirement)})
 """The rule for a selector of pods or namespaces by label."""
 
 

@@ -19,7 +19,7 @@ from trainc.kubernetes.validation.combinators import (
     cluster_field,
     label,
     one_of,
-    required,
+    required_fields,
     subdomain,
 )
 from trainc.kubernetes.violations import TOO_LONG, shown
@@ -47,14 +47,14 @@ def _with_required(*keys: str) -> FieldRule:
     """Return the rule for a source of which only the required fields are checked."""
 
     def rule(violations: PodViolations, at: At, value: Tree) -> None:
-        required(violations, at, value, *keys)
+        required_fields(violations, at, value, *keys)
 
     return rule
 
 
 def _with_secret(*keys: str) -> FieldRule:
     def rule(violations: PodViolations, at: At, value: Tree) -> None:
-        required(violations, at, value, *keys)
+        required_fields(violations, at, value, *keys)
         _secret(violations, at, value)
 
     return rule
@@ -62,7 +62,7 @@ def _with_secret(*keys: str) -> FieldRule:
 
 def _secret(violations: PodViolations, at: At, value: Tree) -> None:
     if (secret := value.get("secretRef")) is not None:
-        required(violations, (at, "secretRef"), secret, "name")
+        required_fields(violations, (at, "secretRef"), secret, "name")
 
 
 def _fault(violations: PodViolations, at: At, message: str, help: str, *, field: str = "") -> None:
@@ -80,7 +80,7 @@ def _too_long(violations: PodViolations, at: At, value: str, maximum: int) -> No
 
 
 def _disk_with_partition(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "volumeID")
+    required_fields(violations, at, value, "volumeID")
     _number(violations, (at, "partition"), value.get("partition", 0))
 
 
@@ -94,13 +94,13 @@ def _gce(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _git(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "repository")
+    required_fields(violations, at, value, "repository")
     if directory := value.get("directory"):
-        files.below(violations, (at, "directory"), directory)
+        files.path_in_directory(violations, (at, "directory"), directory)
 
 
 def _iscsi(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "targetPortal", "iqn")
+    required_fields(violations, at, value, "targetPortal", "iqn")
     if value.get("iqn"):
         _iscsi_name(violations, (at, "iqn"), value["iqn"])
     _number(violations, (at, "lun"), value.get("lun", 0))
@@ -148,7 +148,7 @@ def _flocker(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _quobyte(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "registry", "volume")
+    required_fields(violations, at, value, "registry", "volume")
     registry, tenant = value.get("registry"), value.get("tenant", "")
     if registry and len(tenant.encode()) > _MAX_TENANT:
         _too_long(violations, (at, "tenant"), tenant, _MAX_TENANT)
@@ -176,13 +176,13 @@ def _fibre_channel(violations: PodViolations, at: At, value: Tree) -> None:
         help = "remove one of them" if targets else "add one of them"
         _fault(violations, at, message, help, field=cluster_field(at, "targetWWNs"))
     if targets and "lun" not in value:
-        required(violations, at, value, "lun")
+        required_fields(violations, at, value, "lun")
     elif targets:
         _number(violations, (at, "lun"), value["lun"])
 
 
 def _flex(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "driver")
+    required_fields(violations, at, value, "driver")
     for key in value.get("options") or ():
         if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
             message = f"option {key} uses a domain that Kubernetes reserves"
@@ -198,7 +198,7 @@ def _flex(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _azure_disk(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "diskName")
+    required_fields(violations, at, value, "diskName")
     if "cachingMode" in value:
         _caching(violations, (at, "cachingMode"), value["cachingMode"])
     kind = value.get("kind", "Shared")
@@ -206,14 +206,14 @@ def _azure_disk(violations: PodViolations, at: At, value: Tree) -> None:
     prefix = _DISKS.get(kind, "https://")
     uri = value.get("diskURI") or ""
     if not uri:
-        required(violations, at, value, "diskURI")
+        required_fields(violations, at, value, "diskURI")
     elif not uri.startswith(prefix):
         message = f"diskURI must start with {prefix} for kind {kind}, but is {uri}"
         _fault(violations, (at, "diskURI"), message, "fix diskURI, or change kind, which defaults to Shared")
 
 
 def _storage_os(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "volumeName")
+    required_fields(violations, at, value, "volumeName")
     for key in ("volumeName", "volumeNamespace"):
         if value.get(key):
             label(violations, (at, key), value[key])
@@ -221,14 +221,14 @@ def _storage_os(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _csi(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "driver")
+    required_fields(violations, at, value, "driver")
     driver = value.get("driver") or ""
     if len(driver.encode()) > _MAX_DRIVER:
         _too_long(violations, (at, "driver"), driver, _MAX_DRIVER)
     elif driver:
         subdomain(violations, (at, "driver"), driver.lower())
     if (secret := value.get("nodePublishSecretRef")) is not None:
-        required(violations, (at, "nodePublishSecretRef"), secret, "name")
+        required_fields(violations, (at, "nodePublishSecretRef"), secret, "name")
         if (name := secret.get("name")) and names.is_dns1123_subdomain(name):
             place = ((at, "nodePublishSecretRef"), "name")
             violations.bad_name(place, name, "subdomain", field=cluster_field(at, "name"))

@@ -14,10 +14,10 @@ from trainc.kubernetes.validation.combinators import (
     FieldRule,
     PodViolations,
     cluster_field,
+    imported_later,
     label,
-    late,
     one_of,
-    required,
+    required_fields,
 )
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.validation.resources import thousandths
@@ -54,14 +54,14 @@ def volumes(violations: PodViolations, at: At, volumes: list[Tree]) -> None:
         if len(sources) == 1:
             SOURCES[sources[0]](violations, (here, sources[0]), volume[sources[0]])
         elif sources:
-            _several(violations, here, volume)
+            _one_source(violations, here, volume)
         if "iscsi" in volume:
             from trainc.kubernetes.validation import volumedrivers
 
             volumedrivers.target_length(violations, here, volume)
         name = volume.get("name", "")
         if not name:
-            required(violations, here, volume, "name")
+            required_fields(violations, here, volume, "name")
         elif not _is_valid_name(name):
             label(violations, (here, "name"), name)
         if first := violations.volumes.get(name):
@@ -92,7 +92,7 @@ def _is_valid_name(name: str) -> bool:
     return not names.is_dns1123_label(name)
 
 
-def _several(violations: PodViolations, at: At, volume: Tree) -> None:
+def _one_source(violations: PodViolations, at: At, volume: Tree) -> None:
     """Check a volume with more than one source."""
     first, *others = (source for source in SOURCES if source in volume)
     SOURCES[first](violations, (at, first), volume[first])
@@ -121,7 +121,7 @@ def _empty_dir(violations: PodViolations, at: At, value: Tree) -> None:
 def _host_path(violations: PodViolations, at: At, value: Tree) -> None:
     path = value.get("path")
     if not path:
-        required(violations, at, value, "path")
+        required_fields(violations, at, value, "path")
         return
     files.no_parent(violations, (at, "path"), path)
     if kind := value.get("type"):
@@ -135,7 +135,7 @@ def _secret(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _config_map(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "name")
+    required_fields(violations, at, value, "name")
     _files(violations, at, value)
 
 
@@ -147,11 +147,11 @@ def _files(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 def _claim(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "claimName")
+    required_fields(violations, at, value, "claimName")
 
 
 def _nfs(violations: PodViolations, at: At, value: Tree) -> None:
-    required(violations, at, value, "server", "path")
+    required_fields(violations, at, value, "server", "path")
     if (path := value.get("path")) and path[0] != "/":
         files.not_absolute(violations, (at, "path"), path)
 
@@ -184,7 +184,7 @@ SOURCES: Final[dict[str, FieldRule]] = {
     "cinder": _driver,
     "cephfs": _driver,
     "quobyte": _driver,
-    "downwardAPI": late("projections", "downward_api"),
+    "downwardAPI": imported_later("projections", "downward_api"),
     "fc": _driver,
     "flexVolume": _driver,
     "configMap": _config_map,
@@ -194,10 +194,10 @@ SOURCES: Final[dict[str, FieldRule]] = {
     "portworxVolume": _driver,
     "azureDisk": _driver,
     "storageos": _driver,
-    "projected": late("projections", "projected"),
+    "projected": imported_later("projections", "projected"),
     "scaleIO": _driver,
     "csi": _driver,
-    "ephemeral": late("claimtemplates", "ephemeral"),
+    "ephemeral": imported_later("claimtemplates", "ephemeral"),
     "image": _image,
 }
 """In the API server's order: if a volume sets two sources, the later one is reported and only the first is checked."""

@@ -31,7 +31,7 @@ def violations(accelerators: Tree) -> Iterator[Violation]:
             at: Path = (*here, "volumes", index)
             for key in ("hostPath", "mountPath"):
                 if not volume[key].startswith("/"):
-                    yield _relative(key, volume[key], (*at, key))
+                    yield _relative_amount(key, volume[key], (*at, key))
             if ".." in volume["hostPath"].split("/"):
                 yield _leads_out(volume["hostPath"], (*at, "hostPath"))
             first, where = volumes.setdefault(volume["name"], (volume["hostPath"], (*at, "name")))
@@ -40,7 +40,9 @@ def violations(accelerators: Tree) -> Iterator[Violation]:
         names = [variable["name"] for variable in accelerator.get("env") or ()]
         for index, variable in enumerate(accelerator.get("envVars") or ()):
             if variable["name"] in names:
-                yield _twice(variable["name"], (*here, "envVars", index), (*here, "env", names.index(variable["name"])))
+                yield _duplicate_accelerator(
+                    variable["name"], (*here, "envVars", index), (*here, "env", names.index(variable["name"]))
+                )
 
 
 def _resource(resource: str, path: Path) -> Violation:
@@ -49,7 +51,7 @@ def _resource(resource: str, path: Path) -> Violation:
     return Violation.at(path, RESOURCE_NAME, message, help, key=True)
 
 
-def _relative(key: str, value: str, path: Path) -> Violation:
+def _relative_amount(key: str, value: str, path: Path) -> Violation:
     message = f'{key} must be an absolute path, not "{value}"'
     return Violation.at(path, PATTERN, message, f"use /{value}, or another absolute path")
 
@@ -65,7 +67,7 @@ def _two_volumes(name: str, other: str, path: Path, first: Path) -> Violation:
     return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))
 
 
-def _twice(name: str, path: Path, first: Path) -> Violation:
+def _duplicate_accelerator(name: str, path: Path, first: Path) -> Violation:
     message = f'variable "{name}" is set twice'
     help = "remove one: envVars is the older name of env"
     return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))

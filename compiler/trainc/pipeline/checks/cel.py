@@ -19,7 +19,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import EACH
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.names import LONGEST_LABEL
-from trainc.kubernetes.trees import Path, Tree, each
+from trainc.kubernetes.trees import Path, Tree, values_at
 from trainc.kubernetes.violations import Violation, field_of, listed, shown
 
 CLAIM_NAMESPACE: Final = Declaration(
@@ -60,7 +60,7 @@ def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
         yield Violation.at(
             (*path, "metadata", "name"),
             TRAINJOB_NAME,
-            f"{shown(name)} is not a valid TrainJob name: it {_misnamed(name)}",
+            f"{shown(name)} is not a valid TrainJob name: it {_name_help(name)}",
             f"use lowercase letters, digits and `-`, and start with a letter{_example(name)}",
         )
 
@@ -225,7 +225,7 @@ def broken_rules(kind: str, value: Tree, reported: Collection[Violation] = ()) -
     """Yield the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
     known = {violation.path for violation in reported}
     for rule in RULES[kind]:
-        for path, found in each(value, rule.at):
+        for path, found in values_at(value, rule.at):
             for violation in rule.check(found, path):
                 if violation.path not in known:
                     yield violation
@@ -237,7 +237,7 @@ def _name(job: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _misnamed(name: str) -> str:
+def _name_help(name: str) -> str:
     from trainc.kubernetes.misnamed import LABEL, fault
 
     return "starts with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)

@@ -32,7 +32,7 @@ def is_below_one(count: Any) -> bool:
     return isinstance(count, int) and count < 1
 
 
-def of_trainjob(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
+def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
     """Yield the warnings about a TrainJob together with its patched runtime."""
     if not plan.jobs:
         yield Diagnostic.of(
@@ -75,7 +75,7 @@ def refuses_zero_nodes(runtime: Runtime) -> bool:
     return "elasticPolicy" in runtime.settings or "coscheduling" in (runtime.gang or {})
 
 
-def of_runtime(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
+def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
     """Yield the warnings about a runtime."""
     if traits.checks_counts:
         return

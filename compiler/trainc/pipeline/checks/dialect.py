@@ -42,7 +42,7 @@ NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
 
 
 @check("mixed-dialects", stage="schema", title="Fields of two Trainer versions in one TrainJob", own=True)
-def mixed(document: Document, detected: Detected) -> Iterator[Finding]:
+def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
     """No Trainer release reads both fields: each silently drops one of them."""
     mark, conflict = detected.mark, detected.conflict
     new = SPELLINGS[str(mark[-1])]
@@ -64,7 +64,7 @@ def mixed(document: Document, detected: Detected) -> Iterator[Finding]:
     title="TrainJob for an older Trainer version",
     own=True,
 )
-def older(document: Document, detected: Detected) -> Iterator[Finding]:
+def older_fields(document: Document, detected: Detected) -> Iterator[Finding]:
     """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
     mark, release = detected.mark, load(detected.key).NAME
     if mark == PROCESSES:
@@ -74,7 +74,7 @@ def older(document: Document, detected: Detected) -> Iterator[Finding]:
     else:
         new = SPELLINGS[str(mark[-1])]
         message = (
-            _of_version(document.value["apiVersion"], release)
+            _version_message(document.value["apiVersion"], release)
             if mark == ("apiVersion",)
             else f"{_named(mark, document)} belongs to {release}; a Trainer v2.3 cluster drops it"
         )
@@ -90,7 +90,7 @@ def older(document: Document, detected: Detected) -> Iterator[Finding]:
     )
 
 
-def _of_version(version: str, release: str) -> str:
+def _version_message(version: str, release: str) -> str:
     """Return the message about an apiVersion that Trainer v2.3 does not serve."""
     if version == DRAFT_VERSION:
         return f"no release serves apiVersion {version}; trainc reads the object as one of {release}"
@@ -153,7 +153,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 @check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
-    from trainc.base.nearest import meant
+    from trainc.base.nearest import suggestion_or
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
     for path, name in _targeted(plan):
@@ -162,7 +162,7 @@ def targets(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f'the override targets replicated job "{name}", which runtime "{plan.runtime.id.name}" does not '
             "have",
-            help=meant(name, known, f"use {' or '.join(known)}"),
+            help=suggestion_or(name, known, f"use {' or '.join(known)}"),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )
@@ -258,7 +258,7 @@ def older_runtime(document: Document, count: object) -> Iterator[Finding]:
     version = document.value["apiVersion"]
     if version != VERSION:
         yield Finding(
-            message=_of_version(version, load("v1.9").NAME),
+            message=_version_message(version, load("v1.9").NAME),
             help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
             if document.file != "-"
             else f"use {VERSION}, or run `trainc upgrade`",

@@ -13,7 +13,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.kubernetes.images import is_reference
 from trainc.kubernetes.violations import Violation
-from trainc.pipeline.checks.job import JobFault, first
+from trainc.pipeline.checks.job import JobFault, first_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
                 image = container.get("image")
                 if image and not is_reference(image):
                     base: Path = (*JOBS_OF_JOBSET, index, *POD_TEMPLATE)
-                    subject = first(jobset, replicated)._replace(apiVersion="v1", kind="Pod")
+                    subject = first_job(jobset, replicated)._replace(apiVersion="v1", kind="Pod")
                     yield JobFault(subject, _violation(("spec", kind, at, "image"), image), base)
 
 

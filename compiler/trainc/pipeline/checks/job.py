@@ -88,11 +88,11 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
             from trainc.pipeline.checks import joblabels
 
             for violation in joblabels.violations(jobset, index):
-                yield JobFault(first(jobset, replicated), violation, ())
+                yield JobFault(first_job(jobset, replicated), violation, ())
         if found or _runs_nothing(job):
             continue
         pod = job["spec"]["template"]
-        for violation in validation.of_pod(pod):
+        for violation in validation.pod_violations(pod):
             yield JobFault(ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, *JOB.pods[0]))
     if spec.get("volumeClaimPolicies"):
         from trainc.pipeline.checks import volumeclaims
@@ -103,18 +103,18 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
 
 def _checked(jobset: Tree, replicated: Tree) -> tuple[Tree, list[Violation]]:
     """Return the first Job of a replicated job that has violations, and these; else the first Job."""
-    first_job = made(jobset, replicated)
-    found = _violations(jobset, first_job)
+    first = make_job(jobset, replicated)
+    found = _violations(jobset, first)
     if not found and replicated.get("replicas", 1) > 1:
-        for replica in _other_names(first_job, replicated["replicas"]):
-            job = made(jobset, replicated, replica)
+        for replica in _other_names(first, replicated["replicas"]):
+            job = make_job(jobset, replicated, replica)
             if found := _violations(jobset, job):
                 return job, found
-    return first_job, found
+    return first, found
 
 
 def _violations(jobset: Tree, job: Tree) -> list[Violation]:
-    return validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
+    return validation.job_violations(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
 
 
 def _other_names(job: Tree, replicas: int) -> Iterator[int]:
@@ -149,16 +149,16 @@ def _placed(jobset: Tree, fault: JobFault) -> JobFault:
     return JobFault(fault.object, violation._replace(path=there, message=message), ())
 
 
-def first(jobset: Tree, replicated: Tree) -> ObjectId:
+def first_job(jobset: Tree, replicated: Tree) -> ObjectId:
     """Return the first Job of a replicated job."""
     namespace, name = (jobset["metadata"].get(key, "") for key in ("namespace", "name"))
     return ObjectId(JOB.versions[0], JOB.kind, namespace, f"{name}-{replicated['name']}-0")
 
 
-def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
+def make_job(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
     """Return a Job of a replicated job, without the fields that JobSet adds and that are always valid."""
     template, name = replicated["template"], f"{jobset['metadata']['name']}-{replicated['name']}-{replica}"
-    metadata: Tree = {"name": name, **_kept(jobset, template.get("metadata") or {})}
+    metadata: Tree = {"name": name, **_kept_metadata(jobset, template.get("metadata") or {})}
     if namespace := jobset["metadata"].get("namespace"):
         metadata["namespace"] = namespace
     pod_template = template["spec"]["template"]
@@ -170,7 +170,7 @@ def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
         pod["nodeSelector"] = (pod.get("nodeSelector") or {}) | {
             NAMESPACED_JOB: f"{namespace}_{name}" if namespace else name
         }
-    pod_metadata = _kept(jobset, pod_template.get("metadata") or {})
+    pod_metadata = _kept_metadata(jobset, pod_template.get("metadata") or {})
     spec = template["spec"] | {"template": ({"metadata": pod_metadata} if pod_metadata else {}) | {"spec": pod}}
     return {"apiVersion": JOB.versions[0], "kind": JOB.kind, "metadata": metadata, "spec": spec}
 
@@ -187,7 +187,7 @@ def placed_by_selector(jobset: Tree, template: Tree) -> bool:
     return EXCLUSIVE in of_job and BY_NODE_SELECTOR in of_job
 
 
-def _kept(jobset: Tree, metadata: Tree) -> Tree:
+def _kept_metadata(jobset: Tree, metadata: Tree) -> Tree:
     """Return a template's labels and annotations without overwritten ones; JobSet does not copy other metadata."""
     kept = {}
     for field in ("labels", "annotations"):

@@ -32,8 +32,8 @@ def numbers(jobset: Tree, replicated: Tree, replica: int = 0) -> dict[str, int]:
     return {
         "global-replicas": sum(map(replicas, everyone)),
         "group-replicas": sum(map(replicas, peers)),
-        "job-global-index": _before(replicated, everyone) + replica,
-        "job-group-index": _before(replicated, peers) + replica,
+        "job-global-index": _jobs_before(replicated, everyone) + replica,
+        "job-group-index": _jobs_before(replicated, peers) + replica,
     }
 
 
@@ -78,6 +78,6 @@ def _number(jobset: Tree, job: str, label: str, field: str, owners: str) -> Viol
     )
 
 
-def _before(replicated: Tree, jobs: list[Tree]) -> int:
+def _jobs_before(replicated: Tree, jobs: list[Tree]) -> int:
     """Return the number of Jobs of the replicated jobs that precede one in a list."""
     return sum(map(replicas, jobs[: jobs.index(replicated)]))

@@ -42,7 +42,7 @@ def stored(jobset: Tree) -> Iterator[Violation]:
     """Check the size of the whole JobSet; the violation is at its largest part."""
     size = _json_size(jobset)
     if size > MAX_STORED:
-        path, largest = _largest(jobset, size)
+        path, largest = _largest_part(jobset, size)
         yield Violation.at(
             path,
             OBJECT_TOO_LARGE,
@@ -116,7 +116,7 @@ def _json_size(tree: Any) -> int:
     return _size(text) + sum(text.count(character) * (6 - _size(character)) for character in _ESCAPED)
 
 
-def _largest(tree: Any, size: int) -> tuple[Path, int]:
+def _largest_part(tree: Any, size: int) -> tuple[Path, int]:
     """Return the smallest part of a tree that makes up most of it, and its size."""
     path: Path = ()
     while isinstance(tree, dict | list) and tree:

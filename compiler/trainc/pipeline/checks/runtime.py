@@ -65,7 +65,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
 
 
 @check("runtime-deprecated", stage="runtime", severity="warning", title="Deprecated runtime")
-def deprecated(runtime: Runtime) -> Iterator[Finding]:
+def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
     """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
     if runtime.id.kind == CLUSTER_RUNTIME.kind and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:
         yield Finding(
@@ -76,4 +76,4 @@ def deprecated(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Runtime]], ...]] = (replicas, containers, deprecated)
+CHECKS: Final[tuple[Check[[Runtime]], ...]] = (replicas, containers, deprecated_runtime)

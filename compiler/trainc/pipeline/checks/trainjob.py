@@ -67,7 +67,7 @@ def initializers(plan: Plan) -> Iterator[Finding]:
     for part, step in STEPS.items():
         if get(plan.job.spec, ("initializer", part)) is None:
             continue
-        lacks = _lacks(plan.jobs, step)
+        lacks = _missing_part(plan.jobs, step)
         if not lacks:
             continue
         yield Finding(
@@ -78,7 +78,7 @@ def initializers(plan: Plan) -> Iterator[Finding]:
         )
 
 
-def _lacks(jobs: list[Tree], step: str) -> str:
+def _missing_part(jobs: list[Tree], step: str) -> str:
     """Return the part that the replicated jobs lack for an initializer, or an empty string."""
     job = next((job for job in jobs if job.get("name") == step), None)
     if job is None:
@@ -104,7 +104,7 @@ def _such_as(plan: Plan, step: str) -> str:
             entry = level.find(key) if key[0] in CLUSTER_SCOPED else None
             runtime = entry.conform()[0] if entry else None
             same = runtime is not None and runtime.framework == plan.runtime.framework
-            if runtime and same and not _lacks(runtime.spec.get("replicatedJobs") or [], step):
+            if runtime and same and not _missing_part(runtime.spec.get("replicatedJobs") or [], step):
                 return f", such as {key[2]}"
     return ""
 

@@ -31,11 +31,11 @@ def violations(jobset: Tree) -> Iterator[tuple[ObjectId, Violation, Path]]:
         for t, template in enumerate(policy.get("templates") or ()):
             metadata = template.get("metadata") or {}
             claim = ObjectId("v1", "PersistentVolumeClaim", namespace, f"{metadata.get('name', '')}-{owner}")
-            for violation in _of_template(metadata, get(template, ("spec",), {})):
+            for violation in _template_violations(metadata, get(template, ("spec",), {})):
                 yield claim, violation, ("spec", "volumeClaimPolicies", p, "templates", t)
 
 
-def _of_template(metadata: Tree, spec: Tree) -> Iterator[Violation]:
+def _template_violations(metadata: Tree, spec: Tree) -> Iterator[Violation]:
     """Yield the violations of a template's labels, annotations and spec."""
     copied = {key: metadata[key] for key in ("annotations", "labels") if metadata.get(key)}
     if copied:

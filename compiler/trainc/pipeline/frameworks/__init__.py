@@ -118,7 +118,7 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
 
 
 @check("reserved-env", stage="trainjob", title="Variable that the framework sets")
-def reserved(plan: Plan) -> Iterator[Finding]:
+def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
@@ -153,5 +153,5 @@ def secret(plan: Plan) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (lost_fields, reserved, secret)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (lost_fields, reserved_env, secret)
 """The checks that every framework shares."""

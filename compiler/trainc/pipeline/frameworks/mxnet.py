@@ -106,7 +106,7 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
     for role, name in named.items():
         if role not in assigned:
             jobs = ", ".join(str(job.get("name")) for job in plan.jobs)
-            yield of_policy(
+            yield policy_finding(
                 plan,
                 f'the {role} is job "{name}", which the runtime does not have',
                 f"use a job of the runtime: {jobs}" if jobs else "add replicated jobs to the runtime",
@@ -116,14 +116,14 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
     for role in ROLES:
         if is_local(plan) and role in assigned and role != WORKER:
             name = plan.jobs[assigned[role]].get("name")
-            yield of_policy(
+            yield policy_finding(
                 plan,
                 f'mode local allows only a worker, but job "{name}" is a {role}',
                 "remove the job, or set mode: dist",
                 "mode",
             )
         elif not is_local(plan) and role not in assigned and role not in named:
-            yield of_policy(
+            yield policy_finding(
                 plan,
                 f"mode dist requires a {role}, but no job of the runtime is the {role}",
                 f'add a replicated job "{role}", or name the job in roles; without servers, set mode: local',
@@ -132,7 +132,7 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
     for role, other in ((SCHEDULER, SERVER), (SCHEDULER, WORKER), (SERVER, WORKER)):
         if role in assigned and assigned.get(other) == assigned[role]:
             name = plan.jobs[assigned[role]].get("name")
-            yield of_policy(
+            yield policy_finding(
                 plan, f'job "{name}" is both the {role} and the {other}', "give each role its own job", "roles"
             )
 
@@ -174,7 +174,7 @@ def wrong_pods(plan: Plan) -> Iterator[Finding]:
             )
 
 
-def of_policy(plan: Plan, message: str, help: str, *path: str) -> Finding:
+def policy_finding(plan: Plan, message: str, help: str, *path: str) -> Finding:
     """Return a finding at a field of the runtime's policy."""
     at = ("spec", "mlPolicy", "mxnet", *path)
     return Finding(message=message, help=help, place=plan.runtime.at(*at))

@@ -41,12 +41,12 @@ def apply(plan: Plan) -> Plan:
     ]
     node = plan.find(plan.trainer, NODE)
     for container in plan.containers(plan.trainer):
-        own = [*cluster, *of_node(plan)] if container == node else cluster
+        own = [*cluster, *node_variables(plan)] if container == node else cluster
         plan = plan._replace(spec=edit(plan.spec, container.path, partial(with_variables, own)))
     return plan.on(node, ports=[{"containerPort": port}])
 
 
-def of_node(plan: Plan) -> list[Tree]:
+def node_variables(plan: Plan) -> list[Tree]:
     """Return the variables that only the launcher reads: its own host name, and the number of processes to start."""
     count = plan.job.trainer.get("numProcPerNode")
     processes = [] if count is None else [value("PADDLE_NPROC_PER_NODE", count)]

@@ -26,7 +26,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     if not waiting or not any(plan.counts[job] for job in range(len(plan.jobs)) if job != waiting[0][0]):
         return
     for job, path in waiting:
-        yield LintFinding("gang-waits-for-itself", path, (plan.jobs[job]["name"], _before(plan, job)))
+        yield LintFinding("gang-waits-for-itself", path, (plan.jobs[job]["name"], _dependencies_text(plan, job)))
 
 
 @lint_rule("gang-waits-for-itself", "Gang that waits for itself")
@@ -51,7 +51,7 @@ def _waiting(plan: Plan) -> Iterator[tuple[int, Path]]:
             yield index, ("startupPolicy", "startupPolicyOrder")
 
 
-def _before(plan: Plan, job: int) -> str:
+def _dependencies_text(plan: Plan, job: int) -> str:
     """Return the names of the jobs that a job waits for, for a message."""
     names = [entry["name"] for entry in plan.jobs[job].get("dependsOn") or [plan.jobs[job - 1]]]
     return " and ".join(f'job "{name}"' for name in names)

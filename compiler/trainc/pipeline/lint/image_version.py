@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import containers, lint_rule
-from trainc.pipeline.lint.triggers import versioned
+from trainc.pipeline.lint.triggers import has_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the images of all containers that have no fixed version."""
     for path, container in containers(plan):
         image = container.get("image")
-        if image and not versioned(image) and container.get("imagePullPolicy") != PRELOADED:
+        if image and not has_version(image) and container.get("imagePullPolicy") != PRELOADED:
             yield LintFinding("image-version", (*path, "image"), (image,))
 
 

@@ -25,7 +25,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     """
     if traits(plan.runtime).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
-    marks = [scheduler.MARK for scheduler in schedulers.of(dict.fromkeys(schedulers.SCHEDULERS))]
+    marks = [scheduler.MARK for scheduler in schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))]
     templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
     if not any(mark.key in template.get(mark.field, {}) for template in templates for mark in marks):
         yield LintFinding("no-gang", (), shared=True)

@@ -25,11 +25,16 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     for path, container in containers(plan):
         names = {name: kind for kind in ("requests", "limits") for name in get(container, ("resources", kind)) or ()}
         for name, kind in names.items():
-            if "/" in name and name not in DEVICES and name not in plan.project.accelerators and (near := meant(name)):
+            if (
+                "/" in name
+                and name not in DEVICES
+                and name not in plan.project.accelerators
+                and (near := known_name(name))
+            ):
                 yield LintFinding("resource-typo", (*path, "resources", kind, name), (name, near), key=True)
 
 
-def meant(name: str) -> str | None:
+def known_name(name: str) -> str | None:
     """Return the known name that a name is probably meant to be.
 
     Digits distinguish models, and a first letter distinguishes kinds of devices (vgpu): such names are not misspelled.

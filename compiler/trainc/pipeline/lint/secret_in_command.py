@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import containers, lint_rule
-from trainc.pipeline.lint.triggers import named_secret, suspicious
+from trainc.pipeline.lint.triggers import may_hold_secret, named_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def secrets(text: str) -> Iterator[tuple[str, Stretch]]:
     """Yield the secrets that are recognized by their form: a description, and the range."""
     from trainc.source import patterns
 
-    if suspicious(text):
+    if may_hold_secret(text):
         kinds = (
             ("a private key", patterns.private_keys),
             ("a token", patterns.tokens),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import containers, lint_rule
 from trainc.pipeline.lint.secret_in_command import secrets
-from trainc.pipeline.lint.triggers import names_secret, suspicious
+from trainc.pipeline.lint.triggers import may_hold_secret, names_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         for index, variable in enumerate(container.get("env") or ()):
             name, text = variable["name"], variable.get("value", "")
             by_name = names_secret(name) and is_literal(text)
-            if by_name or (suspicious(text) and next(secrets(text), None)):
+            if by_name or (may_hold_secret(text) and next(secrets(text), None)):
                 yield LintFinding("secret-in-env", (*path, "env", index), (variable["name"],))
 
 

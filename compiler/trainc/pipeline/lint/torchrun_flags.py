@@ -45,7 +45,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         return
     container: Tree = get(stored(plan), slot.path, {})
     for (name, value), word in flags(launch(words(container))).items():
-        meant = contradicted(plan, container, name, value)
+        meant = flag_conflict(plan, container, name, value)
         if meant is not None:
             what = (name, "" if name == "standalone" else value, *meant)
             yield LintFinding("torchrun-flags", (*slot.path, *word.path), what, part=word.part)
@@ -82,7 +82,7 @@ def flags(command: list[Word]) -> dict[tuple[str, str], Word]:
     return {(name, value): word for name, (value, word) in found.items() if "$" not in value and "`" not in value}
 
 
-def contradicted(plan: Plan, container: Tree, name: str, value: str) -> tuple[str, str] | None:
+def flag_conflict(plan: Plan, container: Tree, name: str, value: str) -> tuple[str, str] | None:
     """Return the conflict of a flag with the plan, as the reason and its field, or None."""
     variables = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
     if name == "nnodes":
@@ -90,7 +90,7 @@ def contradicted(plan: Plan, container: Tree, name: str, value: str) -> tuple[st
         fits = given is None or wanted is None or given[0] <= plan.nodes <= given[1]
         return None if fits else (nodes_of(plan), "numNodes")
     if name == "nproc-per-node":
-        return of_processes(plan, container, variables, value)
+        return process_conflict(plan, container, variables, value)
     if plan.nodes < 2:
         return None
     if name == "standalone":
@@ -124,7 +124,7 @@ def nodes_of(plan: Plan) -> str:
     return f"the {plan.job.word} has {plural(plan.nodes, 'node')}"
 
 
-def of_processes(plan: Plan, container: Tree, variables: dict[str, str], value: str) -> tuple[str, str] | None:
+def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], value: str) -> tuple[str, str] | None:
     """Return the conflict of the processes per node with numProcPerNode, else with the GPUs, or None.
 
     One process can use several GPUs. Processes on CPUs have a default that the user did not choose.

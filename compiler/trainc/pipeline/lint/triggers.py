@@ -101,7 +101,7 @@ def triggers(plan: Plan) -> Iterator[str]:
     elif not framework.independent_nodes and sum(plan.counts) > 1:
         yield "no-gang"
     if QUEUE in plan.labels:
-        yield from of_queued(plan)
+        yield from queued_rules(plan)
     if plan.annotations and ELASTIC in plan.annotations:
         yield "elastic-jobset"
     network = spec["network"]
@@ -126,9 +126,9 @@ def triggers(plan: Plan) -> Iterator[str]:
             yield from ("host-network-port", "rendezvous-host")
         for key in CONTAINERS:
             for container in pod.get(key) or ():
-                yield from of_container(container)
+                yield from container_rules(container)
                 if container.get("name") == NODE and key == "containers":
-                    yield from of_node(container, framework.family)
+                    yield from node_rules(container, framework.family)
 
 
 def has_own_overhead(pod: Tree) -> bool:
@@ -136,7 +136,7 @@ def has_own_overhead(pod: Tree) -> bool:
     return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
 
 
-def of_queued(plan: Plan) -> Iterator[str]:
+def queued_rules(plan: Plan) -> Iterator[str]:
     """Yield the rules that a JobSet with a Kueue queue may break."""
     if plan.job.spec.get("suspend") or plan.delivery.suspend or (plan.patches and plan.patches.suspends):
         yield "suspended-with-queue"
@@ -148,22 +148,22 @@ def of_queued(plan: Plan) -> Iterator[str]:
             yield "queue-no-requests"
 
 
-def of_container(container: Tree) -> Iterator[str]:
+def container_rules(container: Tree) -> Iterator[str]:
     """Yield the rules that any container may break."""
-    if not versioned(container.get("image", "")):
+    if not has_version(container.get("image", "")):
         yield "image-version"
     for variable in container.get("env") or ():
         if text := variable.get("value"):
-            yield from of_variable(variable["name"], text)
+            yield from variable_rules(variable["name"], text)
     if "resources" in container:
-        yield from of_resources(container["resources"])
+        yield from resource_rules(container["resources"])
     for key in ("command", "args"):
         for word in container.get(key) or ():
             if holds_secret(word):
                 yield "secret-in-command"
 
 
-def of_resources(resources: Tree) -> Iterator[str]:
+def resource_rules(resources: Tree) -> Iterator[str]:
     """Yield the rules that the resources of any container may break."""
     for key in ("limits", "requests"):
         for name, amount in (resources.get(key) or {}).items():
@@ -175,7 +175,7 @@ def of_resources(resources: Tree) -> Iterator[str]:
                     yield "memory-unit"
 
 
-def suspicious(text: str) -> bool:
+def may_hold_secret(text: str) -> bool:
     """Return whether a text may hold a token, a private key, or an address with a password."""
     if len(text) < SHORTEST:
         return False
@@ -196,20 +196,20 @@ def named_secret(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def holds_secret(word: str) -> bool:
     """Return whether a word of a command may hold a secret."""
-    return suspicious(word) or named_secret(word)
+    return may_hold_secret(word) or named_secret(word)
 
 
-def of_node(container: Tree, family: str) -> Iterator[str]:
+def node_rules(container: Tree, family: str) -> Iterator[str]:
     """Yield the rules that a training container may break."""
     if "resources" not in container:
         yield "no-resources"
     elif family == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
         yield "no-shared-memory"
     if command := container.get("command"):
-        yield from of_command(command, container.get("args") or (), family)
+        yield from command_rules(command, container.get("args") or (), family)
 
 
-def of_command(command: list[str], args: list[str] | tuple[()], family: str) -> Iterator[str]:
+def command_rules(command: list[str], args: list[str] | tuple[()], family: str) -> Iterator[str]:
     """Yield the rules that the command of a training container may break."""
     python = command[0].rpartition("/")[2].startswith("python")
     for word in (*command, *args):
@@ -232,7 +232,7 @@ def shared_memory(mount: Tree) -> bool:
     return mount["mountPath"].rstrip("/") in ("/dev/shm", "/dev")
 
 
-def versioned(image: str) -> bool:
+def has_version(image: str) -> bool:
     """Return whether an image has a fixed version: a digest, or a tag other than `latest`.
 
     >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
@@ -243,12 +243,12 @@ def versioned(image: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def of_variable(name: str, text: str) -> tuple[str, ...]:
+def variable_rules(name: str, text: str) -> tuple[str, ...]:
     """Return the rules that a variable with a literal value may break."""
     rules = []
     if name in OF_NCCL or (name == INTERFACES and "lo" in text):
         rules.append("nccl-settings")
-    if names_secret(name) or suspicious(text):
+    if names_secret(name) or may_hold_secret(text):
         rules.append("secret-in-env")
     return tuple(rules)
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 @lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
-    from trainc.base.nearest import meant
+    from trainc.base.nearest import suggestion_or
 
     (name,) = finding.what
     holder = plan.runtime if finding.shared else plan.job
     return Finding(
         message=f'unknown rule "{name}" in {IGNORE}',
-        help=meant(name, LINT_RULES, f"use one of {', '.join(LINT_RULES)}"),
+        help=suggestion_or(name, LINT_RULES, f"use one of {', '.join(LINT_RULES)}"),
         field=f"metadata.annotations[{IGNORE}]",
         place=holder.at("metadata", "annotations", IGNORE),
     )

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, including those of the framework and the schedulers."""
-    checks = _of_runtime(plan)
+    checks = _release_checks(plan)
     if plan.runtime.gang:
         from trainc.pipeline import schedulers
 
-        checks = (*checks, *(check for scheduler in schedulers.of(plan.runtime.gang) for check in scheduler.CHECKS))
+        checks = (
+            *checks,
+            *(check for scheduler in schedulers.schedulers_of(plan.runtime.gang) for check in scheduler.CHECKS),
+        )
     subject = plan.job.id
     found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
     if plan.job.dialect != "v2.3":
@@ -34,14 +37,14 @@ def admit(plan: Plan) -> Plan:
     if plan.runtime.dialect == "v2.3" and _starts_nothing(plan):
         from trainc.pipeline.checks import counts
 
-        found += counts.of_trainjob(plan, frameworks.traits(plan.runtime))
+        found += counts.trainjob_counts(plan, frameworks.traits(plan.runtime))
     if plan.failed or failed(found):
         # Notes are about the output, and an error prevents the output.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
     return plan.report(found)
 
 
-def _of_runtime(plan: Plan) -> tuple[PlanCheck, ...]:
+def _release_checks(plan: Plan) -> tuple[PlanCheck, ...]:
     """Return the checks of the release that the runtime is written for."""
     if plan.runtime.dialect == "v1.9":
         from trainc.pipeline import training_operator

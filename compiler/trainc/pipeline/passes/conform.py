@@ -18,7 +18,7 @@ from trainc.frontends.dialects import V2_3, detect
 from trainc.frontends.dialects import load as load_dialect
 from trainc.frontends.dialects import moves as moves_of
 from trainc.kubernetes import objectmeta
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Memory, Tree, get, put
 from trainc.kubernetes.violations import field_of
@@ -66,7 +66,7 @@ def conform_v2_3(plan: Plan) -> Plan:
     value, violations, unknown = admit(with_shared_parts(document.value), load("TrainJob", RELEASE))
     violations += broken_rules("TrainJob", value, tuple(violations))
     found = list(diagnose(document, violations))
-    value = less(value, found)  # without unknown fields, which are not in it
+    value = drop_invalid_fields(value, found)  # without unknown fields, which are not in it
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     return plan._replace(job=plan.job._replace(value=value)).report(found)
 
@@ -105,21 +105,21 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
 
     document, subject = plan.job.document, plan.job.id
     if detected.conflict:
-        return plan.report(checks.mixed(subject, document, detected))._replace(stopped=True)
+        return plan.report(checks.mixed_dialects(subject, document, detected))._replace(stopped=True)
     dialect = load_dialect(detected.key)
     value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
     found = list(diagnose(document, violations))
-    value = less(value, found)
+    value = drop_invalid_fields(value, found)
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
     form = in_form(document, value, tuple(moves_of(detected, value)), dialect.GONE)
     job = plan.job._replace(value=form.value, dialect=detected.key, form=form)
     for broken in broken_rules("TrainJob", job.value):
-        job = job._replace(value=without(job.value, broken.path))
+        job = job._replace(value=drop_field(job.value, broken.path))
         written = job.at(*broken.path).written_path
         found += diagnose(document, [broken._replace(path=written, field=field_of(written))])
-    found += checks.older(subject, document, detected)
+    found += checks.older_fields(subject, document, detected)
     found += checks.no_counterpart(subject, document, detected.key)
     return plan._replace(job=job).report(found)
 
@@ -139,20 +139,20 @@ def conform_lowered(plan: Plan) -> Plan:
         return plan.report(found)._replace(stopped=True)
     form, of_runtime = lowering.documents(document, front_end.lower(value))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
-    runtime = Runtime.of(of_runtime, of_runtime.value, typed(template), level="")
+    runtime = Runtime.of(of_runtime, of_runtime.value, as_go_type(template), level="")
     return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
 
 
-def less(value: Tree, diagnostics: Iterable[Diagnostic]) -> Tree:
+def drop_invalid_fields(value: Tree, diagnostics: Iterable[Diagnostic]) -> Tree:
     """Return an object without the fields that have an error."""
     copies: dict[Path, dict[Any, Any]] = {}  # copy a mapping once, even if a hundred thousand of its fields are wrong
     for diagnostic in diagnostics:
         if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
-            value = without(value, diagnostic.place.path, copies)
+            value = drop_field(value, diagnostic.place.path, copies)
     return value
 
 
-def without(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None = None) -> Tree:
+def drop_field(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None = None) -> Tree:
     """Return a copy without the field at a path, so that later checks do not report it again.
 
     For a list item the whole list is removed, and for a missing field its parent; apiVersion, kind, metadata and spec
@@ -184,7 +184,7 @@ def conform_runtime(
     subject = ObjectId.of(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
-        written = without(written, PROCESSES)
+        written = drop_field(written, PROCESSES)
     value, violations, unknown = admit(
         written, extensions.load(subject.kind), namespaced=subject.kind not in CLUSTER_SCOPED
     )
@@ -202,7 +202,7 @@ def conform_runtime(
         return None, (*found, *unknown_found)
     found += unknown_found
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime.of(document, value, typed(template), level)
+    runtime = Runtime.of(document, value, as_go_type(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
     per_node = runtime.settings.get("numProcPerNode", 1)
@@ -210,7 +210,7 @@ def conform_runtime(
         from trainc.pipeline import frameworks
         from trainc.pipeline.checks import counts
 
-        found += counts.of_runtime(runtime, frameworks.traits(runtime))
+        found += counts.runtime_counts(runtime, frameworks.traits(runtime))
     return None if failed(found) else runtime, tuple(found)
 
 
@@ -232,11 +232,13 @@ def unknown_fields(
     """
     if validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown), strict=True):
-            from trainc.kubernetes.documents.spaces import leading
+            from trainc.kubernetes.documents.spaces import leading_space
 
             newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
             help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
-            yield found if leading(str(violation.path[-1])) else found._replace(help=help)  # no release has a space
+            yield (
+                found if leading_space(str(violation.path[-1])) else found._replace(help=help)
+            )  # no release has a space
     elif validation == "warn":
         yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
 

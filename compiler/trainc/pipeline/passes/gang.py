@@ -26,7 +26,7 @@ def gang(plan: Plan) -> Plan:
     from trainc.pipeline import schedulers
 
     members = gathered(plan)
-    for scheduler in schedulers.of(plan.runtime.gang):
+    for scheduler in schedulers.schedulers_of(plan.runtime.gang):
         plan = marked(plan, scheduler.MARK)
         plan = plan._replace(others=(*plan.others, scheduler.group(plan, members)))
     return plan

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Finding
-from trainc.kubernetes.gotypes import as_patch, typed
+from trainc.kubernetes.gotypes import as_go_type, as_patch
 from trainc.kubernetes.trees import Memory, Tree, get
 from trainc.pipeline.checks import check
 
@@ -77,7 +77,7 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
     from trainc.kubernetes.merge import strategic_merge
 
     known = _CONVERTED.get(id(patch)) or _CONVERTED.keep(id(patch), (patch, as_patch(patch, sparse=PATCHES)))
-    result = typed(strategic_merge(spec, known[1]))
+    result = as_go_type(strategic_merge(spec, known[1]))
     _MERGED.keep((id(spec), id(patch)), (spec, patch, result))
     return result
 

@@ -33,13 +33,13 @@ def patch(plan: Plan) -> Plan:
     if plan.patches is None:
         return plan
     edits: list[Edit] = []
-    for patched, edit in each(plan):
+    for patched, edit in patched_plans(plan):
         plan = patched
         edits += [edit] if edit is not None else []
     return plan if plan.failed else _without_unknown_fields(_with_suspend(completed(plan), plan, edits), edits)
 
 
-def each(plan: Plan) -> Iterator[tuple[Plan, Edit | None]]:
+def patched_plans(plan: Plan) -> Iterator[tuple[Plan, Edit | None]]:
     """Yield the plan after each patch, with its edit; without one if the patch cannot be applied."""
     assert plan.patches is not None  # the stage has returned
     for found in plan.patches.apply(jobset(plan), plan.job.at("metadata", "name")):
@@ -47,7 +47,7 @@ def each(plan: Plan) -> Iterator[tuple[Plan, Edit | None]]:
             plan = plan.report([found._replace(object=plan.job.id)])
             yield plan, None
         else:
-            plan = _with(plan, found.tree)
+            plan = _with_jobset(plan, found.tree)
             yield plan, found.edit
 
 
@@ -63,7 +63,7 @@ def _restored(tree: Tree, wins: Any) -> Tree:
     return tree | dict(wins) if wins else tree
 
 
-def _with(plan: Plan, tree: Tree) -> Plan:
+def _with_jobset(plan: Plan, tree: Tree) -> Plan:
     """Return the plan with the content of a JobSet."""
     metadata: Tree = get(tree, ("metadata",), {})
     spec: Tree = get(tree, ("spec",), {})

@@ -42,11 +42,11 @@ def resolve(plan: Plan) -> Plan:
     ref = plan.job.runtime_ref
     if plan.failed and not {"kind", "apiGroup", "name"} <= ref.keys():
         return plan._replace(stopped=True)  # the schema check has reported the fault
-    if found := tuple(unsupported(plan.job.id, plan)):
+    if found := tuple(unsupported_runtime_kind(plan.job.id, plan)):
         return plan.report(found)._replace(stopped=True)
     entry = plan.library.find(ref["kind"], plan.job.namespace, ref["name"])
     if entry is None:
-        return plan.report(missing(plan.job.id, plan))._replace(stopped=True)
+        return plan.report(missing_runtime(plan.job.id, plan))._replace(stopped=True)
     if entry.level == BUILT_IN and plan.library.forbidden is not None:
         return plan.report([_forbidden(plan, plan.library.forbidden)])._replace(stopped=True)
     runtime, _ = entry.conform()
@@ -54,7 +54,7 @@ def resolve(plan: Plan) -> Plan:
 
 
 @check("unsupported-runtime-kind", stage="trainjob", title="Unsupported kind in runtimeRef")
-def unsupported(plan: Plan) -> Iterator[Finding]:
+def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     """The webhook supports two kinds of runtime, both of the group trainer.kubeflow.org."""
     ref = plan.job.runtime_ref
     if not ref:
@@ -77,7 +77,7 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
 
 
 @check("runtime-not-found", stage="trainjob", title="Runtime not found")
-def missing(plan: Plan) -> Iterator[Finding]:
+def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]

@@ -16,7 +16,7 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
-from trainc.kubernetes.trees import forgotten
+from trainc.kubernetes.trees import cleared_each_run
 from trainc.pipeline.checks.cel import broken_rules
 from trainc.pipeline.checks.jobset import RELEASE
 
@@ -82,7 +82,7 @@ def _defaults() -> tuple[Tree, Tree]:
     )
 
 
-forgotten(_defaults.cache_clear)
+cleared_each_run(_defaults.cache_clear)
 
 
 def claim_defaults(policy: Tree) -> Tree:

@@ -79,5 +79,5 @@ def _sizes(plan: Plan) -> Plan:
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB + of_hosts) > LARGE:
         plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))
     for violation in limits.strings(made):
-        plan = plan.refuse("job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])
+        plan = plan.refuse("job", job.first_job(made, plan.jobs[int(violation.path[2])]), [violation])
     return plan

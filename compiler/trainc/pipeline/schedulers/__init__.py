@@ -51,7 +51,7 @@ class Scheduler(Protocol):
     group: Callable[[Plan, Gang], Tree]
 
 
-def of(policy: Tree | None) -> list[Scheduler]:
+def schedulers_of(policy: Tree | None) -> list[Scheduler]:
     """Return the schedulers of a podGroupPolicy."""
     return [cast("Scheduler", import_module(f"{__name__}.{key}")) for key in SCHEDULERS if key in (policy or {})]
 
@@ -61,7 +61,7 @@ def admitted(plan: Plan) -> list[Admitted]:
     from trainc.kubernetes.structural import load
     from trainc.kubernetes.violations import Admitted
 
-    releases = {scheduler.VERSION: scheduler.RELEASE for scheduler in of(plan.runtime.gang)}
+    releases = {scheduler.VERSION: scheduler.RELEASE for scheduler in schedulers_of(plan.runtime.gang)}
     return [
         load("PodGroup", releases[other["apiVersion"]]).admit(other)
         if other["kind"] == "PodGroup"

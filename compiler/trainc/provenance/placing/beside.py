@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Place, failed
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import UNKNOWN_FIELD
-from trainc.pipeline.passes.conform import conform, without
+from trainc.pipeline.passes.conform import conform, drop_field
 from trainc.pipeline.passes.resolve import resolve
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.placing.refused import diagnose
-from trainc.provenance.tracing.correspondence import GONE, at
+from trainc.provenance.tracing.correspondence import GONE, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ SCOPE: Final = 3
 """The length of a path such as spec.trainer.resourcesPerNode, whose fields depend on each other."""
 
 
-def beside(plan: Plan) -> Iterator[Diagnostic]:
+def unaffected_errors(plan: Plan) -> Iterator[Diagnostic]:
     """Yield the errors in Jobs and pods that are independent of the TrainJob's schema errors."""
     errors = [found for found in plan.diagnostics if found.severity == "error"]
     paths = {found.place.path: found.id for found in errors if isinstance(found.place, Place)}
@@ -41,9 +41,9 @@ def beside(plan: Plan) -> Iterator[Diagnostic]:
         return
     value = plan.job.value
     for path, id in paths.items():
-        whole = _whole(path)
-        if id != UNKNOWN_FIELD.id and at(value, whole) is not GONE:
-            value = without(value, whole)
+        whole = _innermost_list(path)
+        if id != UNKNOWN_FIELD.id and value_at(value, whole) is not GONE:
+            value = drop_field(value, whole)
     again = plan._replace(job=plan.job._replace(value=value), diagnostics=())
     for stage in REMAINING:
         again = stage(again)
@@ -59,7 +59,7 @@ def _in_spec(path: Path) -> bool:
     return path[:1] == ("spec",) and len(path) > 1 and path[1] != "runtimeRef"
 
 
-def _whole(path: Path) -> Path:
+def _innermost_list(path: Path) -> Path:
     """Return the path of the innermost list that a path leads into, or the path itself."""
     return next((path[: depth + 1] for depth in reversed(range(len(path))) if isinstance(path[depth], int)), path)
 
@@ -70,7 +70,7 @@ def _is_independent(plan: Plan, removed: Iterable[Path], diagnostic: Diagnostic)
     if not isinstance(place, Place) or place.document.identity != plan.job.document.identity or diagnostic.related:
         return False
     path = _in_document(plan, place)
-    if not _in_spec(path) or at(plan.job.document.value, path) is GONE:
+    if not _in_spec(path) or value_at(plan.job.document.value, path) is GONE:
         return False
     if diagnostic.id in MISSING and any(_is_collection(plan, path) for path in removed):
         return False

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import also
+from trainc.base.plural import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import load, stored
-from trainc.provenance.tracing import Trace, edited_by, reported_at, standing
-from trainc.provenance.tracing.correspondence import GONE, at, corresponding_path
+from trainc.provenance.tracing import Trace, edited_by, nearest_existing, reported_at
+from trainc.provenance.tracing.correspondence import GONE, corresponding_path, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -53,7 +53,7 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
             if key not in reported:
                 subject = plan.runtime.id if plan.is_of_runtime(place) else warning.object
                 reported[key] = warning._replace(
-                    message=warning.message + also(len(others)), object=subject, place=place, related=related
+                    message=warning.message + and_others(len(others)), object=subject, place=place, related=related
                 )
     return list(reported.values()), built_in
 
@@ -64,7 +64,7 @@ def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place
         return place
     if finding.key:
         return place._replace(key=place.path[-1:] == finding.path[-1:])
-    same = get(place.document.value, place.path) == at(stored(plan), finding.path)
+    same = get(place.document.value, place.path) == value_at(stored(plan), finding.path)
     return place._replace(part=finding.part) if same else place
 
 
@@ -82,12 +82,12 @@ def _is_of_runtime(plan: Plan, place: Place | Location) -> bool:
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
     """Return a key that two findings share if one fix resolves both: rule, document, and path or subject."""
-    shared = finding.shared or of_runtime(plan, finding.path) is not None
+    shared = finding.shared or runtime_path(plan, finding.path) is not None
     document = plan.runtime.document if shared else plan.job.document
     return finding.rule, document.identity, finding.what or finding.path
 
 
-def of_runtime(plan: Plan, path: Path) -> Path | None:
+def runtime_path(plan: Plan, path: Path) -> Path | None:
     """Return the path in the runtime's template with the same value as a path of the JobSetSpec.
 
     A field that both lack counts as the same value. Return None if the values differ.
@@ -99,19 +99,21 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
         there = None if above is None else (*above, path[-1])
     if there is None:
         return None
-    ours, theirs = (None if found is GONE else found or None for found in (at(made, path), at(template, there)))
+    ours, theirs = (
+        None if found is GONE else found or None for found in (value_at(made, path), value_at(template, there))
+    )
     return there if ours == theirs else None
 
 
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
-    there = of_runtime(plan, path)
+    there = runtime_path(plan, path)
     if there is not None:
-        return reported_at(plan, standing(plan.runtime.at("spec", "template", "spec", *there)))
-    trainer, value = plan.job.trainer, at(stored(plan), path)
+        return reported_at(plan, nearest_existing(plan.runtime.at("spec", "template", "spec", *there)))
+    trainer, value = plan.job.trainer, value_at(stored(plan), path)
     if path[-1:] == ("image",) and trainer.get("image") == value:
         return plan.job.at("spec", "trainer", "image"), ()
-    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == at(stored(plan), path[:-1]):
+    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == value_at(stored(plan), path[:-1]):
         return plan.job.at("spec", "trainer", *path[-2:]), ()
     if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
         return plan.job.at("spec", "trainer", "env", env.index(value)), ()

@@ -17,7 +17,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
 from trainc.provenance.tracing import Trace
-from trainc.source.messages import of_violation
+from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
         for violation in refused.violations:
-            yield _diagnosed(trace, refused, position, explained(plan, of_violation(violation, tree)))
+            yield _diagnosed(trace, refused, position, explained(plan, masked_violation(violation, tree)))
 
 
 def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
@@ -176,7 +176,7 @@ def _job(plan: Plan, path: Path) -> Missing | None:
     return Missing(
         path=(*path[:3], "name"),
         message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
-        help=_meant(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
+        help=_field_hint(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
 
@@ -199,7 +199,7 @@ def _container(plan: Plan, path: Path) -> Missing | None:
     ((other, theirs),) = others.items()
     if name in theirs:
         help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
-    elif near := _meant(name, known):
+    elif near := _field_hint(name, known):
         help = near
     else:
         existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
@@ -221,7 +221,7 @@ def _names(items: list[Tree] | None) -> list[str]:
     return [str(item.get("name")) for item in items or ()]
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _field_hint(name: str, known: list[str]) -> str:
     from trainc.base.nearest import nearest
 
     near = nearest(name, known)

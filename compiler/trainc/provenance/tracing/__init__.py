@@ -16,10 +16,10 @@ from trainc.edits.environment import KEYS, described
 from trainc.edits.patching.names import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
-from trainc.provenance.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, value_at
 from trainc.provenance.tracing.experiments import Experiments, Written
 from trainc.provenance.tracing.history import replay
-from trainc.provenance.tracing.lineage import Lineage, after
+from trainc.provenance.tracing.lineage import Lineage, lineage_after
 from trainc.provenance.tracing.patches import patch
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainc.provenance.tracing.history import StageRecord
     from trainc.provenance.tracing.input_fields import Owner
 
-__all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "reported_at", "runtime_of", "standing"]
+__all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "reported_at", "runtime_of", "stage_source"]
 
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
@@ -73,7 +73,7 @@ class Trace:
         self._lineages = [Lineage(0, ())]
         """The lineage of the objects after each step."""
         for number, step in enumerate(self.steps[1:], 1):
-            self._lineages.append(after(number, (), self._lineages[-1], step.before, step.after))
+            self._lineages.append(lineage_after(number, (), self._lineages[-1], step.before, step.after))
         self._merges: dict[int | None, Correspondence] = {}
         """The correspondence of the JobSet after a merge and the merged template."""
         self._experiments = Experiments(self.plan)
@@ -87,10 +87,10 @@ class Trace:
         """Yield every write of a field, the last one first; of a dropped empty value, the writes before it."""
         last = len(self.steps) - 1
         whole = (self._positions[index], *path)
-        if at(self.steps[last].after, whole) is GONE:
+        if value_at(self.steps[last].after, whole) is GONE:
             if dropped := self._dropped(whole):
                 last, whole = last - 1, dropped
-            while at(self.steps[last].after, whole) is GONE:
+            while value_at(self.steps[last].after, whole) is GONE:
                 whole = whole[:-1]
         for number, there in self._lineages[last].writes(whole):
             yield self._origin(number, there)
@@ -121,30 +121,30 @@ class Trace:
         Such a value is one of the TrainJob's own fields: the merge drops those of the runtime and the patches.
         """
         step, kept = self.steps[-1], path
-        while at(step.after, kept) is GONE:
+        while value_at(step.after, kept) is GONE:
             kept = kept[:-1]
         before = corresponding_path(step.after, kept, step.before) if step.stage == "store" and kept != path else None
         whole = () if before is None else (*before, *path[len(kept) :])
-        return whole if whole and at(step.before, whole) is not GONE else None
+        return whole if whole and value_at(step.before, whole) is not GONE else None
 
     def _origin(self, number: int, path: Path) -> Origin:
         """Return the origin of the value that one step wrote at a path."""
         step = self.steps[number]
-        value = at(step.after, path)
+        value = value_at(step.after, path)
         source = self._source(step, path, value)
         if source is None:
-            kind = str(at(step.after, (path[0], "kind")))
-            return Origin(self._around(number, path), maker(self.plan, step.stage, kind), step.stage, value)
-        place = standing(source.place)
+            kind = str(value_at(step.after, (path[0], "kind")))
+            return Origin(self._around(number, path), stage_source(self.plan, step.stage, kind), step.stage, value)
+        place = nearest_existing(source.place)
         by = source.by
         if not source.exact:
-            by = maker(self.plan, step.stage)
+            by = stage_source(self.plan, step.stage)
         elif place != source.place:
             by = f"a default of {by}"
         elif str(source.value) != str(value) or (
-            step.stage == "framework" and not alike(place.written_path[-1:], path[-1:])
+            step.stage == "framework" and not same_but_for_indices(place.written_path[-1:], path[-1:])
         ):
-            by = f"{maker(self.plan, step.stage)}, from {place.field}"
+            by = f"{stage_source(self.plan, step.stage)}, from {place.field}"
         return Origin(place, by, step.stage, value)
 
     def _source(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
@@ -187,14 +187,14 @@ class Trace:
     def _within(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
         """Return the source of the fields that a step wrote in a mapping or a list; of a copy, the original."""
         before = corresponding_path(step.after, path, step.before)
-        operations = patch(GONE if before is None else at(step.before, before), value)
+        operations = patch(GONE if before is None else value_at(step.before, before), value)
         written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
         found = None
         for leaf in written:
-            source = self._source(step, (*path, *leaf), at(value, leaf))
+            source = self._source(step, (*path, *leaf), value_at(value, leaf))
             if source is not None and (found is None or source.exact):
                 found = source
-                if alike(source.place.path[-len(leaf) :], leaf):  # the whole mapping was copied
+                if same_but_for_indices(source.place.path[-len(leaf) :], leaf):  # the whole mapping was copied
                     place = source.place._replace(path=source.place.path[: -len(leaf)])
                     found = source._replace(place=place, value=value)
                 if source.exact:
@@ -205,15 +205,15 @@ class Trace:
         """Return a field of the TrainJob, the runtime or the project as a source."""
         if owner == "project":
             project = self.plan.project
-            return _Source(project.at(*path), at(project.value, path), project.document.file)
+            return _Source(project.at(*path), value_at(project.value, path), project.document.file)
         if owner == "runtime":
             runtime = self.plan.runtime
             place = runtime.at(*path)
             by = edited_by(place) or runtime_of(self.plan)
-            return _Source(place, at(runtime.value, path), by)
+            return _Source(place, value_at(runtime.value, path), by)
         place = self.plan.job.at(*path)
         if by := edited_by(place):
-            return _Source(place, at(self.plan.job.value, path), by)
+            return _Source(place, value_at(self.plan.job.value, path), by)
         by = f"the {self.plan.job.word}"
         if path == ("metadata", "name") and place.document.edits:
             from trainc.edits.transforming.faults import additions
@@ -224,7 +224,7 @@ class Trace:
             by = OPTION
         if place.written_path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
-        return _Source(place, at(self.plan.job.value, path), by)
+        return _Source(place, value_at(self.plan.job.value, path), by)
 
     def _around(self, number: int, path: Path) -> Place:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
@@ -232,9 +232,15 @@ class Trace:
         if (number, outer) not in self._enclosing:
             writes = reversed(list(self._lineages[number].writes(outer))) if path else ()
             steps = ((self.steps[earlier], there) for earlier, there in writes)
-            sources = (self._source(step, there, at(step.after, there)) for step, there in steps)
+            sources = (self._source(step, there, value_at(step.after, there)) for step, there in steps)
             source = next(filter(None, sources), None)
-            found = standing(source.place) if source else self._around(number, outer) if outer else self.plan.job.at()
+            found = (
+                nearest_existing(source.place)
+                if source
+                else self._around(number, outer)
+                if outer
+                else self.plan.job.at()
+            )
             self._enclosing[number, outer] = found
         return self._enclosing[number, outer]
 
@@ -267,7 +273,7 @@ def edited_by(place: Place) -> str:
     return described(written, place.document) if steps and steps[0] in KEYS else name_of(written)
 
 
-def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
+def stage_source(plan: Plan, stage: str, kind: str = "JobSet") -> str:
     """Return the source of a stage's values that no input field sets; `kind` is the object's."""
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
@@ -278,7 +284,7 @@ def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
     return f"a default of {kind}" if stage == "store" else "the controller"
 
 
-def alike(path: Path, other: Path) -> bool:
+def same_but_for_indices(path: Path, other: Path) -> bool:
     """Return whether two paths differ only in list indices."""
     return len(path) == len(other) and all(
         a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
@@ -294,9 +300,9 @@ def is_written(place: Place) -> bool:
     return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
 
 
-def standing(place: Place) -> Place:
+def nearest_existing(place: Place) -> Place:
     """Return the place, or the nearest enclosing place that the document and its text contain."""
-    while at(place.document.value, place.path) is GONE or not _is_in_text(place):
+    while value_at(place.document.value, place.path) is GONE or not _is_in_text(place):
         place = place._replace(path=place.path[:-1])
     return place
 
@@ -306,4 +312,4 @@ def _is_in_text(place: Place) -> bool:
     if not place.document.edits:
         return True
     found = place.in_text()
-    return at(found.document.value, found.path) is not GONE
+    return value_at(found.document.value, found.path) is not GONE

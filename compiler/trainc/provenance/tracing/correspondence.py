@@ -27,7 +27,7 @@ GONE: Final[Any] = object()
 """The value of a path that does not exist."""
 
 
-def at(tree: Any, path: Path) -> Any:
+def value_at(tree: Any, path: Path) -> Any:
     """Return the value at a path, or GONE."""
     for step in path:
         if tree.__class__ is dict:
@@ -39,7 +39,7 @@ def at(tree: Any, path: Path) -> Any:
     return tree
 
 
-def inside(tree: Any, step: str | int) -> Any:
+def value_in(tree: Any, step: str | int) -> Any:
     """Return a field or an item, or GONE."""
     if tree.__class__ is dict:
         return tree.get(step, GONE)
@@ -98,11 +98,11 @@ class Match(NamedTuple):
     def below(self, step: str | int) -> Match:
         """Return the match of a field or an item."""
         here, path, there = self
-        inner = inside(here, step)
+        inner = value_in(here, step)
         if here is there:  # shared, as most subtrees of two runs of the stages
             return Match(inner, (*path, step), inner)
         found = same_step(here, step, there)
-        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), inside(there, found))
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), value_in(there, found))
 
 
 def same_step(here: Any, step: str | int, there: Any) -> str | int | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.base.records import NamedTuple
 from trainc.provenance.tracing.correspondence import GONE, Correspondence
-from trainc.provenance.tracing.history import fresh, making, objects
+from trainc.provenance.tracing.history import creating_stages, objects, resolved_plan
 from trainc.provenance.tracing.input_fields import OWNERS, altered, by_rank, is_name
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Experiments:
         if run is None:
             owner = group[0].owner
             tree = altered(getattr(self.plan, owner).value, group, remove=remove)
-            run = self._runs[group, remove] = Run(fresh(self.plan, **{owner: tree}))
+            run = self._runs[group, remove] = Run(resolved_plan(self.plan, **{owner: tree}))
         return run.value(written)
 
 
@@ -125,7 +125,7 @@ class Run:
     """A lazy run of the stages on altered input."""
 
     def __init__(self, plan: Plan) -> None:
-        self._stages = making(plan)
+        self._stages = creating_stages(plan)
         self._plans: dict[str, Plan] = {}
         self._compared: dict[str, Correspondence | None] = {}
         """The correspondence between the objects after a stage; None if they are equal."""

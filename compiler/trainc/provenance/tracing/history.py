@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.pipeline.objects import Runtime
 from trainc.pipeline.passes.admit import admit
 from trainc.pipeline.passes.override import override
-from trainc.pipeline.passes.patch import completed, each
+from trainc.pipeline.passes.patch import completed, patched_plans
 from trainc.pipeline.passes.patch import patch as patch_stage
 from trainc.pipeline.passes.store import jobset, store
 from trainc.pipeline.plan import Plan
@@ -51,18 +51,20 @@ class StageRecord(NamedTuple):
 
 def replay(plan: Plan) -> tuple[StageRecord, ...]:
     """Return all steps in order; before the first one there is no object."""
-    steps = [StageRecord("conform", [], objects(fresh(plan)))]
+    steps = [StageRecord("conform", [], objects(resolved_plan(plan)))]
 
     def add(name: str, after: list[Tree], **more: Any) -> None:
         steps.append(StageRecord(name, steps[-1].after, after, **more))
 
     for count in range(len(plan.job.patches) + 1):
-        now = override(fresh(plan, job=put(plan.job.value, ("spec", "runtimePatches"), plan.job.patches[:count])))
+        now = override(
+            resolved_plan(plan, job=put(plan.job.value, ("spec", "runtimePatches"), plan.job.patches[:count]))
+        )
         add("override", objects(now), patch=count - 1 if count else None)
     now = now._replace(job=plan.job)
     for stage in MAKERS[1:]:
         if stage is patch_stage and now.patches is not None:
-            for patched, edit in each(now):
+            for patched, edit in patched_plans(now):
                 now = patched
                 add(stage.__name__, objects(now), edit=edit)
             now = completed(now)
@@ -74,13 +76,15 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
     return tuple(steps)
 
 
-def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None) -> Plan:
+def resolved_plan(
+    plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None
+) -> Plan:
     """Return the plan as it was after its runtime was found; a given TrainJob, runtime or project replaces its own."""
     of_job, of_runtime = plan.job, plan.runtime
     if job is not None:
         of_job = of_job._replace(value=job)
     if runtime is not None:
-        spec = typed(get(runtime, ("spec", "template", "spec"), {}))
+        spec = as_go_type(get(runtime, ("spec", "template", "spec"), {}))
         of_runtime = Runtime.of(of_runtime.document, runtime, spec, of_runtime.level)
     of_project = plan.project if project is None else plan.project._replace(value=project)
     return Plan(
@@ -94,7 +98,7 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
     )
 
 
-def making(plan: Plan) -> Iterator[tuple[str, Plan]]:
+def creating_stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Yield each stage that creates objects, with the plan after it; the plan is from `fresh`."""
     yield "conform", plan
     for make in MAKERS:

@@ -70,7 +70,7 @@ class RankedFields:
         owner, width = OWNERS[rank.owner], len(str(len(fields)))
         # Marks have one length, so that no two strings become equal, and end in 1, so that quantities stay canonical.
         group = tuple(
-            InputField(owner, path, value, another(value, f"{number:0{width}}1"))
+            InputField(owner, path, value, substitute(value, f"{number:0{width}}1"))
             for number, (path, value) in enumerate(fields)
         )
         self.changeable = tuple(field for field in group if isinstance(field.value, (str, int, float)))
@@ -92,7 +92,7 @@ class RankedFields:
 
     def removable(self, output: Path) -> Group:
         """Return the fields that can be removed, except for those that enclose an output field: it would go too."""
-        enclosing = self._shapes and self._shapes.intersection(_enclosing(output))
+        enclosing = self._shapes and self._shapes.intersection(_enclosing_shapes(output))
         if not enclosing:
             return self._removable
         if enclosing not in self._outside:
@@ -129,7 +129,7 @@ def shape(path: Path) -> Path:
     return tuple("*" if isinstance(step, int) else step for step in path)
 
 
-def _enclosing(output: Path) -> Iterator[Path]:
+def _enclosing_shapes(output: Path) -> Iterator[Path]:
     """Yield the shapes of the fields in templates and patches that enclose an output field, if it is in the JobSet."""
     steps = shape(output[1:])
     for template in TEMPLATES if output[0] == 0 else ():
@@ -137,7 +137,7 @@ def _enclosing(output: Path) -> Iterator[Path]:
         yield from (whole[:end] for end in range(1, len(whole) + 1))
 
 
-def another(value: Any, mark: str) -> Any:
+def substitute(value: Any, mark: str) -> Any:
     """Return another value of the same type; a string gets the mark after its first digits or at its end.
 
     >>> [another(value, "171") for value in (4, True, "900Gi", "torch")]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainc.base.records import NamedTuple
-from trainc.provenance.tracing.correspondence import GONE, inside, same_step
+from trainc.provenance.tracing.correspondence import GONE, same_step, value_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Lineage(NamedTuple):
         return found
 
 
-def after(number: int, path: Path, before: Lineage, there: Any, here: Any) -> Lineage:
+def lineage_after(number: int, path: Path, before: Lineage, there: Any, here: Any) -> Lineage:
     """Return the lineage of the value `here`, which was `there` before a step."""
     if here is there or here == there:
         return before
@@ -55,8 +55,8 @@ def after(number: int, path: Path, before: Lineage, there: Any, here: Any) -> Li
     for step, value in enumerate(here) if isinstance(here, list) else here.items() if isinstance(here, dict) else ():
         whole = (*path, step)
         same = same_step(here, step, there)
-        if same is None or (old := inside(there, same)) is GONE:
+        if same is None or (old := value_in(there, same)) is GONE:
             parts[step] = Lineage(number, whole)
         else:
-            parts[step] = after(number, whole, before.below((same,)), old, value)
+            parts[step] = lineage_after(number, whole, before.below((same,)), old, value)
     return Lineage(number, path, before, parts)

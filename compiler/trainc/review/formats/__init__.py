@@ -52,7 +52,7 @@ def counted(objects: Iterable[Reviewed]) -> str:
     names: dict[str, list[str]] = {}
     for name, counts in kinds.items():
         names.setdefault(listed(plural(count, kind) for kind, count in counts.items()), []).append(name)
-    return listed(counted + _in(found) for counted, found in names.items())
+    return listed(counted + _environments_text(found) for counted, found in names.items())
 
 
 def _is_one(objects: Sequence[Reviewed]) -> bool:
@@ -61,7 +61,7 @@ def _is_one(objects: Sequence[Reviewed]) -> bool:
     return len(kinds) == 1 and len({found.environment for found in objects}) == len(objects)
 
 
-def _in(names: list[str]) -> str:
+def _environments_text(names: list[str]) -> str:
     """Return the environments with a number of objects: ` in dev`, ` in each of dev and prod`."""
     shown = [name or "no environment" for name in names]
     return "" if names == [""] else f" in {'each of ' * (len(names) > 1)}{listed(shown)}"
@@ -108,10 +108,10 @@ def setting_name(setting: Setting) -> str:
 
 def named(id: ObjectId) -> str:
     """Return an object's kind and name: `JobSet ml/llm`."""
-    return f"{id.kind} {within(id)}"
+    return f"{id.kind} {name_in_namespace(id)}"
 
 
-def within(id: ObjectId) -> str:
+def name_in_namespace(id: ObjectId) -> str:
     """Return an object's name with its namespace: `ml/llm`."""
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
@@ -138,7 +138,7 @@ def block(given: Any) -> list[str]:
     return given.splitlines() if isinstance(given, str) and "\n" in given else [value(given)]
 
 
-def short(change: Change) -> bool:
+def fits_one_line(change: Change) -> bool:
     """Whether a change fits on one line."""
     return change.kind == "moved" or _on_one_line(change) is not None
 
@@ -164,13 +164,13 @@ def edited(change: Change) -> str:
 
 def _order(names: list[Any], others: list[Any]) -> str:
     """Return item names without the common first and last items of both orders."""
-    head = _common(names, others)
-    tail = _common(names[head:][::-1], others[head:][::-1])
+    head = _common_prefix(names, others)
+    tail = _common_prefix(names[head:][::-1], others[head:][::-1])
     shown = [str(name) for name in names[head : len(names) - tail]]
     return ", ".join(["..."] * bool(head) + shown + ["..."] * bool(tail))
 
 
-def _common(one: list[Any], other: list[Any]) -> int:
+def _common_prefix(one: list[Any], other: list[Any]) -> int:
     """Return the length of the common prefix of two lists."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -23,17 +23,17 @@ from trainc.review.formats import (
     block,
     changed_by,
     counted,
+    fits_one_line,
     headline,
     marked,
     meaning,
+    name_in_namespace,
     named,
     origin,
     same_values,
     setting_name,
-    short,
     sums,
     value,
-    within,
 )
 from trainc.review.formats.html_objects import badge, mark, sections
 
@@ -170,7 +170,8 @@ def _causes(groups: Sequence[Group], numbers: dict[int, int]) -> Iterator[str]:
         yield '<div class="body"><table class="fields"><thead><tr><th>Field<th>Before<th>After<th>In the cluster<tbody>'
         yield from (_field(line, having, group) for line, having in group.lines)
         links = " ".join(
-            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, within(each.id)))}</a>' for each in group.objects
+            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, name_in_namespace(each.id)))}</a>'
+            for each in group.objects
         )
         yield f'</table><ul class="names" aria-label="Objects">{links}</ul></div></details>'
     yield "</section>"
@@ -183,9 +184,9 @@ def _edit(cause: Cause) -> str:
     field = f"<code>{path(cause.field)}</code>"
     if change.kind == "moved":
         edit = f"{field} reordered"
-    elif change.kind == "changed" and short(change):
+    elif change.kind == "changed" and fits_one_line(change):
         edit = f"{field} <del>{text(value(change.old))}</del> → <ins>{text(value(change.new))}</ins>"
-    elif short(change):
+    elif fits_one_line(change):
         tag, given = ("ins", change.new) if change.kind == "added" else ("del", change.old)
         edit = f"{field} <{tag}>{text(value(given))}</{tag}> {change.kind}"
     else:
@@ -197,9 +198,11 @@ def _field(line: Line, having: Sequence[Reviewed], group: Group) -> str:
     """Return a row: a field, its values and its effect."""
     notes = []
     if len(having) < len(group.objects):
-        notes.append(f"in {len(having)} of {len(group.objects)}: {', '.join(within(each.id) for each in having[:3])}")
+        notes.append(
+            f"in {len(having)} of {len(group.objects)}: {', '.join(name_in_namespace(each.id) for each in having[:3])}"
+        )
     if not same_values(line, having):
-        notes.append(f"values of {within(having[0].id)}; the others differ")
+        notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
     note = f'<p class="note">{text("; ".join(notes))}</p>' if notes else ""
     old, new = _values(line.change)
     reviewed = having[0] if len(having) == 1 else having[0]._replace(new_name="")  # the objects' new names differ

@@ -25,17 +25,17 @@ from trainc.review.formats import (
     block,
     changed_by,
     counted,
+    fits_one_line,
     headline,
     marked,
     meaning,
+    name_in_namespace,
     named,
     origin,
     same_values,
     setting_name,
-    short,
     sums,
     value,
-    within,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Part(NamedTuple):
 
 def render(review: Review, *, color: bool = False) -> str:
     """Return the review, with the parts that fit in order of importance."""
-    kept, omitted = _fitting(_parts(review), LONGEST - RESERVED_FOR_NOTICE)
+    kept, omitted = _fit(_parts(review), LONGEST - RESERVED_FOR_NOTICE)
     if omitted:
         kept.append(f"_Omitted, because the comment would be too long: {omitted}; `trainc diff` shows everything_")
     return "\n\n".join(kept) + "\n"
@@ -93,14 +93,14 @@ def _parts(review: Review) -> Iterator[Part]:
     yield from (Part("pods in numbers", text) for text in _numbers(review))
     yield from (Part(DETAILS, _details(group)) for group in groups[:ROWS])
     if groups[ROWS:]:
-        yield Part("further causes", _further(groups[ROWS:]))
+        yield Part("further causes", _later_causes(groups[ROWS:]))
     for status in ("added", "removed"):
         if found := [reviewed for reviewed in review.objects if reviewed.status == status]:
             yield Part(f"{status} objects", _one_sided(status, found))
     yield from (Part("warnings", text) for text in _warnings(review))
 
 
-def _fitting(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
+def _fit(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
     """Return the parts that fit, and the names of the others; a short part may follow an omitted long one."""
     kept: list[str] = []
     omitted: dict[str, int] = {}
@@ -136,7 +136,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
     for setting in settings[:SETTINGS]:
         name, owner = code(setting_name(setting)), setting.owner
         if owner is not None:
-            name = f"annotation {name} of {prose(owner.kind)} {code(within(owner))}"
+            name = f"annotation {name} of {prose(owner.kind)} {code(name_in_namespace(owner))}"
         edit = _edited(name, setting.change)
         yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
     if len(settings) > SETTINGS:
@@ -145,7 +145,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
 
 def _settings_in_full(settings: Sequence[Setting]) -> str:
     """Return the values that are too long for the table, collapsed."""
-    long = [setting for setting in settings[:SETTINGS] if not short(setting.change)]
+    long = [setting for setting in settings[:SETTINGS] if not fits_one_line(setting.change)]
     lines = [line for setting in long for line in _change(f"{origin(setting)} {setting.change.field}", setting.change)]
     return _collapsed(f"values of {plural(len(long), 'setting')}", fenced(lines, LINES)) if long else ""
 
@@ -159,7 +159,7 @@ def _edited(field: str, change: Change) -> str:
     """Return a field, which is Markdown, with the values that fit a table."""
     if change.kind == "moved":
         return f"{field} is reordered"
-    if not short(change):
+    if not fits_one_line(change):
         return f"{field} is {change.kind}"
     if change.kind == "changed":
         return f"{field}: {code(value(change.old))} → {code(value(change.new))}"
@@ -194,7 +194,7 @@ def _details(group: Group) -> str:
     if cause is not None:
         title = f"{in_html(origin(cause))}: {title}"
         parts.insert(0, f"{code(origin(cause))}: {prose(cause.by)}, {code(cause.field)}")
-        if not short(cause.edit):
+        if not fits_one_line(cause.edit):
             lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
     names = _names(group.objects, kind=cause is None)
     return _collapsed(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
@@ -208,13 +208,13 @@ def _changes(group: Group, *, with_meanings: bool) -> Iterator[str]:
         if len(having) < len(group.objects):
             notes.append(f"in {_short_list(having)}")
         if not same_values(line, having):
-            notes.append(f"values of {within(having[0].id)}; the others differ")
+            notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
         if notes:
             yield f"! {'; '.join(notes)}"
 
 
 def _short_list(objects: Sequence[Reviewed]) -> str:
-    names = [within(reviewed.id) for reviewed in objects[:FIELDS]]
+    names = [name_in_namespace(reviewed.id) for reviewed in objects[:FIELDS]]
     return listed([*names, f"{len(objects) - FIELDS} more"] if len(objects) > FIELDS else names)
 
 
@@ -265,10 +265,10 @@ def _row(title: str, sides: Sequence[Footprint | None], names: Sequence[str]) ->
     return f"| {title} | {' | '.join(cells)} |"
 
 
-def _further(groups: Sequence[Group]) -> str:
+def _later_causes(groups: Sequence[Group]) -> str:
     """Return the causes after the first ones, collapsed."""
     parts = [Part("table", "\n".join(_table(groups))), *(Part(DETAILS, _details(group)) for group in groups)]
-    kept, omitted = _fitting(parts, LONGEST // 2)
+    kept, omitted = _fit(parts, LONGEST // 2)
     return _collapsed(f"{len(groups)} further causes", *kept, *([f"_Omitted: {omitted}_"] if omitted else []))
 
 
@@ -297,7 +297,7 @@ def _warnings(review: Review) -> Iterator[str]:
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool) -> str:
-    names = [code(named(each.id) if kind else within(each.id)) for each in objects[:NAMES]]
+    names = [code(named(each.id) if kind else name_in_namespace(each.id)) for each in objects[:NAMES]]
     return listed([*names, f"{len(objects) - NAMES} more"] if len(objects) > NAMES else names)
 
 

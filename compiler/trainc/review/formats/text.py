@@ -15,16 +15,16 @@ from trainc.review.formats import (
     changed_by,
     counted,
     edited,
+    fits_one_line,
     headline,
     marked,
     meaning,
+    name_in_namespace,
     named,
     origin,
     same_values,
     setting_name,
-    short,
     sums,
-    within,
 )
 from trainc.source.printable import escape
 
@@ -56,7 +56,7 @@ SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 
 def render(review: Review, *, color: bool) -> str:
     """Return the review; blank lines separate its parts."""
-    paint = _painted if color else _plain
+    paint = _painted if color else _without_color
     parts = [f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"]
     if review.settings:
         parts.append("\n".join(_settings(review.settings, paint)))
@@ -78,7 +78,7 @@ def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
         if setting.owner is not None:
             name = f"annotation {setting_name(setting)} of {named(setting.owner)}"
         yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(change))}"
-        if not short(change):
+        if not fits_one_line(change):
             yield from _shown_values(change, paint)
         yield f"  changes {escape(changed_by(setting))}" + (f": {_names(setting.objects)}" if setting.objects else "")
     if len(settings) > SETTINGS:
@@ -107,10 +107,10 @@ def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) ->
     change = line.change
     notes = [] if len(having) == len(group.objects) else [_names(having)]
     if not same_values(line, having):
-        notes.append(f"values of {within(having[0].id)}; the others differ")
+        notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
     field = paint(CYAN, escape(change.field))
-    if short(change):
+    if fits_one_line(change):
         yield f"    {field}{escape(edited(change))}{note}"
         return
     yield f"    {field}{note}"
@@ -156,7 +156,7 @@ def _one_sided(each: Reviewed, status: str, shade: str, paint: Paint) -> str:
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
-    names = [named(each.id) if kind else within(each.id) for each in objects[:NAMES]]
+    names = [named(each.id) if kind else name_in_namespace(each.id) for each in objects[:NAMES]]
     if len(objects) > NAMES:
         names.append(f"{len(objects) - NAMES} more")
         return escape(listed(names))
@@ -187,5 +187,5 @@ def _painted(color: str, text: str) -> str:
     return f"{color}{text}{PLAIN}" if color else text
 
 
-def _plain(_: str, text: str) -> str:
+def _without_color(_: str, text: str) -> str:
     return text

@@ -20,7 +20,7 @@ def faults(*resources: dict[str, Any], **pod: Any) -> list[Violation]:
     containers = [
         {"name": f"c{i}", "image": "i", "resources": requirements} for i, requirements in enumerate(resources)
     ]
-    return validation.of_job({"spec": {"template": {"spec": {"containers": containers, **pod}}}})
+    return validation.job_violations({"spec": {"template": {"spec": {"containers": containers, **pod}}}})
 
 
 def fields(found: list[Violation]) -> list[str]:

@@ -24,7 +24,7 @@ TRUE = {"exec": {"command": ["true"]}}
 
 def reported(pod: Tree) -> list[tuple[str, str]]:
     """Return the rules that a pod violates, and their fields in the API server's errors, relative to the pod."""
-    found = validation.of_job({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
+    found = validation.job_violations({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
     return [(violation.rule, violation.field.removeprefix("spec.template.spec.")) for violation in found]
 
 
@@ -435,7 +435,7 @@ def test_accepted(pod: Tree) -> None:
 def test_messages(pod: Tree, message: str, help: str, related: list[tuple[str, str]]) -> None:
     from trainc.kubernetes.violations import field_of
 
-    [violation] = validation.of_job({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
+    [violation] = validation.job_violations({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
     assert (violation.message, violation.help) == (message, help)
     assert [(label, field_of(path).removeprefix("spec.template.spec.")) for label, path in violation.related] == related
 

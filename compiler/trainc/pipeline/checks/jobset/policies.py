@@ -88,7 +88,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
                 DEPENDS_ON_UNKNOWN,
                 f'job "{job["name"]}" depends on "{shortened(name)}", which '
                 + ("is listed after it" if later else "is not a job of the JobSet"),
-                f'move job "{name}" before it' if later else _meant(name, known[:index]),
+                f'move job "{name}" before it' if later else _job_name_hint(name, known[:index]),
                 related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
             )
 
@@ -102,7 +102,7 @@ def _targets(policy_name: str, policy: Tree, path: Path, known: list[str]) -> It
                 there,
                 POLICY_TARGET_UNKNOWN,
                 f'{policy_name} targets job "{shortened(name)}", which the JobSet does not have',
-                _meant(name, known),
+                _job_name_hint(name, known),
             )
 
 
@@ -126,7 +126,7 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
                     at,
                     FAILURE_REASON,
                     f"{shown(reason)} in {rule_name} is not a Job failure reason",
-                    _meant(reason, list(REASONS)),
+                    _job_name_hint(reason, list(REASONS)),
                 )
 
 
@@ -180,14 +180,14 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     known = [job["name"] for job in jobs]
     if name not in known:
         message = f'the coordinator is a pod of job "{shortened(name)}", which the JobSet does not have'
-        yield _of_coordinator("replicatedJob", message, _meant(name, known))
+        yield _coordinator_violation("replicatedJob", message, _job_name_hint(name, known))
         return
     index = known.index(name)
     path: Path = (*JOBS, index)
     job = jobs[index]
     replicas, of_job, job_spec = job["replicas"], coordinator.get("jobIndex", 0), job["template"]["spec"]
     if not 0 <= of_job < replicas:
-        yield _of_coordinator(
+        yield _coordinator_violation(
             "jobIndex",
             f'the coordinator is in replica {of_job} of job "{name}", which has {plural(replicas, "replica")}',
             "remove it" if replicas == 1 else f"use a number from 0 to {replicas - 1}",
@@ -197,7 +197,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     completions, of_pod = job_spec.get("completions"), coordinator.get("podIndex", 0)
     if completions is None or job_spec.get("completionMode") != "Indexed":
         missing = "completionMode" if completions is not None else "completions"
-        yield _of_coordinator(
+        yield _coordinator_violation(
             "replicatedJob",
             f'the coordinator is a pod of job "{name}", whose pods have no index',
             f'set completionMode Indexed and completions in job "{name}", or remove the coordinator',
@@ -205,7 +205,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
         )
         return
     if not 0 <= of_pod < completions:
-        yield _of_coordinator(
+        yield _coordinator_violation(
             "podIndex",
             f'the coordinator is pod {of_pod} of job "{name}", which has {plural(completions, "pod")}',
             "remove it" if completions == 1 else f"use a number from 0 to {completions - 1}",
@@ -236,7 +236,7 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
         )
 
 
-def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
+def _coordinator_violation(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
     path: Path = ("spec", "coordinator", key)
     return Violation.at(
         path,
@@ -247,8 +247,8 @@ def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path
     )
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _job_name_hint(name: str, known: list[str]) -> str:
     """Return a hint with the job name that was probably meant, or all job names."""
-    from trainc.base.nearest import meant, use
+    from trainc.base.nearest import suggestion_or, use
 
-    return meant(name, known, use(known)) if known else "remove it: there is no job to name"
+    return suggestion_or(name, known, use(known)) if known else "remove it: there is no job to name"

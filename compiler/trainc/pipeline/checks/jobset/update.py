@@ -52,16 +52,16 @@ def refused(old: Tree, new: Tree) -> list[Violation]:
     admitted = load("JobSet", RELEASE).admit(new)
     found = [*objectmeta.check(new["metadata"], namespaced=True), *admitted.violations]
     found += broken_rules("JobSet", admitted.value, tuple(found))
-    return found or immutable(old, admitted.value)
+    return found or immutable_changes(old, admitted.value)
 
 
-def immutable(old: Tree, new: Tree) -> list[Violation]:
+def immutable_changes(old: Tree, new: Tree) -> list[Violation]:
     """Return the changes that the server would reject between two JobSets as it stores them."""
     before, after = (tree.get("spec") or {} for tree in (old, new))  # the schema does not require a spec
     return [*_identity(old, new), *_policies(before, after), *_jobs(before, after)]
 
 
-def fixed(jobset: Tree) -> Tree:
+def immutable_fields(jobset: Tree) -> Tree:
     """Return the immutable fields of a JobSet: if they are equal in two JobSets, `refused` allows the change.
 
     They include the fields that can be added and removed, because an added field could not change later, and the

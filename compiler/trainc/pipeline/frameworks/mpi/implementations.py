@@ -89,13 +89,13 @@ def mpich_4(_: int) -> tuple[Tree, ...]:
     return (value("HYDRA_LAUNCHER_EXTRA_ARGS", PATIENCE),)
 
 
-def nothing(_: int) -> tuple[Tree, ...]:
+def no_variables(_: int) -> tuple[Tree, ...]:
     """Return no variables: no other release reads different ones."""
     return ()
 
 
 IMPLEMENTATIONS: Final = {
     "OpenMPI": Implementation(" slots={}", open_mpi_4, open_mpi_5, short_name=False),
-    "Intel": Implementation(":{}", intel, nothing, short_name=True),
+    "Intel": Implementation(":{}", intel, no_variables, short_name=True),
     "MPICH": Implementation(":{}", mpich, mpich_4, short_name=True),
 }

@@ -53,7 +53,7 @@ def apply(plan: Plan) -> Plan:
     return plan
 
 
-def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+def torchtune_checks(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Run torchtune's checks, which are imported only for its jobs."""
     if is_torchtune(plan):
         from trainc.pipeline.frameworks.torch import torchtune
@@ -62,7 +62,7 @@ def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
             yield from check(subject, plan)
 
 
-def of_elastic(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+def elastic_checks(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Run the checks of elastic policies, which are imported only for runtimes that have one."""
     if ELASTIC in plan.runtime.settings:
         from trainc.pipeline.frameworks.torch import elastic
@@ -71,4 +71,4 @@ def of_elastic(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
             yield from check(subject, plan)
 
 
-CHECKS: Final = (*torchrun.CHECKS, of_torchtune, of_elastic)
+CHECKS: Final = (*torchrun.CHECKS, torchtune_checks, elastic_checks)

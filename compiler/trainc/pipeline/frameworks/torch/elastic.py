@@ -107,7 +107,7 @@ def rendezvous(plan: Plan) -> tuple[Tree, ...]:
     return tuple(value(name, text) for name, text in variables.items() if text is not None)
 
 
-def at(plan: Plan, *path: str | int, key: bool = False) -> Place:
+def policy_place(plan: Plan, *path: str | int, key: bool = False) -> Place:
     """Return the place of a field of the policy."""
     return plan.runtime.at("spec", "mlPolicy", "torch", ELASTIC, *path, key=key)
 
@@ -129,7 +129,7 @@ def contradicting_counts(plan: Plan) -> Iterator[Finding]:
                 message=f"{one} is {both[0]} and {other} is {both[1]}, but they are two names of the same bound",
                 help=f"keep only {one}",
                 field=cluster_field(plan, other),
-                place=at(plan, other),
+                place=policy_place(plan, other),
             )
             return
     least, most, pods = counted(plan)
@@ -140,7 +140,7 @@ def contradicting_counts(plan: Plan) -> Iterator[Finding]:
             message=f"the minimum of {least} nodes exceeds the maximum of {most}",
             help=f"lower {name}, or raise maxNodes",
             field=cluster_field(plan, name),
-            place=at(plan, name) if name in policy(plan) else at(plan, key=True),
+            place=policy_place(plan, name) if name in policy(plan) else policy_place(plan, key=True),
         )
     elif requested and not least <= pods <= most:
         yield Finding(
@@ -160,7 +160,7 @@ def unused_metrics(plan: Plan) -> Iterator[Finding]:
             message="elasticPolicy.metrics has no effect: autoscalers do not scale JobSets",
             help="remove it, and set the number of pods in trainer.numNodes",
             field=cluster_field(plan, "metrics"),
-            place=at(plan, "metrics", key=True),
+            place=policy_place(plan, "metrics", key=True),
         )
 
 
@@ -179,7 +179,7 @@ def unreadable_options(plan: Plan) -> Iterator[Finding]:
             message=f"{message}: torchrun reads key=value,key=value",
             help="use one entry per option",
             field=cluster_field(plan, "rdzvConf", index, field),
-            place=at(plan, "rdzvConf", index, field),
+            place=policy_place(plan, "rdzvConf", index, field),
         )
 
 
@@ -197,7 +197,7 @@ def unfit_backend(plan: Plan) -> Iterator[Finding]:
         message=f"rdzvBackend {backend} {fault}",
         help=hint,
         field=cluster_field(plan, "rdzvBackend"),
-        place=at(plan, "rdzvBackend"),
+        place=policy_place(plan, "rdzvBackend"),
     )
 
 
@@ -211,7 +211,7 @@ def standalone_nodes(plan: Plan) -> Iterator[Finding]:
             message=f"standalone is set for {pods} nodes: {effect}",
             help="remove standalone, or train on one node",
             field=cluster_field(plan, "standalone"),
-            place=at(plan, "standalone"),
+            place=policy_place(plan, "standalone"),
         )
 
 

@@ -201,18 +201,18 @@ def qlora(plan: Plan) -> Iterator[Finding]:
             f"{num_proc_per_node(plan)}",
             help="set numProcPerNode: 1, or request one GPU per node",
             field="spec.trainer.numProcPerNode",
-            place=plan.job.at("spec", "trainer", where(plan, "numProcPerNode")),
+            place=plan.job.at("spec", "trainer", trainer_field(plan, "numProcPerNode")),
         )
         yield Finding(
             message=f"torchtune supports QLoRA for {model(plan)} on one device only, but a node has "
             f"{gpus(plan.node_resources()) or 'no'} GPUs",
             help="request one GPU: `resourcesPerNode: {limits: {nvidia.com/gpu: 1}}`",
             field="spec.trainer.resourcesPerNode",
-            place=plan.job.at("spec", "trainer", where(plan, "resourcesPerNode")),
+            place=plan.job.at("spec", "trainer", trainer_field(plan, "resourcesPerNode")),
         )
 
 
-def where(plan: Plan, field: str) -> str:
+def trainer_field(plan: Plan, field: str) -> str:
     """Return the trainer field to report: `field` if it is set, else `args`, which request QLoRA."""
     return field if field in plan.job.trainer else "args"
 
