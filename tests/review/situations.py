@@ -14,7 +14,7 @@ from trainc.review import compare
 from trainc.review.arguments import parse_sides
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.model import Cause, Line, Review, Reviewed, Setting
+from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -221,10 +221,10 @@ def hostile(text: str = HOSTILE) -> Review:
         old=text,
         new=text,
         settings=(
-            Setting(change, Location(text, 3, 5), objects=(changed,)),
-            Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
-            Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
-            Setting(moved, Location(text, 5, 5), gone=True),
+            ChangedSetting(change, Location(text, 3, 5), objects=(changed,)),
+            ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
+            ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
+            ChangedSetting(moved, Location(text, 5, 5), gone=True),
         ),
         objects=(
             changed,

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from trainc.review.lines import Part, Stretch, parts, side_by_side
+from trainc.review.lines import LinePart, Stretch, parts, side_by_side
 
 
 def shown_rows(old: str, new: str) -> list[str]:
@@ -20,7 +20,7 @@ def shown_rows(old: str, new: str) -> list[str]:
     return rows
 
 
-def braced(part: Part) -> str:
+def braced(part: LinePart) -> str:
     return f"{{{part.text}}}" if part.differs else part.text
 
 

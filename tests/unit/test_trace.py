@@ -24,13 +24,13 @@ from trainc.provenance.tracing import Trace, history
 from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, corresponding_path, leaves, value_at
 from trainc.provenance.tracing.experiments import Experiments
 from trainc.provenance.tracing.lineage import Lineage, lineage_after
-from trainc.provenance.tracing.patches import Operation, patch
+from trainc.provenance.tracing.patches import TracedOperation, patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.pipeline.plan import Plan
-    from trainc.provenance.tracing.experiments import Written
+    from trainc.provenance.tracing.experiments import OutputField
     from trainc.provenance.tracing.input_fields import Group, InputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -310,7 +310,7 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
     assert (where(origin.place), origin.by) == (line, by)
 
 
-def one_by_one(self: Experiments, written: Written, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
+def one_by_one(self: Experiments, written: OutputField, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
     for field in group:
         outcome = self._outcome(written, (field,), remove=remove)
         if outcome != written.value:
@@ -336,7 +336,7 @@ def test_no_stage_is_missed() -> None:
     assert steps.count("override") == 1 + len(job.plan.job.patches)
 
 
-def applied(tree: Any, operation: Operation) -> Any:
+def applied(tree: Any, operation: TracedOperation) -> Any:
     """Apply RFC 6902 operations to a copy."""
     if not operation.path:
         return operation.value

@@ -14,13 +14,13 @@ from trainc.kubernetes.documents.events import YAMLError
 from trainc.source.sections import unified_diff
 from trainc.upgrade import upgrade
 from trainc.upgrade.items import cut, pasted
-from trainc.upgrade.nodes import MappingNode, Node, ScalarNode, SequenceNode, anchors_in, compose
+from trainc.upgrade.nodes import MappingNode, TextNode, ScalarNode, SequenceNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))
 
 
-def positions(node: Node) -> list[tuple[int, int, int, int]]:
+def positions(node: TextNode) -> list[tuple[int, int, int, int]]:
     """Return the positions of a node and all nodes below it; of an empty scalar, libyaml has another one."""
     first, last = node.start_mark, node.end_mark
     own = [(first.index, last.index, first.line, last.column)] if first.index < last.index else []

@@ -43,7 +43,7 @@ class Given(NamedTuple):
     is_map: bool = False
 
 
-class Environment(NamedTuple):
+class PluginEnvironment(NamedTuple):
     """The variables that Argo CD sets for a plugin, parsed."""
 
     root: str
@@ -59,10 +59,10 @@ class Environment(NamedTuple):
     """The faults of the parameters' form."""
 
 
-def read(variables: Mapping[str, str], names: Iterable[str]) -> Environment:
+def read(variables: Mapping[str, str], names: Iterable[str]) -> PluginEnvironment:
     """Return the environment of a plugin that has parameters with these names."""
     given, found = _parameters(variables, tuple(names))
-    return Environment(
+    return PluginEnvironment(
         root=root(variables),
         namespace=variables.get("ARGOCD_APP_NAMESPACE") or None,
         kubernetes=variables.get("KUBE_VERSION", ""),

@@ -27,7 +27,7 @@ from trainc.frontends.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PAT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.argocd.environment import Environment
+    from trainc.argocd.environment import PluginEnvironment
 
 KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", own=True
@@ -38,7 +38,7 @@ NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)
 """Notes that the error for patches replaces: their help is for a command line."""
 
 
-class Answer(NamedTuple):
+class GeneratedManifests(NamedTuple):
     """The output of `generate`: diagnostics, objects, other documents and notes."""
 
     result: Compilation
@@ -53,22 +53,22 @@ class Answer(NamedTuple):
         return "---\n".join(checked_output(self.result.budget, chain(texts, others)))
 
 
-def generate(environment: Environment, budget: Budget = CI) -> Answer:
+def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedManifests:
     """Compile the current folder with the Application's parameters."""
     notes = tuple(_notes(environment))
     requested, faults = read_options(environment)
     if faults:
-        return Answer(Compilation(diagnostics=faults), notes=notes)
+        return GeneratedManifests(Compilation(diagnostics=faults), notes=notes)
     limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
     requested = requested._replace(namespace=environment.namespace, root=environment.root, budget=limits)
     options = environment_runs.select_environment(requested.with_project((os.curdir,)), FIX, always=True)
     if isinstance(options, Diagnostic):
-        return Answer(Compilation(diagnostics=(options,)), notes=notes)
+        return GeneratedManifests(Compilation(diagnostics=(options,)), notes=notes)
     settings = options.settings
     paths = (os.curdir, *options.runtimes)
     too_large = too_many(paths, environment.root, settings=settings.file, exclude=settings.exclude)
     if too_large is not None:
-        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
+        return GeneratedManifests(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile_paths((os.curdir,), options)
     others = result.others
     if patches := list(_patches(result)):
@@ -80,10 +80,10 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
         result = result.saying([_no_manifests(result)])
     if result.kustomizations is not None:
         notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
-    return Answer(result, others, notes)
+    return GeneratedManifests(result, others, notes)
 
 
-def _notes(environment: Environment) -> Iterator[str]:
+def _notes(environment: PluginEnvironment) -> Iterator[str]:
     if is_older(environment.kubernetes):
         rules = ".".join(map(str, CHECKED))
         yield f"the cluster runs Kubernetes {environment.kubernetes}, but trainc checks the rules of {rules}"

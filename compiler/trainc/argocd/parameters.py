@@ -21,7 +21,7 @@ from trainc.pipeline.library import OptionNames
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.argocd.environment import Environment, Given
+    from trainc.argocd.environment import PluginEnvironment, Given
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.violations import FieldValidation
 
@@ -83,7 +83,7 @@ OPTION_NAMES: Final = OptionNames(
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 
 
-def read_options(environment: Environment) -> tuple[Options, tuple[Diagnostic, ...]]:
+def read_options(environment: PluginEnvironment) -> tuple[Options, tuple[Diagnostic, ...]]:
     """Return the parameters as options, and diagnostics; with diagnostics, the options must not be used."""
     found = list(environment.diagnostics)
     values: dict[str, Any] = {}

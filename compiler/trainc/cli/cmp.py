@@ -12,7 +12,7 @@ from trainc.cli.common.arguments import Command
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.argocd.manifests import Answer
+    from trainc.argocd.manifests import GeneratedManifests
 
 EPILOG = """\b
 Examples:
@@ -69,7 +69,7 @@ def announce() -> int:
     return OK
 
 
-def _report_errors(answer: Answer) -> None:
+def _report_errors(answer: GeneratedManifests) -> None:
     """Write the diagnostics to standard error. Argo CD shows them if the exit code is not 0, otherwise it logs them."""
     from trainc.reports import text
 

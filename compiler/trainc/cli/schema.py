@@ -26,7 +26,7 @@ ALIASES = {
 """Other names for the dialects."""
 
 
-class Dialect(click.Choice[str]):
+class DialectChoice(click.Choice[str]):
     """A dialect, by its key or an alias."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -69,7 +69,7 @@ command = Command(
     schema,
     (
         Argument("kind", nargs=1, required=True, type=click.Choice(KINDS, case_sensitive=False)),
-        Option(("--dialect",), "Trainer version; default: v2.3.", type=Dialect(DIALECTS)),
+        Option(("--dialect",), "Trainer version; default: v2.3.", type=DialectChoice(DIALECTS)),
     ),
     short_help="Print the JSON Schema of a kind.",
     epilog=EPILOG,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
-    from trainc.settings.listing import Entry
+    from trainc.settings.listing import SettingEntry
     from trainc.settings.model import Flags
 
 WIDEST: Final = 60
@@ -59,7 +59,7 @@ def _without_repetitions(selected: Iterable[Settings]) -> list[Diagnostic]:
     return found
 
 
-def _json(listings: Sequence[tuple[str, Iterable[Entry]]]) -> str:
+def _json(listings: Sequence[tuple[str, Iterable[SettingEntry]]]) -> str:
     """Return the settings of each environment as JSON; the environment is null for a project without environments."""
     import json
 
@@ -69,7 +69,7 @@ def _json(listings: Sequence[tuple[str, Iterable[Entry]]]) -> str:
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
+def _fields(entry: SettingEntry) -> dict[str, Any]:
     from trainc.kubernetes.violations import field_of
 
     at = entry.location
@@ -84,7 +84,7 @@ def _fields(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _yaml(name: str, listed: Iterable[Entry]) -> str:
+def _yaml(name: str, listed: Iterable[SettingEntry]) -> str:
     """Return the settings as YAML, with the source of each value as a comment."""
     from trainc.source.printable import escape
 
@@ -94,7 +94,7 @@ def _yaml(name: str, listed: Iterable[Entry]) -> str:
     return "\n".join([*([f"# environment {name}"] if name else []), *lines, ""])
 
 
-def _rows(listed: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+def _rows(listed: Iterable[SettingEntry]) -> Iterator[tuple[str, str]]:
     """Yield the lines of YAML with their sources; the source of a line without a value is empty."""
     above: tuple[str | int, ...] = ()
     for entry in listed:

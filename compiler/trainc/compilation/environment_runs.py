@@ -46,7 +46,7 @@ class Fix(NamedTuple):
 OPTION: Final = Fix("use {}", "--env {}")
 
 
-class Run(NamedTuple):
+class EnvironmentRun(NamedTuple):
     """One environment's run. Its warnings are still warnings, whatever the settings: `together` makes them errors."""
 
     settings: Settings
@@ -108,7 +108,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + more
 
 
-class Once:
+class CachedStreams:
     """A reader for several runs: a stream can be read only once, so its bytes are kept."""
 
     def __init__(self) -> None:
@@ -128,19 +128,19 @@ class Once:
             yield from self._streams[path]
 
 
-def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[Run, ...]:
+def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[EnvironmentRun, ...]:
     """Return a run for each environment; `compiled` compiles with the options of one.
 
     The budget is that of all runs together.
     """
-    meter, found = Meter(options[0].budget), list[Run]()
+    meter, found = Meter(options[0].budget), list[EnvironmentRun]()
     for each in options:
         result = compiled(each._replace(settings=each.settings._replace(strict="")))
         meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
         meter.charge("errors and warnings", len(result.diagnostics))
         if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
             result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
-        found.append(Run(each.settings, result))
+        found.append(EnvironmentRun(each.settings, result))
         if meter.over is not None:
             return tuple(found)
     if any(run.result.jobs for run in found):
@@ -155,7 +155,7 @@ def _without_id(result: Compilation, id: str) -> Compilation:
     return result._replace(diagnostics=tuple(each for each in result.diagnostics if each.id != id))
 
 
-def merge_runs(runs: Sequence[Run]) -> Compilation:
+def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
     """Return the results of several environments as one: each fault once, with the environments that have it."""
     first = runs[0].result
     diagnostics, raised = _merged(runs)
@@ -193,7 +193,7 @@ def merge_diagnostics(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagn
     return tuple(merged.values())
 
 
-def _merged(runs: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
+def _merged(runs: Iterable[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int]:
     """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
     groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}
     for run in runs:
@@ -265,7 +265,7 @@ def _place_key(place: Place | Location | None) -> Hashable:
     return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
 
 
-def shared_objects(runs: Sequence[Run]) -> Iterator[Diagnostic]:
+def shared_objects(runs: Sequence[EnvironmentRun]) -> Iterator[Diagnostic]:
     """Yield an error for each two environments that write one object: the one that is applied last would win."""
     first: dict[ObjectId, tuple[str, str]] = {}
     several: dict[tuple[str, str], list[ObjectId]] = {}

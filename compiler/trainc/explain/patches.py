@@ -18,7 +18,7 @@ from trainc.emit.json import items
 from trainc.emit.order import objects_of_a_job
 from trainc.provenance.tracing import nearest_existing, runtime_of, stage_source
 from trainc.provenance.tracing.history import replay
-from trainc.provenance.tracing.patches import Operation, patch
+from trainc.provenance.tracing.patches import TracedOperation, patch
 from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
@@ -55,19 +55,19 @@ def steps(plan: Plan) -> Iterator[Tree]:
             }
 
 
-def _object_operations(before: list[Tree], after: list[Tree]) -> Iterator[Operation]:
+def _object_operations(before: list[Tree], after: list[Tree]) -> Iterator[TracedOperation]:
     """Yield the operations that turn the objects before a step into those after it, both in output order."""
     old, new = objects_of_a_job(before), objects_of_a_job(after)
     names = [_name(tree) for tree in new]
     for index in reversed(range(len(old))):
         if _name(old[index]) not in names:
-            yield Operation("remove", (index,))
+            yield TracedOperation("remove", (index,))
             del old[index]
     for index, tree in enumerate(new):
         if index < len(old) and _name(old[index]) == names[index]:
             yield from patch(old[index], tree, (index,))
         else:
-            yield Operation("add", (index,), tree)
+            yield TracedOperation("add", (index,), tree)
             old.insert(index, tree)
 
 

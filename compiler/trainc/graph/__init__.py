@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compiled
     from trainc.diagnostics import Document, ObjectId
     from trainc.pipeline.plan import Plan
-    from trainc.pods.footprint import Footprint, Job
+    from trainc.pods.footprint import Footprint, ReplicatedPods
 
 KINDS: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 
@@ -40,11 +40,11 @@ class Wait(NamedTuple):
 class GraphStep(NamedTuple):
     """A replicated job, and the jobs that it waits for."""
 
-    job: Job
+    job: ReplicatedPods
     after: tuple[Wait, ...]
 
 
-class Gang(NamedTuple):
+class PodGroupNode(NamedTuple):
     """A PodGroup."""
 
     scheduler: str
@@ -88,7 +88,7 @@ class Graph(NamedTuple):
     total: Footprint
     queue: str
     """The queue as `footprint.by_queue` names it; empty if there is none."""
-    gangs: tuple[Gang, ...]
+    gangs: tuple[PodGroupNode, ...]
     endpoint: str
     """The rendezvous endpoint, with its port; empty if the framework has none."""
     needed: tuple[Needed, ...]
@@ -128,12 +128,12 @@ def steps(jobset: Tree) -> Iterator[GraphStep]:
         yield GraphStep(job, tuple(waits))
 
 
-def gang(group: Tree) -> Gang:
+def gang(group: Tree) -> PodGroupNode:
     """Return a PodGroup with its scheduler."""
     key = next(
         key for key in schedulers.SCHEDULERS if group["apiVersion"] == schedulers.schedulers_of({key: {}})[0].VERSION
     )
-    return Gang(key, group["metadata"]["name"], group["spec"]["minMember"])
+    return PodGroupNode(key, group["metadata"]["name"], group["spec"]["minMember"])
 
 
 def endpoint(plan: Plan, jobset: Tree) -> str:

@@ -40,7 +40,7 @@ _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 .,/=()-]|(?<=www)\.", re.IGNORECASE)
 """Characters that become entity codes. The dot of `www.` is one of them, because it would create a link."""
 
 
-class Part(NamedTuple):
+class Diagram(NamedTuple):
     """One TrainJob of a diagram."""
 
     graph: Graph
@@ -67,9 +67,9 @@ def render(graphs: Iterable[Graph]) -> str:
     return "\n".join(blocks)
 
 
-def split(parts: Iterable[Part]) -> Iterator[list[Part]]:
+def split(parts: Iterable[Diagram]) -> Iterator[list[Diagram]]:
     """Split the TrainJobs into diagrams that respect Mermaid's limits."""
-    current: list[Part] = []
+    current: list[Diagram] = []
     size, edges = 0, 0
     for one in parts:
         if current and (size + one.size + len(BEGIN + END) > MOST_CHARACTERS or edges + one.edges >= MOST_EDGES):
@@ -80,7 +80,7 @@ def split(parts: Iterable[Part]) -> Iterator[list[Part]]:
     yield current
 
 
-def diagram(parts: list[Part]) -> str:
+def diagram(parts: list[Diagram]) -> str:
     """Return one block."""
     users: dict[str, str] = {}
     edges = []
@@ -93,7 +93,7 @@ def diagram(parts: list[Part]) -> str:
     return BEGIN + "".join(f"  {line}\n" for line in lines) + END
 
 
-def part(number: int, graph: Graph) -> Part:
+def part(number: int, graph: Graph) -> Diagram:
     """Return a TrainJob as a subgraph: boxes, then edges."""
     id = f"t{number}"
     boxes, edges = [f"{id}{trainjob(graph)}"], []
@@ -101,7 +101,7 @@ def part(number: int, graph: Graph) -> Part:
         boxes += found[0]
         edges += found[1]
     lines = (f"subgraph s{number}{box(name(graph))}", *(f"  {line}" for line in (*boxes, *edges)), "end")
-    return Part(graph, id, lines, len(edges) + 1)
+    return Diagram(graph, id, lines, len(edges) + 1)
 
 
 def runtime(graph: Graph, id: ObjectId) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.graph import Gang, Graph, GraphStep, Needed
+    from trainc.graph import PodGroupNode, Graph, GraphStep, Needed
     from trainc.kubernetes.pods import Amounts
     from trainc.pods.footprint import Footprint
 
@@ -30,11 +30,11 @@ STEM: Final = 3
 """The width of the tree lines before a branch."""
 
 
-class Branch(NamedTuple):
+class TreeLine(NamedTuple):
     """A line of a tree, and the lines below it."""
 
     text: str
-    below: tuple[Branch, ...] = ()
+    below: tuple[TreeLine, ...] = ()
 
 
 def render(graphs: Sequence[Graph], width: int = columns.UNLIMITED) -> str:
@@ -58,10 +58,10 @@ def tree(graph: Graph, width: int = columns.UNLIMITED) -> Iterator[str]:
     rows += [("rendezvous", graph.endpoint, ())] if graph.endpoint else []
     rows += [("needs", "", needs(graph.needed))] if graph.needed else []
     labels = table((label, text) for label, text, _ in rows)
-    yield from tree_lines([Branch(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)], width)
+    yield from tree_lines([TreeLine(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)], width)
 
 
-def tree_lines(branches: Sequence[Branch], width: int) -> Iterator[str]:
+def tree_lines(branches: Sequence[TreeLine], width: int) -> Iterator[str]:
     """Yield the branches, prefixed with tree lines; a line that is too wide continues on the next one, indented."""
     for branch in branches:
         last = branch is branches[-1]
@@ -113,16 +113,16 @@ def size(total: Footprint) -> str:
     return pods(total.pods) + nodes + (f", {plural(total.gpus, 'GPU')}" if total.gpus else "")
 
 
-def gang(gang: Gang, total: int) -> str:
+def gang(gang: PodGroupNode, total: int) -> str:
     """Return a PodGroup and the number of pods with which it starts."""
     start = f"{gang.members} of {pods(total)}" if gang.members < total else f"all {pods(gang.members)}"
     return f"{gang.scheduler} PodGroup {gang.name}: starts with {start}"
 
 
-def steps(steps: Iterable[GraphStep]) -> tuple[Branch, ...]:
+def steps(steps: Iterable[GraphStep]) -> tuple[TreeLine, ...]:
     """Return the replicated jobs as a table: name, pods, requests of each, dependencies."""
     rows = ((s.job.name, pods(s.job.pods), requests_of_each_pod(s), waits_for(s)) for s in steps)
-    return tuple(map(Branch, table(rows)))
+    return tuple(map(TreeLine, table(rows)))
 
 
 def requests_of_each_pod(step: GraphStep) -> str:
@@ -136,10 +136,10 @@ def waits_for(step: GraphStep) -> str:
     return f"after {' and '.join(waits)}" if waits else ""
 
 
-def needs(needed: Iterable[Needed]) -> tuple[Branch, ...]:
+def needs(needed: Iterable[Needed]) -> tuple[TreeLine, ...]:
     """Return the objects as a table: kind, name, origin, and the jobs whose pods refer to them."""
     rows = ((one.kind, one.name, origin(one), f"for {', '.join(one.jobs)}") for one in needed)
-    return tuple(map(Branch, table(rows)))
+    return tuple(map(TreeLine, table(rows)))
 
 
 def origin(needed: Needed) -> str:

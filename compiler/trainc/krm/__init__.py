@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FIX: Final = environment_runs.Fix("set environment in the functionConfig to {}")
 
 
-class Answer(NamedTuple):
+class FunctionResult(NamedTuple):
     """The result of a function run."""
 
     text: str
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
     """The compilation. Its diagnostics are for a terminal: they name the files that the items came from."""
 
 
-def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
+def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionResult:
     """Compile the TrainJobs in the items of a ResourceList. On an error, the items stay unchanged.
 
     Args:
@@ -113,7 +113,7 @@ def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation
     return Diagnostic.of(NO_TRAINJOB, message, help)
 
 
-def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> Answer:
+def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> FunctionResult:
     reported = results.reported(compilation.diagnostics, given)
     text = given.written(answer, [result.entry for result in reported])
-    return Answer(text, compilation._replace(diagnostics=tuple(result.shown for result in reported)))
+    return FunctionResult(text, compilation._replace(diagnostics=tuple(result.shown for result in reported)))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Shown = Callable[[str, str], str]
     """Returns the value of a variable, by its name, as the user sees it."""
 
-__all__ = ["Environment", "Sources", "Unknown", "Value", "environment", "expand", "sources"]
+__all__ = ["ContainerEnvironment", "Sources", "Unknown", "Value", "environment", "expand", "sources"]
 
 Data = dict[str, Value]
 Sources = dict[tuple[str, str], Data]
@@ -45,7 +45,7 @@ _KINDS: Final = {
 }
 
 
-class Environment(NamedTuple):
+class ContainerEnvironment(NamedTuple):
     """The variables of a container's processes."""
 
     variables: dict[str, Value]
@@ -99,12 +99,12 @@ def expand(text: str, lookup: Callable[[str], Value]) -> Value:
 
 def environment(
     container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data], shown: Shown | None = None
-) -> Environment:
+) -> ContainerEnvironment:
     """Return a container's variables in the order of their definition; a later one overrides an earlier one.
 
     With `shown`, each variable has the value that this function returns, also in the variables that refer to it.
     """
-    result = Environment({}, {})
+    result = ContainerEnvironment({}, {})
     for index, source in enumerate(container.get("envFrom") or ()):
         prefix = source.get("prefix") or ""
         for key, ref in source.items():

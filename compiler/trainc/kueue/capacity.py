@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kueue.objects import UNLIMITED, Cell, Node
+from trainc.kueue.objects import UNLIMITED, Cell, CohortNode
 
 if TYPE_CHECKING:
     from trainc.kueue.objects import Cluster
@@ -30,7 +30,7 @@ class Capacity:
         for cohort in cluster.cohorts.values():
             if cohort.parent:
                 self._children.setdefault(cohort.parent, []).append(cohort.name)
-        self._members: dict[str, list[Node]] = {}
+        self._members: dict[str, list[CohortNode]] = {}
         """The queues of each cohort."""
         for queue in cluster.queues.values():
             if queue.node.parent:
@@ -49,7 +49,7 @@ class Capacity:
             name = cohort.parent if cohort is not None else ""
         return list(found)
 
-    def alone(self, node: Node) -> bool:
+    def alone(self, node: CohortNode) -> bool:
         """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""
         names = self.parents(node.parent) or []
         return bool(names) and not any(
@@ -59,7 +59,7 @@ class Capacity:
             for name in names
         )
 
-    def maximum(self, node: Node, cell: Cell) -> int:
+    def maximum(self, node: CohortNode, cell: Cell) -> int:
         """Return the maximum capacity of a queue; 0 for a cell without quota."""
         nominal = node.quotas[cell].nominal if cell in node.quotas else 0
         names = self.parents(node.parent)
@@ -70,7 +70,7 @@ class Capacity:
             available = self._reachable(self._node(name), cell, self._subtree(name).get(cell, 0), available)
         return self._reachable(node, cell, nominal, available)
 
-    def height(self, node: Node, cell: Cell, value: int) -> int:
+    def height(self, node: CohortNode, cell: Cell, value: int) -> int:
         """Return the height of the lowest subtree with quota for a value: 0 if the queue need not borrow."""
         quota = node.quotas.get(cell)
         nominal = quota.nominal if quota is not None else 0
@@ -86,7 +86,7 @@ class Capacity:
         return self._height(names[-1])
 
     @staticmethod
-    def _reachable(node: Node, cell: Cell, subtree: int, of_parent: int) -> int:
+    def _reachable(node: CohortNode, cell: Cell, subtree: int, of_parent: int) -> int:
         """Return what a node can have if its parent has `of_parent`."""
         available = _sum(_local(node, cell, subtree), of_parent)
         quota = node.quotas.get(cell)
@@ -94,8 +94,8 @@ class Capacity:
             return available
         return min(_sum(subtree, quota.borrowing), available)
 
-    def _node(self, name: str) -> Node:
-        return self._cohorts.get(name) or Node(name, "", {})
+    def _node(self, name: str) -> CohortNode:
+        return self._cohorts.get(name) or CohortNode(name, "", {})
 
     def _subtree(self, root: str) -> dict[Cell, int]:
         """Return the quotas of a cohort's subtree. Children come first, without recursion: trees can be deep."""
@@ -133,9 +133,9 @@ class Capacity:
         return self._heights[name]
 
 
-def cycles(cluster: Cluster) -> list[list[Node]]:
+def cycles(cluster: Cluster) -> list[list[CohortNode]]:
     """Return the cycles of cohorts, each once."""
-    found: list[list[Node]] = []
+    found: list[list[CohortNode]] = []
     done: set[str] = set()
     for name in cluster.cohorts:
         path: dict[str, None] = {}
@@ -150,7 +150,7 @@ def cycles(cluster: Cluster) -> list[list[Node]]:
     return found
 
 
-def _local(node: Node, cell: Cell, subtree: int) -> int:
+def _local(node: CohortNode, cell: Cell, subtree: int) -> int:
     """Return the part of a node's quota that it does not lend."""
     quota = node.quotas.get(cell)
     return max(0, _difference(subtree, quota.lending)) if quota is not None and quota.lending is not None else 0

@@ -19,7 +19,7 @@ from trainc.kueue.objects import text_of
 
 if TYPE_CHECKING:
     from trainc.kueue.capacity import Capacity
-    from trainc.kueue.objects import Cell, Cluster, ClusterQueue, Flavor, Group
+    from trainc.kueue.objects import Cell, Cluster, ClusterQueue, Flavor, ResourceGroup
     from trainc.kueue.podsets import PodSet
 
 ATTEMPTS: Final = 10_000
@@ -155,7 +155,7 @@ class Assigner:
         return found, indices, ()
 
     def _find(
-        self, members: list[PodSet], group: Group, requests: dict[str, int], usage: dict[Cell, int], start: int
+        self, members: list[PodSet], group: ResourceGroup, requests: dict[str, int], usage: dict[Cell, int], start: int
     ) -> tuple[str, int, tuple[Misfit, ...]]:
         """Return the flavor and its index for the next attempt, or the misfits of all flavors."""
         misfits: list[Misfit] = []
@@ -176,7 +176,7 @@ class Assigner:
                 break
         return best, -1 if index == len(group.flavors) - 1 else index, tuple(misfits)
 
-    def _unusable(self, flavor: Flavor, members: list[PodSet], group: Group) -> list[Misfit]:
+    def _unusable(self, flavor: Flavor, members: list[PodSet], group: ResourceGroup) -> list[Misfit]:
         """Return the reason why the pods cannot use a flavor, if there is one."""
         for one in members:
             if message := self._topology(flavor, one, group):
@@ -189,7 +189,7 @@ class Assigner:
                 return [Misfit(flavor.name, "labels", f"flavor {flavor.name} has the node labels {labels}")]
         return []
 
-    def _topology(self, flavor: Flavor, one: PodSet, group: Group) -> str:
+    def _topology(self, flavor: Flavor, one: PodSet, group: ResourceGroup) -> str:
         """Return the reason why a flavor's topology, or its lack of one, excludes a pod set."""
         if not self._requests_topology(one):
             return f"flavor {flavor.name} only has topology-aware scheduling" if flavor.topology else ""

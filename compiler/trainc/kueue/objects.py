@@ -49,7 +49,7 @@ class Quota(NamedTuple):
     """The nominal quota in the manifest."""
 
 
-class Group(NamedTuple):
+class ResourceGroup(NamedTuple):
     """A resource group: resources that come from one flavor."""
 
     resources: tuple[str, ...]
@@ -58,7 +58,7 @@ class Group(NamedTuple):
     place: Place
 
 
-class Node(NamedTuple):
+class CohortNode(NamedTuple):
     """A ClusterQueue or a Cohort, as a node of the cohort tree."""
 
     name: str
@@ -72,8 +72,8 @@ class Node(NamedTuple):
 class ClusterQueue(NamedTuple):
     """A ClusterQueue."""
 
-    node: Node
-    groups: tuple[Group, ...]
+    node: CohortNode
+    groups: tuple[ResourceGroup, ...]
     selector: Tree | None
     """The namespaceSelector; None matches nothing."""
     stopped: bool
@@ -87,7 +87,7 @@ class ClusterQueue(NamedTuple):
         """The queue's name."""
         return self.node.name
 
-    def group_of(self, resource: str) -> Group | None:
+    def group_of(self, resource: str) -> ResourceGroup | None:
         """Return the group that covers a resource."""
         return next((group for group in self.groups if resource in group.resources), None)
 
@@ -121,7 +121,7 @@ class Cluster(NamedTuple):
     """The objects of a repository that decide about admission."""
 
     queues: dict[str, ClusterQueue]
-    cohorts: dict[str, Node]
+    cohorts: dict[str, CohortNode]
     local_queues: dict[tuple[str, str], LocalQueue]
     """By namespace and name."""
     flavors: dict[str, Flavor]
@@ -211,7 +211,7 @@ def _add(cluster: Cluster, document: Document, id: ObjectId) -> Iterator[Diagnos
         cluster.queues[id.name] = _cluster_queue(id.name, spec, document)
     elif id.kind == "Cohort":
         parent = spec.get("parentName") or spec.get("parent") or ""
-        cluster.cohorts[id.name] = Node(id.name, parent, _quotas(spec, document), document)
+        cluster.cohorts[id.name] = CohortNode(id.name, parent, _quotas(spec, document), document)
     elif id.kind == "LocalQueue":
         target, stopped = spec.get("clusterQueue", ""), spec.get("stopPolicy", "None") != "None"
         cluster.local_queues[id.namespace, id.name] = LocalQueue(target, stopped, document)
@@ -229,9 +229,9 @@ def _add(cluster: Cluster, document: Document, id: ObjectId) -> Iterator[Diagnos
 def _cluster_queue(name: str, spec: Tree, document: Document) -> ClusterQueue:
     listed = get(spec, ("admissionChecksStrategy", "admissionChecks"), [])
     return ClusterQueue(
-        node=Node(name, spec.get("cohortName") or spec.get("cohort") or "", _quotas(spec, document), document),
+        node=CohortNode(name, spec.get("cohortName") or spec.get("cohort") or "", _quotas(spec, document), document),
         groups=tuple(
-            Group(
+            ResourceGroup(
                 tuple(group["coveredResources"]),
                 tuple(flavor["name"] for flavor in group["flavors"]),
                 Place(document, ("spec", "resourceGroups", index, "coveredResources")),

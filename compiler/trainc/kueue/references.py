@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Path
-    from trainc.kueue.objects import Cluster, Node
+    from trainc.kueue.objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")
@@ -63,7 +63,7 @@ def queue_faults(cluster: Cluster) -> Iterator[Diagnostic]:
                 yield _missing_reference(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
 
 
-def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
+def _flavors(cluster: Cluster, node: CohortNode) -> Iterator[Diagnostic]:
     document = node.document
     assert document is not None
     for i, group in enumerate((document.value.get("spec") or {}).get("resourceGroups") or ()):
@@ -86,7 +86,7 @@ def _missing_reference(owner: str, kind: str, name: str, known: list[str], place
     )
 
 
-def _cycle(nodes: list[Node]) -> Diagnostic:
+def _cycle(nodes: list[CohortNode]) -> Diagnostic:
     first, *others = [(node, node.document) for node in nodes if node.document is not None]
 
     def at(document: Document) -> Place:

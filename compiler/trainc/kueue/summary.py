@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HEADER: Final = ("QUEUE", "COHORT", "RESOURCE", "CAPACITY", "REQUESTED", "JOBS")
 
 
-class Row(NamedTuple):
+class QueueRow(NamedTuple):
     """One resource of one ClusterQueue."""
 
     resource: str
@@ -46,7 +46,7 @@ class Summary(NamedTuple):
     """As `namespace/name`."""
     jobs: list[str]
     """The TrainJobs in its LocalQueues, as `namespace/name`."""
-    rows: list[Row]
+    rows: list[QueueRow]
 
 
 def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summary]:
@@ -72,14 +72,14 @@ def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summ
     ]
 
 
-def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[Row]:
+def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[QueueRow]:
     requested: dict[str, int] = {}
     for plan in plans:
         for one in podsets.pod_sets(plan.objects[0], admission.cluster):
             for name, value in (one.requests | {"pods": one.pods}).items():
                 requested[name] = requested.get(name, 0) + value
     return [
-        Row(
+        QueueRow(
             resource,
             {
                 flavor: text_of(resource, admission.capacity.maximum(queue.node, (flavor, resource)))
@@ -100,7 +100,7 @@ def rendered(summaries: list[Summary]) -> str:
     """Return the queues as a table."""
     rows = [HEADER]
     for one in summaries:
-        for number, row in enumerate(one.rows or [Row("-", {}, "-")]):
+        for number, row in enumerate(one.rows or [QueueRow("-", {}, "-")]):
             capacity = ", ".join(f"{flavor}={most}" for flavor, most in row.capacity.items()) or "-"
             first = (one.queue, one.cohort or "-") if not number else ("", "")
             count = str(len(one.jobs)) if not number else ""

@@ -27,7 +27,7 @@ NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", 
 _BEGINS: Final = (b"{", b"\xef\xbb\xbf{")
 
 
-class Answer:
+class PulledRuntimes:
     """The runtimes of an answer and its diagnostics."""
 
     def __init__(self, reading: Reading, file: str) -> None:
@@ -41,18 +41,18 @@ class Answer:
             self.diagnostics.append(_no_runtimes(file))
 
 
-def parse_answer(data: bytes, file: str) -> Answer | None:
+def parse_answer(data: bytes, file: str) -> PulledRuntimes | None:
     """Return the runtimes of kubectl's answer; None if it is not a JSON list."""
     reading = Reading(kinds=RUNTIMES)
-    return Answer(reading, file) if _take_list(reading, data, file) else None
+    return PulledRuntimes(reading, file) if _take_list(reading, data, file) else None
 
 
-def parse_file(data: bytes, file: str, *, namespace: str | None) -> Answer:
+def parse_file(data: bytes, file: str, *, namespace: str | None) -> PulledRuntimes:
     """Return the runtimes of a file; `namespace` becomes the namespace of TrainingRuntimes that set none."""
     reading = Reading(kinds=RUNTIMES, namespace=namespace)
     if not _take_list(reading, data, file):
         reading.add(File(file, data))
-    return Answer(reading, file)
+    return PulledRuntimes(reading, file)
 
 
 def _take_list(reading: Reading, data: bytes, file: str) -> bool:

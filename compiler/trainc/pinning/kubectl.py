@@ -64,7 +64,7 @@ _HINTS: Final = (
 """Patterns of kubectl's messages in lower case, each with the fix. The first match applies."""
 
 
-class Answer(NamedTuple):
+class KubectlOutput(NamedTuple):
     """The output of a successful kubectl."""
 
     data: bytes
@@ -81,7 +81,7 @@ class _Ended(NamedTuple):
     """Why it was stopped."""
 
 
-def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) -> Answer | Diagnostic:
+def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) -> KubectlOutput | Diagnostic:
     """Return the runtimes of a cluster as kubectl's JSON list.
 
     Args:
@@ -107,7 +107,7 @@ def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) ->
     if ended.status:
         reason = f"kubectl was stopped by signal {-ended.status}" if ended.status < 0 else _status(ended.status)
         return _failed(reason, _hint(messages, RUN), messages)
-    return Answer(ended.out, messages)
+    return KubectlOutput(ended.out, messages)
 
 
 def _status(status: int) -> str:

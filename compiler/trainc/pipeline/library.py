@@ -31,7 +31,7 @@ Key = tuple[str, str, str]
 """Kind, namespace (empty for a ClusterTrainingRuntime), name."""
 
 
-class Entry:
+class LibraryEntry:
     """A runtime as it was read, which is conformed on the first request."""
 
     def __init__(self, document: Document, level: str, conform: Conform) -> None:
@@ -63,9 +63,9 @@ class Level:
     def __init__(self, name: str, conform: Conform) -> None:
         self.name = name
         self.conform = conform
-        self.entries: dict[Key, Entry] = {}
+        self.entries: dict[Key, LibraryEntry] = {}
 
-    def find(self, key: Key) -> Entry | None:
+    def find(self, key: Key) -> LibraryEntry | None:
         """Return the runtime of that kind, namespace and name."""
         return self.entries.get(key)
 
@@ -88,7 +88,7 @@ class Level:
                 first = level.entries[key].document
                 found.append((apart and apart(document, first)) or _duplicate(document, first))
             else:
-                level.entries[key] = Entry(document, name, conform)
+                level.entries[key] = LibraryEntry(document, name, conform)
         return level, found
 
 
@@ -100,11 +100,11 @@ class BuiltIn(Level):
         self.edit = edit
         """The transformation of the runtimes by the settings; None without one."""
 
-    def find(self, key: Key) -> Entry | None:
+    def find(self, key: Key) -> LibraryEntry | None:
         """Return the built-in runtime of that name; all are ClusterTrainingRuntimes."""
         if key not in self.entries and key in self.known():
             document = self._read(key[2])
-            self.entries[key] = Entry(self.edit(document) if self.edit else document, self.name, self.conform)
+            self.entries[key] = LibraryEntry(self.edit(document) if self.edit else document, self.name, self.conform)
         return self.entries.get(key)
 
     def known(self) -> Iterable[Key]:
@@ -148,7 +148,7 @@ class Library(NamedTuple):
     forbidden: Place | None = None
     """The setting that forbids built-in runtimes; None if they are allowed."""
 
-    def find(self, kind: str, namespace: str, name: str) -> Entry | None:
+    def find(self, kind: str, namespace: str, name: str) -> LibraryEntry | None:
         """Return the first runtime of that kind and name.
 
         A runtime with a namespace is only for TrainJobs of that namespace.

@@ -12,7 +12,7 @@ from typing import Final
 from trainc.base.records import NamedTuple
 
 
-class Origin(NamedTuple):
+class RuntimeOwner(NamedTuple):
     """The project that ships a runtime, and its release."""
 
     owner: str
@@ -33,7 +33,7 @@ class Former(NamedTuple):
     """The built-in runtime for the same purpose."""
 
 
-TRAINER: Final = Origin("Trainer", "v2.3.0")
+TRAINER: Final = RuntimeOwner("Trainer", "v2.3.0")
 UPSTREAM: Final = frozenset(
     {
         "deepspeed-distributed",
@@ -52,7 +52,7 @@ FORMER: Final = {"mpi-distributed": Former("v2.0", "openmpi-distributed")}
 """The runtimes that no longer ship, by name."""
 
 
-def origin(name: str) -> Origin:
+def origin(name: str) -> RuntimeOwner:
     """Return the origin of a built-in runtime.
 
     >>> str(origin("torch-distributed")), origin("torch-elastic").owner
@@ -62,4 +62,4 @@ def origin(name: str) -> Origin:
         return TRAINER
     from trainc.base.version import __version__
 
-    return Origin("trainc", f"v{__version__}")
+    return RuntimeOwner("trainc", f"v{__version__}")

@@ -51,7 +51,7 @@ class Footprint(NamedTuple):
 NOTHING: Final = Footprint()
 
 
-class Job(NamedTuple):
+class ReplicatedPods(NamedTuple):
     """A replicated job, whose pods are alike."""
 
     name: str
@@ -75,7 +75,7 @@ class Job(NamedTuple):
         )
 
 
-def jobs(jobset: Any) -> list[Job]:
+def jobs(jobset: Any) -> list[ReplicatedPods]:
     """Return the replicated jobs of a JobSet, in list order."""
     return [_job(tree) for tree in _items(get(jobset, JOBS_OF_JOBSET)) if isinstance(tree, dict)]
 
@@ -135,12 +135,12 @@ def _key(tree: Tree, name: Any) -> tuple[str, str]:
     return _word(get(tree, ("metadata", "namespace"))), _word(name)
 
 
-def _job(tree: Tree) -> Job:
+def _job(tree: Tree) -> ReplicatedPods:
     name, spec = _word(tree.get("name")), get(tree, ("template", "spec"))
     parallelism = _count(get(spec, ("parallelism",)))
     at_once = min(parallelism, _count(get(spec, ("completions",)), parallelism))
     amounts = requests(defaulted(_resources(get(spec, ("template", "spec")))))
-    return Job(
+    return ReplicatedPods(
         name=name,
         pods=_count(tree.get("replicas")) * at_once,
         trains=name == NODE or ancestor(tree) == "trainer",

@@ -23,7 +23,7 @@ from trainc.review.causes import Causes
 from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
-from trainc.review.model import Cause, Line, Review, Reviewed, Setting
+from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
 from trainc.review.presence import Presence
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from trainc.compilation import Options
     from trainc.diagnostics import ObjectId, Place
     from trainc.pipeline.plan import Plan
-    from trainc.review.causes import Edit
+    from trainc.review.causes import InputEdit
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
     from trainc.review.settings import SettingEdit
-    from trainc.review.sides import Item, Side, SideSpec
+    from trainc.review.sides import SideItem, Side, SideSpec
     from trainc.settings import Settings
 
 OLD_SIDE: Final = "in {}: "
@@ -138,7 +138,7 @@ def _new_diagnostics(old: Side, new: Side) -> Iterator[Diagnostic]:
             yield diagnostic
 
 
-def _pairs(old: Side, new: Side) -> Iterator[tuple[Item | None, Item | None]]:
+def _pairs(old: Side, new: Side) -> Iterator[tuple[SideItem | None, SideItem | None]]:
     """Yield the old and the new version of each object, in the order of a review."""
     before = {_key(item.id): item for item in old.items}
     after = {_key(item.id): item for item in new.items}
@@ -166,11 +166,11 @@ class _Reviewer:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = name_suffix_hash
         self.causes = Causes()
-        self._shown: dict[int, tuple[Edit, Cause]] = {}
+        self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
 
-    def review(self, old: Item | None, new: Item | None) -> Reviewed | None:
+    def review(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an object; None if it is unchanged."""
         if old is None or new is None:
             return self._one_sided(old, new)
@@ -195,7 +195,7 @@ class _Reviewer:
             new_name=self._new_name(new, judgement),
         )
 
-    def _lines(self, old: Item, new: Item, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
+    def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
         known = None
         if old.job is not None and new.job is not None:
             known = self.causes.of(old.job.plan, new.job.plan)
@@ -203,7 +203,7 @@ class _Reviewer:
             edit = known.cause(old.position, new.position, change) if known else None
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
-    def setting(self, edit: SettingEdit, objects: list[Reviewed], presence: Presence) -> Setting:
+    def setting(self, edit: SettingEdit, objects: list[Reviewed], presence: Presence) -> ChangedSetting:
         """Return a changed setting with the objects that it changes."""
         changed = tuple(
             reviewed
@@ -218,9 +218,9 @@ class _Reviewer:
             )
         )
         at = self._located(edit.place, old=edit.gone)
-        return Setting(shown(edit.change, *edit.trees), at, edit.gone, changed, edit.owner)
+        return ChangedSetting(shown(edit.change, *edit.trees), at, edit.gone, changed, edit.owner)
 
-    def _one_sided(self, old: Item | None, new: Item | None) -> Reviewed | None:
+    def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
         item = new or old
         assert item is not None  # a pair has at least one item
@@ -235,7 +235,7 @@ class _Reviewer:
             after=new.tree if new else None,
         )
 
-    def _plans_of(self, item: Item) -> tuple[Plan | None, Plan | None]:
+    def _plans_of(self, item: SideItem) -> tuple[Plan | None, Plan | None]:
         """Return both plans of the TrainJob that an object is compiled from."""
         if item.job is None:
             return None, None
@@ -243,7 +243,7 @@ class _Reviewer:
         before, after = (plans.get(key) for plans in self.plans)
         return before, after
 
-    def _new_name(self, new: Item, judgement: Judgement) -> str:
+    def _new_name(self, new: SideItem, judgement: Judgement) -> str:
         """Return the name of the JobSet that replaces an immutable one; empty without `--name-suffix-hash`."""
         if not self.name_suffix_hash or new.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
             return ""
@@ -251,19 +251,19 @@ class _Reviewer:
 
         return f"{new.id.name}-{digest(new.job.objects)}"
 
-    def _at(self, item: Item, *, old: bool = False) -> Location:
+    def _at(self, item: SideItem, *, old: bool = False) -> Location:
         return self._location(item.document.file, item.document.line, item.document.column, old=old)
 
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: Edit) -> Cause:
+    def _cause(self, edit: InputEdit) -> Cause:
         """Return an edit as a cause, which is computed once."""
         if id(edit) not in self._shown:
             self._shown[id(edit)] = (edit, self._made(edit))
         return self._shown[id(edit)][1]
 
-    def _made(self, edit: Edit) -> Cause:
+    def _made(self, edit: InputEdit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:

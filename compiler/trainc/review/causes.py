@@ -37,7 +37,7 @@ MAX_EXPERIMENTS: Final = 16
 """The maximum number of edits of one TrainJob and its runtime to try; each costs a run of the stages."""
 
 
-class Edit(NamedTuple):
+class InputEdit(NamedTuple):
     """A change of the input."""
 
     owner: Owner
@@ -58,10 +58,10 @@ class Causes:
     """The causes of a comparison; the edits of a runtime are computed once for all its TrainJobs."""
 
     def __init__(self) -> None:
-        self._edits: dict[tuple[int, int], tuple[Any, Any, list[Edit]]] = {}
-        self._known: dict[object, Edit | None] = {}
+        self._edits: dict[tuple[int, int], tuple[Any, Any, list[InputEdit]]] = {}
+        self._known: dict[object, InputEdit | None] = {}
 
-    def once(self, key: object, find: Callable[[], Edit | None]) -> Edit | None:
+    def once(self, key: object, find: Callable[[], InputEdit | None]) -> InputEdit | None:
         """Return the cached result for a key; compute it on the first call."""
         if key not in self._known:
             self._known[key] = find()
@@ -71,7 +71,7 @@ class Causes:
         """Return the causes of one TrainJob's changes."""
         return _Causes(self, old, new)
 
-    def edits(self, owner: Owner, old: Plan, new: Plan) -> list[Edit]:
+    def edits(self, owner: Owner, old: Plan, new: Plan) -> list[InputEdit]:
         """Return the edits of one owner between two plans."""
         before, after = (plan.job.as_written if owner == "document" else getattr(plan, owner) for plan in (old, new))
         key = (id(before.value), id(after.value))
@@ -100,7 +100,7 @@ class _Causes:
         self._patched = _values(old) != _values(new)
         """Whether the patches of trainc.yaml for the JobSet differ."""
 
-    def cause(self, old: int, new: int, change: Change) -> Edit | None:
+    def cause(self, old: int, new: int, change: Change) -> InputEdit | None:
         """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
         if self._patched and (edit := self._patch(old, new, change)) is not None:
             return edit
@@ -113,7 +113,7 @@ class _Causes:
         key = (*inputs, new, change.kind, change.field, repr(change.old), repr(change.new))
         return self.shared.once(key, lambda: self._found(edits, old, new, change))
 
-    def _patch(self, old: int, new: int, change: Change) -> Edit | None:
+    def _patch(self, old: int, new: int, change: Change) -> InputEdit | None:
         """Return the edited patch of trainc.yaml that writes or removes a changed field of the JobSet."""
         sides = ((self.new, self.old, change.new_path), (self.old, self.new, change.old_path))
         trees = tuple(objects_of_a_job(plan.objects)[index] for plan, index in ((self.old, old), (self.new, new)))
@@ -121,7 +121,7 @@ class _Causes:
             place = self._trace(plan).patched_at(path) if plan.patches is not None else None
             if place is not None and place.document.value not in _values(other):
                 gone = plan is self.old
-                return Edit(
+                return InputEdit(
                     "patches", name_of(place), change, place, (trees[0], trees[1]), gone, path_in_settings(place)
                 )
         return None
@@ -131,7 +131,7 @@ class _Causes:
             self._traces[id(plan)] = Trace(plan)
         return self._traces[id(plan)]
 
-    def presence(self, id: ObjectId) -> Edit | None:
+    def presence(self, id: ObjectId) -> InputEdit | None:
         """Return the edit that adds or removes an object of the TrainJob."""
         edits = [*self.own, *self.others]
         if len(edits) < 2:
@@ -143,14 +143,14 @@ class _Causes:
                 return edits[number]
         return None
 
-    def _found(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit | None:
+    def _found(self, edits: list[InputEdit], old: int, new: int, change: Change) -> InputEdit | None:
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             experiment = self._experiment(number, edits[number])
             if experiment is not None and experiment.undoes(new, change):
                 return edits[number]
         return self._nearest(edits, old, new, change)
 
-    def _experiment(self, number: int, edit: Edit) -> _Experiment | None:
+    def _experiment(self, number: int, edit: InputEdit) -> _Experiment | None:
         """Return the objects as compiled without one edit; None if the stages fail."""
         if number not in self._without:
             value = undone(edit.trees[1], edit.change)
@@ -161,14 +161,14 @@ class _Causes:
                 self._without[number] = None
         return self._without[number]
 
-    def _nearest(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit:
+    def _nearest(self, edits: list[InputEdit], old: int, new: int, change: Change) -> InputEdit:
         """Return the edit nearest to the line that wrote a changed field; for a removed field, the old side's line."""
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
         written = self._trace(plan).origin(index, path).place
         same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
 
-        def near(edit: Edit) -> int:
+        def near(edit: InputEdit) -> int:
             return _common_prefix(edit.change.old_path if removed else edit.change.new_path, written.path)
 
         return max(same or edits, key=near)
@@ -199,7 +199,7 @@ class _Experiment:
         return self._compared[index]
 
 
-def _edits(owner: Owner, before: Any, after: Any) -> Iterator[Edit]:
+def _edits(owner: Owner, before: Any, after: Any) -> Iterator[InputEdit]:
     if before.value is after.value:
         return
     trees = (_with_patches(before.value), _with_patches(after.value)) if owner == "job" else (before.value, after.value)
@@ -214,7 +214,7 @@ def _with_patches(job: Tree) -> Tree:
     return patched
 
 
-def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> Edit:
+def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> InputEdit:
     """Return an edit with its place: in the new document, or in the old one if the new side has none.
 
     The place of a value that a removed setting has written is that setting, in the old side.
@@ -227,10 +227,10 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
         gone, place = True, before.at(*change.old_path)
         by = edited_by(place)
     if not by:
-        return Edit(owner, _reason(owner, holder, change, trees), change, place, trees, gone)
+        return InputEdit(owner, _reason(owner, holder, change, trees), change, place, trees, gone)
     written = place.in_text()
     by = SETTINGS if by == written.document.file else by
-    return Edit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
+    return InputEdit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
 
 
 def _reason(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:

@@ -14,8 +14,8 @@ from trainc.files import inputs
 from trainc.files.confine import is_within
 from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
 from trainc.files.listing import LISTING, MARKS, outputs_of
-from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, Entry
-from trainc.review.revisions import Commit, LinkOutError
+from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
+from trainc.review.revisions import Commit, CommitLinkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from trainc.files.exclude import Excluded, Patterns
 
 
-class Found(NamedTuple):
+class CommitFile(NamedTuple):
     """A file of a commit."""
 
     path: str
     """The path at which it was found; for a link, the link's path."""
-    entry: Entry
+    entry: TreeEntry
     listed: bool = False
     """Whether a listing names it as an output."""
 
@@ -57,9 +57,9 @@ def read(
     found = chain.from_iterable(map(walk.path, given))
     while wanted := list(islice(found, AHEAD)):
         is_empty = False
-        contents = commit.objects.blobs([each.entry.object for each in wanted if isinstance(each, Found)])
+        contents = commit.objects.blobs([each.entry.object for each in wanted if isinstance(each, CommitFile)])
         for each in wanted:
-            if not isinstance(each, Found):
+            if not isinstance(each, CommitFile):
                 yield each
             elif isinstance(content := next(contents), int):
                 size = f"{content >> 20} MiB"
@@ -90,12 +90,12 @@ class Walk:
 
             self.excluded = Excluded(exclude)
 
-    def path(self, path: str, *, depth: int = 0) -> Iterator[Found | Diagnostic]:
+    def path(self, path: str, *, depth: int = 0) -> Iterator[CommitFile | Diagnostic]:
         """Yield the files at or below a path; nothing if the path does not exist in the commit."""
         name = self.commit.named(path)
         try:
             real = self.commit.resolved(path)
-        except LinkOutError:
+        except CommitLinkError:
             message, help = "is a link to a target outside the repository", "copy the file into the repository"
             yield fault(name, message, help, declared=LINK_OUT)
             return
@@ -106,7 +106,7 @@ class Walk:
         elif self.commit.entry(path) is not None:
             yield fault(name, "is a dangling or circular link", "remove it, or fix its target")
 
-    def _entry(self, path: str, real: str, entry: Entry, depth: int) -> Iterator[Found | Diagnostic]:
+    def _entry(self, path: str, real: str, entry: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         """Yield the files of an entry that is not a link."""
         if entry.mode == MODULE or real in self.seen or self._skipped(real):
             return
@@ -114,7 +114,7 @@ class Walk:
         if entry.mode == FOLDER:
             yield from self._folder(path, real, entry, depth + 1)
         elif os.path.basename(path) != SETTINGS:
-            yield Found(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)
+            yield CommitFile(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)
         elif not depth:
             message = "contains trainc settings, not manifests"
             yield fault(self.commit.named(path), message, "give the files of the jobs")
@@ -122,7 +122,7 @@ class Walk:
     def _skipped(self, real: str) -> bool:
         return any(is_within(real, out) for out in self.skip)
 
-    def _folder(self, path: str, real: str, folder: Entry, depth: int) -> Iterator[Found | Diagnostic]:
+    def _folder(self, path: str, real: str, folder: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         if depth > DEEPEST:
             message = f"is a folder more than {DEEPEST} levels deep"
             yield fault(self.commit.named(path), message, "give its path as an argument")
@@ -146,7 +146,7 @@ class Walk:
             return False
         return self.excluded.matches(os.path.join(self.commit.top, path), is_folder=is_folder)
 
-    def _note_outputs(self, folder: str, listing: Entry | None) -> None:
+    def _note_outputs(self, folder: str, listing: TreeEntry | None) -> None:
         """Add the outputs in a folder's listing to `outputs`, except given ones."""
         if listing is None or listing.mode in {FOLDER, LINK, MODULE}:
             return
@@ -158,7 +158,7 @@ class Walk:
         """Whether a link leads to a folder."""
         try:
             real = self.commit.resolved(link)
-        except LinkOutError:
+        except CommitLinkError:
             return False
         entry = None if real is None else self.commit.entry(real)
         return entry is not None and entry.mode == FOLDER

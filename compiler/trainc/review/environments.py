@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
-from trainc.review.model import Review, Setting
+from trainc.review.model import Review, ChangedSetting
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -56,8 +56,8 @@ def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Itera
     return review.diagnostics
 
 
-def _settings(reviews: Iterable[Review]) -> Iterable[Setting]:
-    merged: dict[Hashable, Setting] = {}
+def _settings(reviews: Iterable[Review]) -> Iterable[ChangedSetting]:
+    merged: dict[Hashable, ChangedSetting] = {}
     for review in reviews:
         for setting in review.settings:
             key = (setting.at, setting.gone, setting.change.kind, setting.change.field)

@@ -44,7 +44,7 @@ class RevisionError(Exception):
     """An unknown revision, or no repository; the message has the reason."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file, link, folder or submodule of a commit."""
 
     mode: str
@@ -59,17 +59,17 @@ class Objects:
         self.folder = folder
         self.revision = revision
         self.meter = Meter()
-        self._trees: dict[str, dict[str, Entry]] = {}
+        self._trees: dict[str, dict[str, TreeEntry]] = {}
         self._listed: set[str] = set()
         self._targets: dict[str, str | None] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def tree(self, name: str) -> Mapping[str, Entry]:
+    def tree(self, name: str) -> Mapping[str, TreeEntry]:
         """Return the entries of a tree by name. Raise OverBudgetError, or RevisionError if it is missing or damaged."""
         if name not in self._trees:
             kind, size = self._header(self._request([name]), name)
             self.meter.spend("input bytes", size)
-            data, found = self._content(size), dict[str, Entry]()
+            data, found = self._content(size), dict[str, TreeEntry]()
             try:
                 for entry, facts in _entries(data, len(name.partition("^")[0]) // 2):
                     self.meter.spend("entries of git trees")
@@ -81,7 +81,7 @@ class Objects:
             self._trees[name] = found
         return self._trees[name]
 
-    def listed(self, name: str) -> Mapping[str, Entry]:
+    def listed(self, name: str) -> Mapping[str, TreeEntry]:
         """Return the entries of a tree for a walk, which counts those of a tree that it lists several times."""
         entries = self.tree(name)
         if name in self._listed:
@@ -182,7 +182,7 @@ class Objects:
             self._process = None
 
 
-def _entries(data: bytes, length: int) -> Iterator[tuple[str, Entry]]:
+def _entries(data: bytes, length: int) -> Iterator[tuple[str, TreeEntry]]:
     """Yield the entries of a tree, whose object names have a length in bytes. Raise ValueError if it is invalid."""
     end = 0
     while end < len(data):
@@ -193,7 +193,7 @@ def _entries(data: bytes, length: int) -> Iterator[tuple[str, Entry]]:
             raise ValueError("its last entry is incomplete")
         # A checkout has no file with another name.
         if name and "/" not in name and name not in {".", ".."}:
-            yield name, Entry(mode.decode("ascii").zfill(len(LINK)), data[null + 1 : end].hex())
+            yield name, TreeEntry(mode.decode("ascii").zfill(len(LINK)), data[null + 1 : end].hex())
 
 
 def _started(folder: str) -> subprocess.Popen[bytes]:

@@ -27,20 +27,20 @@ LEAST_SIMILARITY: Final = 0.4
 """Two lines with a lower similarity ratio are not compared word by word."""
 
 
-class Part(NamedTuple):
+class LinePart(NamedTuple):
     """A part of a line."""
 
     text: str
     differs: bool = False
 
 
-class Row(NamedTuple):
+class LineRow(NamedTuple):
     """A line of the old text, of the new one, or one of each; the number of a missing line is 0."""
 
     old: int = 0
-    left: tuple[Part, ...] = ()
+    left: tuple[LinePart, ...] = ()
     new: int = 0
-    right: tuple[Part, ...] = ()
+    right: tuple[LinePart, ...] = ()
     same: bool = False
 
 
@@ -53,7 +53,7 @@ class Stretch(NamedTuple):
     lines: tuple[str, ...]
 
 
-def side_by_side(old: str, new: str) -> Iterator[Row | Stretch]:
+def side_by_side(old: str, new: str) -> Iterator[LineRow | Stretch]:
     """Yield both texts, line by line.
 
     >>> for row in side_by_side("a: 1\\nb: 2\\n", "a: 1\\nb: 3\\n"):
@@ -89,7 +89,7 @@ def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[Row | Stretch]:
+def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[LineRow | Stretch]:
     """Yield unchanged lines: those near a difference as rows, the others as a stretch."""
     begin = 0 if first else min(CONTEXT, len(lines))
     end = len(lines) if last else max(begin, len(lines) - CONTEXT)
@@ -102,12 +102,12 @@ def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: 
     yield from rows[end:]
 
 
-def _row(line: str, old: int, new: int) -> Row:
-    part = (Part(line),)
-    return Row(old, part, new, part, same=True)
+def _row(line: str, old: int, new: int) -> LineRow:
+    part = (LinePart(line),)
+    return LineRow(old, part, new, part, same=True)
 
 
-def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterator[Row]:
+def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterator[LineRow]:
     """Yield lines that differ; lines with the same key share a row."""
     old_keys, new_keys = ([line.partition(":")[0] for line in lines] for lines in (before, after))
     blocks = SequenceMatcher(None, old_keys, new_keys).get_matching_blocks() if len(before + after) <= LONGEST else []
@@ -124,24 +124,24 @@ def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterato
                 yield from _compared(one[1], other[1], one[0], other[0])
 
 
-def _compared(before: str, after: str, old: int, new: int) -> Iterator[Row]:
+def _compared(before: str, after: str, old: int, new: int) -> Iterator[LineRow]:
     """Yield two lines with their differences marked, or unmarked if they have too little in common."""
     left, right = parts(before, after)
     if any(not part.differs and re.search(r"\w", part.text) for part in left):
-        yield Row(old, left, new, right)
+        yield LineRow(old, left, new, right)
     else:
         yield _unrelated_row((old, before), (new, after))
 
 
-def _unrelated_row(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
+def _unrelated_row(one: tuple[int, str] | None, other: tuple[int, str] | None) -> LineRow:
     """Return a row of unrelated lines."""
-    old, left = (one[0], (Part(one[1]),)) if one else (0, ())
-    new, right = (other[0], (Part(other[1]),)) if other else (0, ())
-    return Row(old, left, new, right)
+    old, left = (one[0], (LinePart(one[1]),)) if one else (0, ())
+    new, right = (other[0], (LinePart(other[1]),)) if other else (0, ())
+    return LineRow(old, left, new, right)
 
 
 @lru_cache(maxsize=4096)  # one edit of a runtime changes the same line in many objects
-def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def parts(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
     """Return two lines in parts: the common ones, and those that differ."""
     if len(before) + len(after) > LONGEST:
         return _ends(before, after)
@@ -151,17 +151,17 @@ def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
         return _ends(before, after)
     left, right = [], []
     for tag, i, to_i, j, to_j in matcher.get_opcodes():
-        left.append(Part("".join(one[i:to_i]), tag != "equal"))
-        right.append(Part("".join(other[j:to_j]), tag != "equal"))
+        left.append(LinePart("".join(one[i:to_i]), tag != "equal"))
+        right.append(LinePart("".join(other[j:to_j]), tag != "equal"))
     return tuple(part for part in left if part.text), tuple(part for part in right if part.text)
 
 
-def _ends(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def _ends(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
     """Return two lines in parts, by their common key or, for long lines, their common prefix."""
     key = re.match(r"[^:]*+: ", before)
     head = (
         key.end() if key and after.startswith(key[0]) else _common_prefix(before, after) if len(before) > LONGEST else 0
     )
-    found = ((Part(line[:head]), Part(line[head:], differs=True)) for line in (before, after))
+    found = ((LinePart(line[:head]), LinePart(line[head:], differs=True)) for line in (before, after))
     left, right = (tuple(part for part in line if part.text) for line in found)
     return left, right

@@ -103,7 +103,7 @@ class Reviewed(NamedTuple):
         return most_severe([line.consequence for line in self.lines])
 
 
-class Group(NamedTuple):
+class CauseGroup(NamedTuple):
     """All changes with one cause, or with an unknown one."""
 
     cause: Cause | None
@@ -119,7 +119,7 @@ class Group(NamedTuple):
         return most_severe([line.consequence for line, _ in self.lines])
 
 
-class Setting(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A setting that differs between the sides: a field of trainc.yaml, or a rule in a lint annotation."""
 
     change: Change
@@ -140,7 +140,7 @@ class Review(NamedTuple):
     old: str
     """The name of the old side."""
     new: str
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[ChangedSetting, ...] = ()
     """The changed settings; every format shows them first."""
     objects: tuple[Reviewed, ...] = ()
     """By namespace and name, JobSets first."""
@@ -163,12 +163,12 @@ class Review(NamedTuple):
         """Return the objects that were added, removed or changed."""
         return [found for found in self.objects if found.status == status]
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[CauseGroup]:
         """Return the changes by cause; the cause that changes most objects comes first."""
         return grouped(self.of("changed"))
 
 
-def grouped(objects: Iterable[Reviewed]) -> list[Group]:
+def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
     """Return changed objects grouped by the causes of their changes; an object is in the group of each cause."""
     members: dict[object, dict[int, Reviewed]] = {}
     lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
@@ -181,7 +181,7 @@ def grouped(objects: Iterable[Reviewed]) -> list[Group]:
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
             lines.setdefault(key, {}).setdefault(alike, (line, {}))[1][id(reviewed)] = reviewed
     groups = [
-        Group(
+        CauseGroup(
             cause,
             tuple(members[key].values()),
             tuple((line, tuple(having.values())) for line, having in lines[key].values()),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.files.confine import is_within
 from trainc.files.inputs import SETTINGS, STDIN, File, fault
-from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Entry, Objects, RevisionError
+from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, TreeEntry, Objects, RevisionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
 
 
-class LinkOutError(Exception):
+class CommitLinkError(Exception):
     """A link to a target outside the repository."""
 
 
@@ -75,7 +75,7 @@ class Commit:
         """Whether a path exists in the commit, dangling links included."""
         try:
             return self.entry(path) is not None or self.resolved(path) is not None
-        except LinkOutError:
+        except CommitLinkError:
             return True
 
     def is_file(self, path: str) -> bool:
@@ -83,7 +83,7 @@ class Commit:
         inside = self.inside(path)
         return inside is not None and self._file(inside) is not None
 
-    def _file(self, path: str) -> Entry | None:
+    def _file(self, path: str) -> TreeEntry | None:
         """Return the file at a path; links are followed."""
         real = self._real(path)
         entry = None if real is None else self.entry(real)
@@ -93,16 +93,16 @@ class Commit:
         """Return a path without links; None if it does not exist, or if a link leads out of the repository."""
         try:
             return self.resolved(path)
-        except LinkOutError:
+        except CommitLinkError:
             return None
 
     def named(self, path: str) -> str:
         """Return git's name of a file."""
         return f"{self.revision}:{path}"
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str) -> TreeEntry | None:
         """Return the entry at a path, which may be a link; the whole commit is a folder."""
-        found = Entry(FOLDER, f"{self.commit}^{{tree}}")
+        found = TreeEntry(FOLDER, f"{self.commit}^{{tree}}")
         for name in path.split("/") if path else ():
             below = self.objects.tree(found.object).get(name) if found.mode == FOLDER else None
             if below is None:
@@ -110,7 +110,7 @@ class Commit:
             found = below
         return found
 
-    def entries(self, folder: Entry) -> Mapping[str, Entry]:
+    def entries(self, folder: TreeEntry) -> Mapping[str, TreeEntry]:
         """Return the entries of a folder by name."""
         return self.objects.listed(folder.object)
 
@@ -121,7 +121,7 @@ class Commit:
             step = rest.pop()
             if step == "..":
                 if not done:
-                    raise LinkOutError(path)
+                    raise CommitLinkError(path)
                 done.pop()
             if step in {"", ".", ".."}:
                 continue
@@ -139,7 +139,7 @@ class Commit:
                 return None
             if os.path.isabs(target):
                 if not is_within(target, self.top):
-                    raise LinkOutError(path)
+                    raise CommitLinkError(path)
                 target, done = os.path.relpath(target, self.top), []
             rest += target.split("/")[::-1]
         return "/".join(done)

@@ -56,7 +56,7 @@ class SideSpec(NamedTuple):
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
 
 
-class Item(NamedTuple):
+class SideItem(NamedTuple):
     """One object of a side."""
 
     id: ObjectId
@@ -74,7 +74,7 @@ class Side(NamedTuple):
 
     spec: SideSpec
     content: Content
-    items: tuple[Item, ...]
+    items: tuple[SideItem, ...]
     diagnostics: tuple[Diagnostic, ...]
     settings: Settings = DEFAULT
     """The side's own settings."""
@@ -228,17 +228,17 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
     )
 
 
-def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:
+def _items(result: Compilation, *, passthrough: bool) -> Iterator[SideItem]:
     for job in result.jobs:
         for index, tree in enumerate(job.objects):
-            yield Item(ObjectId.of(tree), tree, job.plan.job.document, job, index)
+            yield SideItem(ObjectId.of(tree), tree, job.plan.job.document, job, index)
     if passthrough:
         yield from _rendered(result.others)[0]
 
 
-def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Diagnostic]]:
+def _rendered(documents: Iterable[Document]) -> tuple[tuple[SideItem, ...], list[Diagnostic]]:
     """Return the objects of a rendered side, and a diagnostic for each duplicate; other documents are skipped."""
-    first: dict[ObjectId, Item] = {}
+    first: dict[ObjectId, SideItem] = {}
     found = []
     for document in documents:
         id = ObjectId.of(document.value)
@@ -248,7 +248,7 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
             name = ("metadata", "name")
             found.append(duplicate_object(id, Place(document, name), Place(first[id].document, name)))
         else:
-            first[id] = Item(id, document.value, document)
+            first[id] = SideItem(id, document.value, document)
     return tuple(first.values()), found
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Layer = Literal["built-in", "file", "environment", "flag"]
 
 
-class Entry(NamedTuple):
+class SettingEntry(NamedTuple):
     """A value of the effective settings: a scalar, an item of a list, or an empty list or mapping."""
 
     path: Path
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
         return f"{self.location.file}:{self.location.line}"
 
 
-def entries(settings: Settings, flags: Flags) -> Iterator[Entry]:
+def entries(settings: Settings, flags: Flags) -> Iterator[SettingEntry]:
     """Yield the effective settings; `flags` are the options that override them."""
     built_in = [key_layer(key.path, key.default, BUILT_IN) for key in KEYS if key.default is not None]
     tree = merged([*built_in, *layers(settings.base, settings.environment_name, flags)])
@@ -57,7 +57,7 @@ def entries(settings: Settings, flags: Flags) -> Iterator[Entry]:
             yield from _entries(tree[key], shown[key], (key,))
 
 
-def _entries(node: Node, shown: Any, path: Path) -> Iterator[Entry]:
+def _entries(node: Node, shown: Any, path: Path) -> Iterator[SettingEntry]:
     if isinstance(node, Branch) and node:
         for key, below in node.items():
             yield from _entries(below, shown[key], (*path, key))
@@ -68,8 +68,8 @@ def _entries(node: Node, shown: Any, path: Path) -> Iterator[Entry]:
         yield _entry(path, shown, node.source)
 
 
-def _entry(path: Path, value: Any, source: Place | str) -> Entry:
+def _entry(path: Path, value: Any, source: Place | str) -> SettingEntry:
     if isinstance(source, Place):
         layer: Layer = "environment" if source.path[:1] == (ENVIRONMENTS,) else "file"
-        return Entry(path, value, layer, location=source.locate())
-    return Entry(path, value, "built-in") if source == BUILT_IN else Entry(path, value, "flag", flag=source)
+        return SettingEntry(path, value, layer, location=source.locate())
+    return SettingEntry(path, value, "built-in") if source == BUILT_IN else SettingEntry(path, value, "flag", flag=source)

@@ -20,11 +20,11 @@ from trainc.source.patterns import hidden, in_item, in_line, joined, private_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.documents.positions import Node
+    from trainc.kubernetes.documents.positions import PositionNode
     from trainc.source.masking import Secrecy
     from trainc.source.patterns import Stretch
 
-    Value = Node | JsonNode
+    Value = PositionNode | JsonNode
 
 _LONGEST: Final = 256
 """Maximum length of the name of a variable, field or option."""

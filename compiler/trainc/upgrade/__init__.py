@@ -31,7 +31,7 @@ from trainc.pipeline.passes.conform import PROCESSES, conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.upgrade.jobs import Job, Texts, text_place
+from trainc.upgrade.jobs import UpgradedJob, Texts, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -119,7 +119,7 @@ def upgrade(
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     reported = _by_object(before.diagnostics)
-    todo: list[Job] = []
+    todo: list[UpgradedJob] = []
     conformed: list[Document] = []
     in_strings: list[Diagnostic] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
@@ -146,7 +146,7 @@ def upgrade(
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
-    by_file: dict[str, list[Job]] = {}
+    by_file: dict[str, list[UpgradedJob]] = {}
     for job in todo:
         by_file.setdefault(job.document.file, []).append(job)
     changed = [_file(texts[path], jobs, new) for path, jobs in by_file.items() if path not in blocked]
@@ -173,7 +173,7 @@ def _key(document: Document) -> tuple[str, str]:
     return subject.namespace, subject.name
 
 
-def _job(document: Document, objects: Iterable[Tree]) -> Iterator[Job]:
+def _job(document: Document, objects: Iterable[Tree]) -> Iterator[UpgradedJob]:
     """Yield a TrainJob of an older dialect with its moves; yield nothing for one of v2.3."""
     detected = detect(document.value)
     if detected is V2_3:
@@ -184,7 +184,7 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[Job]:
     for move in moves:
         if not move.target:
             value = drop_field(value, move.source)
-    yield Job(document, dialect.NAME, moves, dialect.GONE, value)
+    yield UpgradedJob(document, dialect.NAME, moves, dialect.GONE, value)
 
 
 def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
@@ -210,7 +210,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
             yield from _values(child, variable)
 
 
-def _runtime(document: Document) -> Iterator[Job]:
+def _runtime(document: Document) -> Iterator[UpgradedJob]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
     processes = get(value, PROCESSES)
@@ -224,7 +224,7 @@ def _runtime(document: Document) -> Iterator[Job]:
     for move in moves:
         value = put(value, move.target, move.value) if move.target else drop_field(value, move.source)
     if moves:
-        yield Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
+        yield UpgradedJob(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
 
 
 def _names(runtime: Tree) -> Iterator[Move]:
@@ -310,7 +310,7 @@ def _refusal(document: Document, why: str) -> Diagnostic:
     )
 
 
-def _file(file: inputs.File, jobs: list[Job], new: Texts) -> Upgraded:
+def _file(file: inputs.File, jobs: list[UpgradedJob], new: Texts) -> Upgraded:
     """Return the whole file with its new documents."""
     old = decode(file.data)
     starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
@@ -329,7 +329,7 @@ def _file(file: inputs.File, jobs: list[Job], new: Texts) -> Upgraded:
     return Upgraded(file.path, old, text, changed, renamed=renamed)
 
 
-def _changed(job: Job) -> Changed:
+def _changed(job: UpgradedJob) -> Changed:
     listed = [
         f"{field_of(move.source)} -> {field_of(move.target)}" if move.target else f"{field_of(move.source)} is removed"
         for move in job.moves
@@ -343,7 +343,7 @@ def _changed(job: Job) -> Changed:
     return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
-def _dropped(job: Job) -> Iterator[Path]:
+def _dropped(job: UpgradedJob) -> Iterator[Path]:
     """Yield the fields that v2.3 does not have and that do not move: whole fields, and parts of fields."""
     sources = {move.source[:length] for move in job.moves for length in range(2, 4)}
     for key in job.gone:

@@ -15,7 +15,7 @@ from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
 from trainc.upgrade.edits import NotRewritableError
-from trainc.upgrade.items import Item, cut, pasted
+from trainc.upgrade.items import ListItem, cut, pasted
 from trainc.upgrade.jobs import NewText, Texts, text_place
 from trainc.upgrade.rewrite import rewrite, rewrite_json
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Document
-    from trainc.upgrade.jobs import Job
+    from trainc.upgrade.jobs import UpgradedJob
 
 Refused = list[tuple["Document", str]]
 """Documents that cannot be rewritten, with the reasons."""
@@ -31,9 +31,9 @@ Result = tuple[NewText | None, Refused]
 """The new text of a document, if one of its items can be upgraded, and the items that cannot."""
 
 
-def rewritten(todo: Iterable[Job]) -> tuple[Texts, Refused]:
+def rewritten(todo: Iterable[UpgradedJob]) -> tuple[Texts, Refused]:
     """Return the new texts."""
-    by_text: dict[tuple[str, int, int], list[Job]] = {}
+    by_text: dict[tuple[str, int, int], list[UpgradedJob]] = {}
     for job in todo:
         by_text.setdefault(text_place(job.document), []).append(job)
     texts: Texts = {}
@@ -50,19 +50,19 @@ def rewritten(todo: Iterable[Job]) -> tuple[Texts, Refused]:
     return texts, refused
 
 
-def _json(text: str, jobs: Sequence[Job]) -> Result:
+def _json(text: str, jobs: Sequence[UpgradedJob]) -> Result:
     new = rewrite_json(text, {job.document.within: job.value for job in jobs})
     tree = parse(new)
     assert all(get(tree, job.document.within) == job.value for job in jobs), "JSON keeps values"
     return NewText(new, tree), []
 
 
-def _items(text: str, jobs: Sequence[Job]) -> Result | None:
+def _items(text: str, jobs: Sequence[UpgradedJob]) -> Result | None:
     """Return the text of a List whose items have texts of their own; None if they do not."""
     if len(jobs) == 1:
         return None
     plain = text.replace("\r\n", "\n")
-    items: list[tuple[Job, Item, str]] = []
+    items: list[tuple[UpgradedJob, ListItem, str]] = []
     refused: Refused = []
     for job in sorted(jobs, key=lambda job: job.document.within):
         document = job.document
@@ -86,7 +86,7 @@ def _items(text: str, jobs: Sequence[Job]) -> Result | None:
     return NewText(whole.replace("\n", "\r\n") if plain != text else whole, tree), refused
 
 
-def _one_by_one(text: str, jobs: Sequence[Job]) -> Result:
+def _one_by_one(text: str, jobs: Sequence[UpgradedJob]) -> Result:
     new: NewText | None = None
     refused: Refused = []
     for job in jobs:

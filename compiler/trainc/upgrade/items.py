@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """The lines of an item, and its text."""
 
     first: int
@@ -27,7 +27,7 @@ class Item(NamedTuple):
     text: str
 
 
-def cut(text: str, within: Path) -> Item | None:
+def cut(text: str, within: Path) -> ListItem | None:
     """Return an item in block style that has no alias of an anchor outside of it."""
     read = parsed(text)
     found = read.field(within)
@@ -45,14 +45,14 @@ def cut(text: str, within: Path) -> Item | None:
     below = read.lines[start.line + 1 : last + 1]
     if any(line.strip() and indentation(line) < column for line in below):
         return None
-    return Item(start.line, last, column, "\n".join(line[column:] for line in (read.lines[start.line], *below)))
+    return ListItem(start.line, last, column, "\n".join(line[column:] for line in (read.lines[start.line], *below)))
 
 
 def _is_comment(line: str, column: int) -> bool:
     return line.lstrip(" ").startswith("#") and indentation(line) >= column
 
 
-def pasted(text: str, items: Iterable[tuple[Item, str]]) -> str:
+def pasted(text: str, items: Iterable[tuple[ListItem, str]]) -> str:
     """Return the List with new texts of items, which are in the order of the List."""
     old = text.split("\n")
     lines: list[str] = []

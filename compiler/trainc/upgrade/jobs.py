@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 
-class Job(NamedTuple):
+class UpgradedJob(NamedTuple):
     """A document to upgrade."""
 
     document: Document

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-class Mark:
+class TextMark:
     """A position: 0-based indices of the character, its line, and its column."""
 
     __slots__ = ("column", "index", "line")
@@ -42,63 +42,63 @@ class Mark:
         self.column = column
 
 
-class Node:
+class TextNode:
     """A value of a text, from its anchor or tag to its end."""
 
     __slots__ = ("end_mark", "start_mark", "value")
     value: Any
 
-    def __init__(self, first: Mark, last: Mark) -> None:
+    def __init__(self, first: TextMark, last: TextMark) -> None:
         self.start_mark = first
         self.end_mark = last
 
 
-class ScalarNode(Node):
+class ScalarNode(TextNode):
     """A scalar; `style` is `|`, `>` or another one."""
 
     __slots__ = ("style",)
     value: str
 
-    def __init__(self, first: Mark, last: Mark, value: str, style: str | None) -> None:
+    def __init__(self, first: TextMark, last: TextMark, value: str, style: str | None) -> None:
         super().__init__(first, last)
         self.value = value
         self.style = style
 
 
-class SequenceNode(Node):
+class SequenceNode(TextNode):
     """A list."""
 
     __slots__ = ("flow_style",)
-    value: list[Node]
+    value: list[TextNode]
 
-    def __init__(self, first: Mark, last: Mark, *, flow_style: bool) -> None:
+    def __init__(self, first: TextMark, last: TextMark, *, flow_style: bool) -> None:
         super().__init__(first, last)
         self.value = []
         self.flow_style = flow_style
 
 
-class MappingNode(Node):
+class MappingNode(TextNode):
     """A mapping, with its keys and values in the order of the text."""
 
     __slots__ = ("flow_style",)
-    value: list[tuple[Node, Node]]
+    value: list[tuple[TextNode, TextNode]]
 
-    def __init__(self, first: Mark, last: Mark, *, flow_style: bool) -> None:
+    def __init__(self, first: TextMark, last: TextMark, *, flow_style: bool) -> None:
         super().__init__(first, last)
         self.value = []
         self.flow_style = flow_style
 
 
-def compose(text: str) -> Node:
+def compose(text: str) -> TextNode:
     """Return the root node of a document's text. Raises YAMLError."""
     following = events(text)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
-    def mark(index: int) -> Mark:
+    def mark(index: int) -> TextMark:
         line = bisect_right(starts, index) - 1
-        return Mark(index, line, index - starts[line])
+        return TextMark(index, line, index - starts[line])
 
-    anchors: dict[str, Node] = {}
+    anchors: dict[str, TextNode] = {}
     while (event := following()) is not None:
         if isinstance(event, NodeEvent):
             return _node(event, following, mark, anchors)
@@ -106,8 +106,8 @@ def compose(text: str) -> Node:
 
 
 def _node(
-    event: NodeEvent, following: Callable[[], Event | None], mark: Callable[[int], Mark], anchors: dict[str, Node]
-) -> Node:
+    event: NodeEvent, following: Callable[[], Event | None], mark: Callable[[int], TextMark], anchors: dict[str, TextNode]
+) -> TextNode:
     if isinstance(event, AliasEvent):
         if event.anchor not in anchors:
             raise YAMLError(f"found undefined alias {event.anchor}")
@@ -124,7 +124,7 @@ def _node(
     if event.anchor is not None:
         anchors[event.anchor] = node
     if isinstance(event, CollectionStartEvent):
-        children: list[Node] = []
+        children: list[TextNode] = []
         while isinstance(child := following(), NodeEvent):
             children.append(_node(child, following, mark, anchors))
         assert isinstance(child, CollectionEndEvent)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of the new text: a field of the old text, or, without `field`, a new value."""
 
     field: TextField | None
@@ -84,7 +84,7 @@ def _restructured(
     offset = _offset(read)
     new: dict[str, Any] = {}
     places: dict[str, int] = {}
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     kept: set[int] = set()
     for move in moves:
         new_key, old_key = str(move.target[1]), str(move.source[1])
@@ -92,7 +92,7 @@ def _restructured(
         if expand and source is not None and read.has_alias(source):
             source = None
         start = None if source is None else int(source.value.start_mark.index)
-        part = Part(source, _value(job, move), move.source, [], start in kept)
+        part = TextPart(source, _value(job, move), move.source, [], start in kept)
         kept.update(() if start is None else (start,))
         parts.append(part)
         _place(new, move.target[1:], part)
@@ -124,7 +124,7 @@ def _source(read: Text, at: Path, job: Tree, move: Move) -> TextField | None:
     return read.field((*at, *move.source))
 
 
-def _place(tree: dict[str, Any], path: Path, part: Part) -> None:
+def _place(tree: dict[str, Any], path: Path, part: TextPart) -> None:
     node: Any = tree
     for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
@@ -136,10 +136,10 @@ def _place(tree: dict[str, Any], path: Path, part: Part) -> None:
     node[path[-1]] = part
 
 
-def _rehome(read: Text, regions: dict[str, range], parts: list[Part]) -> None:
+def _rehome(read: Text, regions: dict[str, range], parts: list[TextPart]) -> None:
     """Give each comment of the removed lines that belongs to no moved field to the field that follows it."""
     kept: set[int] = set()
-    starts: list[tuple[int, Part]] = []
+    starts: list[tuple[int, TextPart]] = []
     seen: set[int] = set()
     for part in parts:
         if part.field is None or part.field.value.start_mark.index in seen:
@@ -172,7 +172,7 @@ def _lines(read: Text, tree: Any, depth: int, offset: int) -> list[str]:
     lines: list[str] = []
     for key, child in tree.items():
         margin = " " * depth
-        if isinstance(child, Part):
+        if isinstance(child, TextPart):
             lines += [f"{margin}{comment.text}" for comment in child.lead]
             lines += _part_lines(read, child, key, depth)
         elif isinstance(child, dict):
@@ -190,7 +190,7 @@ def _with_dash(lines: list[str], depth: int) -> list[str]:
     return [*shifted(lines[:first], -2), dashed, *lines[first + 1 :]]
 
 
-def _part_lines(read: Text, part: Part, key: str, depth: int) -> list[str]:
+def _part_lines(read: Text, part: TextPart, key: str, depth: int) -> list[str]:
     if part.field is None:
         return shifted(render([{key: part.value}]).rstrip("\n").split("\n"), depth)
     lines = field_lines(read, part.field, key, depth)

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.upgrade.nodes import MappingNode, Node, ScalarNode, SequenceNode, anchors_in, compose
+from trainc.upgrade.nodes import MappingNode, TextNode, ScalarNode, SequenceNode, anchors_in, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,8 @@ class Comment(NamedTuple):
 class TextField(NamedTuple):
     """A field of a mapping, or, without key, an item of a list."""
 
-    key: Node | None
-    value: Node
+    key: TextNode | None
+    value: TextNode
     flow: bool
     """Whether it is in a flow collection."""
 
@@ -67,7 +67,7 @@ class Text:
                 found = TextField(pair[0], pair[1], flow)
         return found
 
-    def _elsewhere(self, parent: Node, child: Node) -> bool:
+    def _elsewhere(self, parent: TextNode, child: TextNode) -> bool:
         """Return whether a child starts before its parent, so that an alias refers to it."""
         return bool(child.start_mark.index < parent.start_mark.index)
 
@@ -88,7 +88,7 @@ class Text:
             return int(field.key.end_mark.line)
         return self._end(field.value)
 
-    def _end(self, node: Node) -> int:
+    def _end(self, node: TextNode) -> int:
         if isinstance(node, ScalarNode) and node.style in ("|", ">"):
             written = self.text[node.start_mark.index : node.end_mark.index].rstrip("\n ")
             return int(node.start_mark.line) + written.count("\n")
@@ -143,7 +143,7 @@ def parsed(text: str) -> Text:
     return Text(text)
 
 
-def _nodes(node: Node) -> Iterator[Node]:
+def _nodes(node: TextNode) -> Iterator[TextNode]:
     """Yield a node and all nodes below it, each once."""
     waiting, seen = [node], set()
     while waiting:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainc.compilation import Options
-    from trainc.compilation.environment_runs import Run
+    from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.frontends.reading import Reader
 
 FOR_STANDARD_OUTPUT: Final = environment_runs.Fix("use {}, or -o DIR for a folder with all of them", "--env {}")
@@ -20,7 +20,7 @@ FOR_STANDARD_OUTPUT: Final = environment_runs.Fix("use {}, or -o DIR for a folde
 
 def compiled(
     options: Options, compile: Callable[[Options, Reader], Compilation], *, several: bool = True
-) -> tuple[Compilation, tuple[Run, ...]]:
+) -> tuple[Compilation, tuple[EnvironmentRun, ...]]:
     """Return the result of the requested environments, by default of all, and their runs.
 
     Args:
@@ -33,13 +33,13 @@ def compiled(
         chosen = environment_runs.environment_required(options.settings, FOR_STANDARD_OUTPUT)
     if isinstance(chosen, Diagnostic):
         return Compilation(diagnostics=(chosen,)), ()
-    reader = environment_runs.Once()
+    reader = environment_runs.CachedStreams()
     found = environment_runs.runs(chosen, lambda options: compile(options, reader))
     result = environment_runs.merge_runs(found)
     return result.saying(environment_runs.shared_objects(found)), found
 
 
-def verdict(result: Compilation, runs: Iterable[Run]) -> str:
+def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
     """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
     runs = tuple(runs)
     if result.diagnostics or not any(run.name for run in runs):

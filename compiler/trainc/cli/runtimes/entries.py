@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.pipeline.library import Entry
+    from trainc.pipeline.library import LibraryEntry
 
 
-class Found(NamedTuple):
+class RuntimeEntries(NamedTuple):
     """The runtimes in search order, and the diagnostics of reading them."""
 
-    entries: list[Entry]
+    entries: list[LibraryEntry]
     diagnostics: list[Diagnostic]
     forbidden: bool
     """Whether trainc.yaml forbids built-in runtimes."""
 
     @property
-    def usable(self) -> list[Entry]:
+    def usable(self) -> list[LibraryEntry]:
         """The runtimes that a TrainJob may use."""
         from trainc.pipeline.library import BUILT_IN
 
         return [entry for entry in self.entries if not self.forbidden or entry.level != BUILT_IN]
 
 
-def search(paths: tuple[str, ...], run: Options) -> Found:
+def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones.
 
     Raise OverBudgetError beyond the budget.
@@ -47,12 +47,12 @@ def search(paths: tuple[str, ...], run: Options) -> Found:
     meter.check()
     printing.report_skipped(found.skipped, verbose=run.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
-    return Found(_without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
+    return RuntimeEntries(_without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
 
 
-def _without_duplicates(entries: Iterable[Entry]) -> list[Entry]:
+def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
     """Return each runtime once: a folder may be inside another one."""
-    found: dict[object, Entry] = {}
+    found: dict[object, LibraryEntry] = {}
     for entry in entries:
         document = entry.document
         place = os.path.realpath(document.file), document.line, document.column, document.within, entry.id

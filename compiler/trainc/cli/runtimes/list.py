@@ -11,7 +11,7 @@ from trainc.cli.runtimes.entries import report, search
 if TYPE_CHECKING:
     from trainc.compilation import Options
     from trainc.kubernetes.trees import Tree
-    from trainc.pipeline.library import Entry
+    from trainc.pipeline.library import LibraryEntry
     from trainc.pipeline.objects import Runtime
 
 EPILOG = """\b
@@ -47,7 +47,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
     return report([*found.diagnostics, *(diagnostic for entry in found.usable for diagnostic in entry.conform()[1])])
 
 
-def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
+def _row(entry: LibraryEntry, runtime: Runtime) -> tuple[str, ...]:
     from trainc.reports.text import escape
 
     id = runtime.id
@@ -57,7 +57,7 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), _origin(entry))))
 
 
-def _origin(entry: Entry) -> str:
+def _origin(entry: LibraryEntry) -> str:
     """Return where a runtime is from: the owner and release of a built-in one, the file of any other."""
     from trainc.pipeline.library import BUILT_IN
 
@@ -68,7 +68,7 @@ def _origin(entry: Entry) -> str:
     return str(origin(entry.id.name))
 
 
-def _entry(entry: Entry, runtime: Runtime) -> Tree:
+def _entry(entry: LibraryEntry, runtime: Runtime) -> Tree:
     """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
     from trainc.pipeline.library import BUILT_IN
     from trainc.pipeline.runtime_owners import origin

@@ -14,7 +14,7 @@ from trainc.cli.runtimes.entries import report
 from trainc.cli.runtimes.names import FOLDER
 
 if TYPE_CHECKING:
-    from trainc.pinning.answers import Answer
+    from trainc.pinning.answers import PulledRuntimes
 
 OUTPUT: Final = Option(
     ("-o", "--output"),
@@ -49,7 +49,7 @@ def target(folder: str | None) -> str:
     return next((path.path for path in settings.runtimes if not path.path.endswith(SUFFIXES)), FOLDER)
 
 
-def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
+def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool) -> int:
     """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
     from trainc.diagnostics import failed
     from trainc.files import outputs

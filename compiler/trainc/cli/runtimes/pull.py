@@ -37,7 +37,7 @@ def pull(context: str | None, folder: str | None, timeout: int, check: bool, for
     from trainc.source.printable import escape
 
     answer = kubectl.get(context, timeout=timeout, environment=os.environ)
-    if not isinstance(answer, kubectl.Answer):
+    if not isinstance(answer, kubectl.KubectlOutput):
         return report([answer])
     for line in answer.messages:
         printing.report(f"kubectl: {escape(line)}\n")

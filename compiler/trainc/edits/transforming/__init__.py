@@ -30,7 +30,7 @@ NAMESPACE: Final = ("metadata", "namespace")
 NO_IMAGES: Final[Mapping[Path, Image]] = {}
 
 
-class Written:
+class WrittenValue:
     """The source of a transformed document's fields, for `Edit.source`."""
 
     def __init__(self, environment: Environment, before: Tree, after: Tree, images: Mapping[Path, Image]) -> None:
@@ -188,7 +188,7 @@ class Transformation:
         before = document.value
         if after is before:
             return document
-        edit = Edit(before, Written(self.environment, before, after, images))
+        edit = Edit(before, WrittenValue(self.environment, before, after, images))
         return document._replace(value=after, edits=(*document.edits, edit))
 
 

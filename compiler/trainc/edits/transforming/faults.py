@@ -14,7 +14,7 @@ from trainc.base.kinds import TRAINJOB, find
 from trainc.base.plural import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
-from trainc.edits.transforming import NAME, NAMESPACE, Written
+from trainc.edits.transforming import NAME, NAMESPACE, WrittenValue
 from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
 from trainc.kubernetes.violations import field_of
 
@@ -119,7 +119,7 @@ def additions(document: Document) -> Iterator[tuple[str, Setting]]:
     """Yield the prefix and the suffix that settings add to a TrainJob's name, each with its key."""
     for edit in document.edits:
         source = edit.source
-        if isinstance(source, Written) and source.renames:
+        if isinstance(source, WrittenValue) and source.renames:
             environment = source.environment
             for key, setting in (("namePrefix", environment.name_prefix), ("nameSuffix", environment.name_suffix)):
                 if setting is not None:

@@ -30,7 +30,7 @@ _STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r
 _STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[,:\[{]', re.DOTALL)
 
 
-class Objects(NamedTuple):
+class JsonObjects(NamedTuple):
     """The objects at the start of a chunk."""
 
     objects: list[tuple[Chunk, Any]]
@@ -40,7 +40,7 @@ class Objects(NamedTuple):
     """Whether the rest directly follows an object, without a separator."""
 
 
-def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
+def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> JsonObjects:
     """Return the JSON objects at the start of a chunk, with or without `---` between them.
 
     deepest   the maximum nesting depth of an object
@@ -57,13 +57,13 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
                 readable, since = chunk.text[: _horizon(chunk.text, begin)], begin
                 found = _object(readable, brace.end() - 1, deepest)
         except YamlError as error:
-            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
+            return JsonObjects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
         if found is None:
             comma = _trailing_comma(readable, brace.end() - 1, deepest)
             if comma is not None:
                 what = "a trailing comma is not valid in JSON"
                 fault = YamlError.at(chunk.text, comma, what, help="remove the comma")
-                return Objects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), follows_object)
+                return JsonObjects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), follows_object)
             break
         value, end = found
         objects.append((Chunk(chunk.text[begin:end], *here), value))
@@ -75,7 +75,7 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
     blank = _BLANK.match(chunk.text, begin)
     if blank is not None:
         begin, here = blank.end(), Chunk(blank[0], *here).end()
-    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), follows_object)
+    return JsonObjects(objects, errors, Chunk(chunk.text[begin:], *here), follows_object)
 
 
 def sole_object(text: str, *, deepest: int) -> Any:

@@ -107,10 +107,10 @@ class PositionedKey(NamedTuple):
 
     begin: int
     end: int
-    value: Node
+    value: PositionNode
 
 
-class Node:
+class PositionNode:
     """A value in the text: its start and end index, and its fields or items."""
 
     __slots__ = ("block", "duplicates", "end", "fields", "index", "key", "merges", "open", "sequence")
@@ -125,11 +125,11 @@ class Node:
         self.block = block
         """Whether it is a list or mapping without brackets."""
         self.fields: dict[str | int, PositionedKey] = _NO_FIELDS if sequence is None else {}
-        self.merges: list[Node] = _NO_NODES
-        self.duplicates: list[tuple[str, Node]] = _NO_PAIRS
+        self.merges: list[PositionNode] = _NO_NODES
+        self.duplicates: list[tuple[str, PositionNode]] = _NO_PAIRS
         self.key: tuple[str | None, int, int] | None = None  # a key whose value has not been read yet
 
-    def add(self, child: Node) -> None:
+    def add(self, child: PositionNode) -> None:
         """Add the next value; of duplicate keys, the first one is kept."""
         if self.sequence:
             self.fields[len(self.fields)] = PositionedKey(child.index, 0, child)
@@ -163,14 +163,14 @@ class Node:
 
 
 _NO_FIELDS: Final[dict[str | int, PositionedKey]] = {}
-_NO_NODES: Final[list[Node]] = []
-_NO_PAIRS: Final[list[tuple[str, Node]]] = []
+_NO_NODES: Final[list[PositionNode]] = []
+_NO_PAIRS: Final[list[tuple[str, PositionNode]]] = []
 
 
 class PositionTree(NamedTuple):
     """The values of the readable part of a text."""
 
-    root: Node | JsonNode
+    root: PositionNode | JsonNode
     read: int
     """The index at which the readable part ends."""
 
@@ -182,7 +182,7 @@ _NEVER: Final = -1
 class _Reading(NamedTuple):
     """The values of a text's first document, of which as many are read as have been requested."""
 
-    top: Node
+    top: PositionNode
     """A list with the document's value; its `end` marks the progress."""
     rest: Iterator[None]
     """The rest of the text: each step adds the next value to its node."""
@@ -190,31 +190,31 @@ class _Reading(NamedTuple):
     """The value of a large JSON text, which is read on demand by itself."""
 
     @property
-    def root(self) -> Node | JsonNode:
+    def root(self) -> PositionNode | JsonNode:
         """The document's value."""
         if self.json is not None:
             return self.json
         self.read(self.top, 0)
         return self.top.fields[0].value if self.top.fields else self.top
 
-    def find(self, node: Node | JsonNode, part: str | int) -> PositionedKey | JsonField | None:
+    def find(self, node: PositionNode | JsonNode, part: str | int) -> PositionedKey | JsonField | None:
         """Return a field or item of a value."""
-        if isinstance(node, Node):
+        if isinstance(node, PositionNode):
             self.read(node, part)
             if node.merges and part not in node.fields:
                 self.read(self.top)  # a merged mapping may be one that encloses this one
         return node.find(part)
 
-    def read(self, node: Node | JsonNode, part: str | int = _NEVER) -> None:
+    def read(self, node: PositionNode | JsonNode, part: str | int = _NEVER) -> None:
         """Read up to a field or item of a value; by default, to the value's end."""
-        if isinstance(node, Node) and node.open and part not in node.fields:
+        if isinstance(node, PositionNode) and node.open and part not in node.fields:
             with without_garbage_collection():
                 for _ in self.rest:
                     if not node.open or part in node.fields:
                         break
 
 
-def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, PositionedKey | JsonField | None, bool]:
+def _walk(text: str, path: tuple[str | int, ...]) -> tuple[PositionNode | JsonNode, PositionedKey | JsonField | None, bool]:
     """Return the deepest existing value on a path, its field, and whether the path ends there."""
     reading = _reading_of(text)
     node, field = reading.root, None
@@ -238,7 +238,7 @@ def tree(text: str) -> PositionTree:
 @lru_cache(maxsize=4)
 def _reading_of(text: str) -> _Reading:
     """Return the reading of a text."""
-    top = Node(0, sequence=True)
+    top = PositionNode(0, sequence=True)
     if root := root_of_json(text):
         return _Reading(top, iter(()), root)
     # JSON writes characters beyond U+FFFF as two escapes, which YAML rejects: replaced by escapes of the same length.
@@ -266,10 +266,10 @@ def _events(text: str, mark: int) -> Iterator[Event]:
         return
 
 
-def _fill(root: Node, text: str) -> Iterator[None]:
+def _fill(root: PositionNode, text: str) -> Iterator[None]:
     """Add the values of a text to its root, one in each step. The root's `end` marks the progress."""
     mark = text.startswith("\ufeff")
-    anchors: dict[str | None, Node] = {}
+    anchors: dict[str | None, PositionNode] = {}
     names: dict[str | None, str] = {}
     stack = [root]
     for event in islice(_events(text, mark), MOST_EVENTS):
@@ -277,7 +277,7 @@ def _fill(root: Node, text: str) -> Iterator[None]:
         if isinstance(event, ScalarEvent) and event.anchor is None:  # the most frequent case
             begin, root.end = start(event) + mark, _end(event) + mark
             if node.sequence or node.key is not None:
-                node.add(Node(begin, root.end))
+                node.add(PositionNode(begin, root.end))
             else:
                 node.key = _name(event), begin, root.end
         elif isinstance(event, NodeEvent):
@@ -309,10 +309,10 @@ def _fill(root: Node, text: str) -> Iterator[None]:
         yield
 
 
-def _node(event: NodeEvent, begin: int, end: int) -> Node:
+def _node(event: NodeEvent, begin: int, end: int) -> PositionNode:
     if isinstance(event, CollectionStartEvent):
-        return Node(begin, end, sequence=isinstance(event, SequenceStartEvent), block=not event.flow_style)
-    return Node(begin, end)
+        return PositionNode(begin, end, sequence=isinstance(event, SequenceStartEvent), block=not event.flow_style)
+    return PositionNode(begin, end)
 
 
 def _end(event: Event) -> int:

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, Node, SchemaViolations, String
+from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, SchemaNode, SchemaViolations, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
@@ -44,7 +44,7 @@ _KEYWORDS: Final = {
 }
 
 
-class Array(Node):
+class Array(SchemaNode):
     """A list, whose items are unique if they have keys."""
 
     __slots__ = ("fewest", "item", "keys", "known", "most", "unique")
@@ -109,7 +109,7 @@ class Array(Node):
             violations.report("duplicate_item", (at, second), items[second], keys, [first, *more])
 
 
-class Map(Node):
+class Map(SchemaNode):
     """A mapping with arbitrary keys and values of one type."""
 
     __slots__ = ("known", "value")
@@ -145,7 +145,7 @@ class Map(Node):
         return result
 
 
-class Object(Node):
+class Object(SchemaNode):
     """A mapping with known fields."""
 
     __slots__ = ("compiler", "defaults", "fewest", "fields", "known", "plain_fields", "properties", "required")
@@ -155,7 +155,7 @@ class Object(Node):
         self.compiler = compiler
         self.known = Memory()
         self.properties: Tree = schema.get("properties", {})
-        self.fields: dict[str, Node] = {}
+        self.fields: dict[str, SchemaNode] = {}
         """The nodes of the fields that have occurred in an object."""
         self.plain_fields: dict[str, type | None] = {}
         """The type whose values are all valid, by field: most fields have one, and it is looked up first."""
@@ -211,9 +211,9 @@ class Object(Node):
     def _report_missing(self, value: Tree, result: Tree, at: At, violations: SchemaViolations) -> None:
         for name in sorted(self.required - result.keys()):
             child = self.compiler.resolve(self.properties.get(name, {}))
-            violations.report("missing", (at, name), child, name in value)
+            violations.report("missing_field", (at, name), child, name in value)
 
-    def _compile(self, key: str) -> Node | None:
+    def _compile(self, key: str) -> SchemaNode | None:
         schema = self.properties.get(key)
         if schema is None:
             return None
@@ -229,9 +229,9 @@ class Compiler:
 
     def __init__(self, root: Tree) -> None:
         self.definitions: Tree = root.get("$defs", {})
-        self.shared: dict[str, Node] = {}
+        self.shared: dict[str, SchemaNode] = {}
 
-    def node(self, schema: Tree) -> Node:
+    def node(self, schema: Tree) -> SchemaNode:
         """Return the node of a subschema. Raises ValueError for a keyword that is not implemented."""
         reference = schema.get("$ref")
         if reference is None:
@@ -245,7 +245,7 @@ class Compiler:
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
 
-    def _make(self, schema: Tree) -> Node:
+    def _make(self, schema: Tree) -> SchemaNode:
         if schema == {"x-kubernetes-preserve-unknown-fields": True}:
             return Anything(schema)
         kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema["type"]
@@ -260,9 +260,9 @@ class Compiler:
             case "integer":
                 return Integer(schema)
             case "boolean":
-                return Node(schema, bool)
+                return SchemaNode(schema, bool)
             case "string":
-                return String(schema) if schema.keys() & _KEYWORDS["string"] else Node(schema, str)
+                return String(schema) if schema.keys() & _KEYWORDS["string"] else SchemaNode(schema, str)
         return IntOrString(schema)
 
 

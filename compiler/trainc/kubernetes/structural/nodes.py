@@ -72,7 +72,7 @@ class SchemaViolations:
         self.unknown.append(schema_messages.unknown_field(path_of(at), schema, self.root, searched=searched))
 
 
-class Node:
+class SchemaNode:
     """A compiled subschema."""
 
     __slots__ = ("plain", "schema")
@@ -89,7 +89,7 @@ class Node:
         return value
 
 
-class Anything(Node):
+class Anything(SchemaNode):
     """A value of any type, which is not validated."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ def stored_metadata(metadata: Any) -> Any:
     return metadata if metadata is not None and len(result) == len(metadata) else result
 
 
-class Metadata(Node):
+class Metadata(SchemaNode):
     """The object's own metadata, which is read into the Go type ObjectMeta instead of a schema."""
 
     __slots__ = ()
@@ -126,7 +126,7 @@ class Metadata(Node):
         return admitted
 
 
-class String(Node):
+class String(SchemaNode):
     """A string with a minimum or maximum length, a pattern, allowed values or a format."""
 
     __slots__ = ("enum", "is_time", "longest", "pattern", "shortest")
@@ -161,7 +161,7 @@ class String(Node):
         return value
 
 
-class Integer(Node):
+class Integer(SchemaNode):
     """An integer: int32, or int64 if the schema names no format."""
 
     __slots__ = ("greatest", "least")
@@ -183,7 +183,7 @@ class Integer(Node):
         return value
 
 
-class IntOrString(Node):
+class IntOrString(SchemaNode):
     """A number or a string: a quantity if it has a pattern; otherwise a port or a percentage."""
 
     __slots__ = ("pattern",)

@@ -48,7 +48,7 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "ports": imported_later("ports", "ports"),
     "resizePolicy": imported_later("restarts", "resize_policy"),
     "resources": _resources,
-    "securityContext": imported_later("security", "of_container"),
+    "securityContext": imported_later("security", "container_security"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
 """The fields that a container of any kind can have and that can be checked independently."""
@@ -83,7 +83,7 @@ _fields_of_init: Final = fields(
     | dict.fromkeys(_RUNNING, _not_in_init)
     | {"resizePolicy": imported_later("restarts", "resize_policy_of_init")}
 )
-_mounts: Final = imported_later("mounts", "of_container")
+_mounts: Final = imported_later("mounts", "container_mounts")
 _on_the_host: Final = imported_later("ports", "on_the_host")
 _restart_rules: Final = imported_later("restarts", "rules")
 

@@ -44,7 +44,7 @@ ResourceItems = tuple[tuple[str, Any], ...]
 """The items of limits or requests."""
 
 
-class Kind(NamedTuple):
+class ResourceRules(NamedTuple):
     """The rules for a resource name."""
 
     allowed: bool = True
@@ -66,17 +66,17 @@ class ResourceFault(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def kind_of(resource: str) -> Kind:
+def kind_of(resource: str) -> ResourceRules:
     """Return the rules for a resource name."""
     valid = not names.is_qualified_name(resource)
     if resource.startswith(PAGES):
-        return Kind(allowed=valid and "/" not in resource, shared=False, pages=True)
+        return ResourceRules(allowed=valid and "/" not in resource, shared=False, pages=True)
     if "/" not in resource:
-        return Kind(allowed=resource in OF_CONTAINERS, whole=resource in COUNTED)
+        return ResourceRules(allowed=resource in OF_CONTAINERS, whole=resource in COUNTED)
     if "kubernetes.io/" in resource:
-        return Kind(allowed=valid)
+        return ResourceRules(allowed=valid)
     extended = valid and not resource.startswith("requests.") and not names.is_qualified_name(f"requests.{resource}")
-    return Kind(allowed=extended, whole=extended, shared=False)
+    return ResourceRules(allowed=extended, whole=extended, shared=False)
 
 
 @lru_cache(maxsize=4096)

@@ -158,10 +158,10 @@ _common: Final[dict[str, FieldRule]] = {
     "runAsUser": _id,
     "seccompProfile": seccomp,
 }
-_of_container: Final = fields(
+_container: Final = fields(
     {**_common, "procMount": _proc_mount, "windowsOptions": imported_later("windows", "options")}
 )
-of_pod: Final = fields(
+pod_security: Final = fields(
     {
         **_common,
         "fsGroup": _id,
@@ -178,7 +178,7 @@ of_pod: Final = fields(
 
 def container_security(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a container's security context."""
-    _of_container(violations, at, value)
+    _container(violations, at, value)
     if value.get("allowPrivilegeEscalation") is False:
         _check_escalation(violations, at, value)
 

@@ -197,7 +197,7 @@ SOURCES: Final[dict[str, FieldRule]] = {
     "projected": imported_later("projections", "projected"),
     "scaleIO": _driver,
     "csi": _driver,
-    "ephemeral": imported_later("claimtemplates", "ephemeral"),
+    "ephemeral": imported_later("claimtemplates", "ephemeral_volume"),
     "image": _image,
 }
 """In the API server's order: if a volume sets two sources, the later one is reported and only the first is checked."""

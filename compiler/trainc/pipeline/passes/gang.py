@@ -16,7 +16,7 @@ from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
-    from trainc.pipeline.schedulers import Gang, Mark
+    from trainc.pipeline.schedulers import Gang, GangMark
 
 
 def gang(plan: Plan) -> Plan:
@@ -47,7 +47,7 @@ def gathered(plan: Plan) -> Gang:
     return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
 
 
-def marked(plan: Plan, mark: Mark) -> Plan:
+def marked(plan: Plan, mark: GangMark) -> Plan:
     """Set the scheduler's label or annotation on every pod."""
     spec = plan.spec
     for job in range(len(plan.jobs)):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCHEDULERS: Final = ("coscheduling", "volcano")
 
 
-class Mark(NamedTuple):
+class GangMark(NamedTuple):
     """A label or an annotation of pods whose value is the name of their PodGroup."""
 
     field: Literal["labels", "annotations"]
@@ -46,7 +46,7 @@ class Scheduler(Protocol):
     """The apiVersion of its PodGroup."""
     RELEASE: str
     """The folder in schemas/ with the PodGroup's schema."""
-    MARK: Mark
+    MARK: GangMark
     CHECKS: tuple[Check[[Plan]], ...]
     group: Callable[[Plan, Gang], Tree]
 

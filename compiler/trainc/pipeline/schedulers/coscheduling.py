@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.pipeline.schedulers import Gang, Mark
+from trainc.pipeline.schedulers import Gang, GangMark
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = "scheduling.x-k8s.io/v1alpha1"
 RELEASE: Final = "scheduler-plugins-0.35"
-MARK: Final = Mark("labels", "scheduling.x-k8s.io/pod-group")
+MARK: Final = GangMark("labels", "scheduling.x-k8s.io/pod-group")
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 

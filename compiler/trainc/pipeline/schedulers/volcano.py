@@ -15,7 +15,7 @@ from trainc.diagnostics import Finding, Place
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.checks import Check, check
 from trainc.pipeline.plan import pod_spec
-from trainc.pipeline.schedulers import Gang, Mark
+from trainc.pipeline.schedulers import Gang, GangMark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = "scheduling.volcano.sh/v1beta1"
 RELEASE: Final = "volcano"
-MARK: Final = Mark("annotations", "scheduling.k8s.io/group-name")
+MARK: Final = GangMark("annotations", "scheduling.k8s.io/group-name")
 QUEUE: Final = "scheduling.volcano.sh/queue-name"
 
 

@@ -17,7 +17,7 @@ from trainc.edits.patching.names import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, value_at
-from trainc.provenance.tracing.experiments import Experiments, Written
+from trainc.provenance.tracing.experiments import Experiments, OutputField
 from trainc.provenance.tracing.history import replay
 from trainc.provenance.tracing.lineage import Lineage, lineage_after
 from trainc.provenance.tracing.patches import patch
@@ -157,7 +157,7 @@ class Trace:
             return source
         if value and isinstance(value, (dict, list)):
             return self._within(step, path, value)
-        cause = self._experiments.cause(Written(step.stage, path, step.after, value))
+        cause = self._experiments.cause(OutputField(step.stage, path, step.after, value))
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)

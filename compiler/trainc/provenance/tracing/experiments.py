@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.provenance.tracing.input_fields import Group, InputField, RankedFields
 
 
-class Written(NamedTuple):
+class OutputField(NamedTuple):
     """An output field: its path in the objects after a stage."""
 
     stage: str
@@ -35,7 +35,7 @@ class Written(NamedTuple):
     value: Any
 
 
-class Cause(NamedTuple):
+class FieldCause(NamedTuple):
     """An input field that makes a difference."""
 
     field: InputField
@@ -49,22 +49,22 @@ class Experiments:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._ranks = by_rank({owner: getattr(plan, owner).value for owner in OWNERS})
-        self._runs: dict[tuple[Group, bool], Run] = {}
-        self._causes: dict[tuple[str, Path], Cause | None] = {}
+        self._runs: dict[tuple[Group, bool], Rerun] = {}
+        self._causes: dict[tuple[str, Path], FieldCause | None] = {}
 
-    def cause(self, written: Written) -> Cause | None:
+    def cause(self, written: OutputField) -> FieldCause | None:
         """Return the first field that the value depends on, else the innermost one that its presence depends on."""
         key = written.stage, written.path
         if key not in self._causes:
             self._causes[key] = self._name(written) or self._first(written)
         return self._causes[key]
 
-    def _name(self, written: Written) -> Cause | None:
+    def _name(self, written: OutputField) -> FieldCause | None:
         """Return the name that the name of a list item is copied from; most other alterations remove the item."""
         references = [fields for fields in self._ranks if fields.rank.reference] if is_name(written.path) else []
         return next(filter(None, (self._copied(written, fields) for fields in references)), None)
 
-    def _first(self, written: Written) -> Cause | None:
+    def _first(self, written: OutputField) -> FieldCause | None:
         """Return the cause in the first rank that has one.
 
         The output also disappears without the containers of a template in which a stage writes. They are no cause.
@@ -77,13 +77,13 @@ class Experiments:
             for remove, group in ((False, fields.changeable), (True, fields.removable(written.path))):
                 for field, outcome in self._effective(written, group, remove=remove):
                     if outcome is not GONE:
-                        return Cause(field, to_value=True)
+                        return FieldCause(field, to_value=True)
                     found.append(field)
             if not needed and (fields.rank.reference or not fields.rank.merged):
                 needed = found
-        return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
+        return FieldCause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
-    def _copied(self, written: Written, fields: RankedFields) -> Cause | None:
+    def _copied(self, written: OutputField, fields: RankedFields) -> FieldCause | None:
         """Return the field with the same text as the output, if the output changes like the field.
 
         Changed strings differ, so one run with all fields changed shows of which string the output is a copy. Numbers
@@ -91,13 +91,13 @@ class Experiments:
         """
         original = fields.originals.get(str(self._outcome(written, fields.changeable, remove=False)))
         if original is not None and str(original.value) == str(written.value):
-            return Cause(original, to_value=True)
+            return FieldCause(original, to_value=True)
         for field, outcome in self._effective(written, fields.equal(written.value), remove=False):
             if str(outcome) == str(field.another):
-                return Cause(field, to_value=True)
+                return FieldCause(field, to_value=True)
         return None
 
-    def _effective(self, written: Written, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
+    def _effective(self, written: OutputField, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
         """Yield the fields of a group that make a difference, each with the output's value without it."""
         outcome = self._outcome(written, group, remove=remove)
         if outcome == written.value:
@@ -109,7 +109,7 @@ class Experiments:
         yield from self._effective(written, group[:middle], remove=remove)
         yield from self._effective(written, group[middle:], remove=remove)
 
-    def _outcome(self, written: Written, group: Group, *, remove: bool) -> Any:
+    def _outcome(self, written: OutputField, group: Group, *, remove: bool) -> Any:
         """Return the output field's value with the fields of a group altered; GONE if it has none."""
         if not group:
             return written.value
@@ -117,11 +117,11 @@ class Experiments:
         if run is None:
             owner = group[0].owner
             tree = altered(getattr(self.plan, owner).value, group, remove=remove)
-            run = self._runs[group, remove] = Run(resolved_plan(self.plan, **{owner: tree}))
+            run = self._runs[group, remove] = Rerun(resolved_plan(self.plan, **{owner: tree}))
         return run.value(written)
 
 
-class Run:
+class Rerun:
     """A lazy run of the stages on altered input."""
 
     def __init__(self, plan: Plan) -> None:
@@ -130,7 +130,7 @@ class Run:
         self._compared: dict[str, Correspondence | None] = {}
         """The correspondence between the objects after a stage; None if they are equal."""
 
-    def value(self, written: Written) -> Any:
+    def value(self, written: OutputField) -> Any:
         """Return the output field's value in this run; GONE if it has none or its stage fails."""
         stage = written.stage
         if stage not in self._compared:

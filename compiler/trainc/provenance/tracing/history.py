@@ -20,7 +20,7 @@ from trainc.pipeline.passes.patch import patch as patch_stage
 from trainc.pipeline.passes.store import jobset, store
 from trainc.pipeline.plan import Plan
 from trainc.pipeline.stages import STAGES
-from trainc.provenance.tracing.patches import Operation, patch
+from trainc.provenance.tracing.patches import TracedOperation, patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ class StageRecord(NamedTuple):
     edit: Edit | None = None
     """The edit by a patch of trainc.yaml, of the JobSet; None for other stages."""
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TracedOperation]:
         """Return the step as a patch to the list of objects."""
         return patch(self.before, self.after)
 

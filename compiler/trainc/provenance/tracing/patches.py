@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 
-class Operation(NamedTuple):
+class TracedOperation(NamedTuple):
     """One operation; a removal does not use `value`."""
 
     op: Literal["add", "remove", "replace"]
@@ -41,7 +41,7 @@ def pointer(path: Path) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def patch(before: Any, after: Any, path: Path = ()) -> Iterator[Operation]:
+def patch(before: Any, after: Any, path: Path = ()) -> Iterator[TracedOperation]:
     """Yield the operations that turn `before` into `after`.
 
     >>> [operation.json for operation in patch({"a": 1, "b": [1]}, {"b": [1, 2]})]
@@ -50,27 +50,27 @@ def patch(before: Any, after: Any, path: Path = ()) -> Iterator[Operation]:
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from (Operation("remove", (*path, key)) for key in before if key not in after)
+        yield from (TracedOperation("remove", (*path, key)) for key in before if key not in after)
         for key, value in after.items():
             if key in before:
                 yield from patch(before[key], value, (*path, key))
             else:
-                yield Operation("add", (*path, key), value)
+                yield TracedOperation("add", (*path, key), value)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _lists(before, after, path)
     elif type(before) is not type(after) or before != after:
-        yield Operation("replace", path, after)
+        yield TracedOperation("replace", path, after)
 
 
-def _lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Operation]:
+def _lists(before: list[Any], after: list[Any], path: Path) -> Iterator[TracedOperation]:
     there = [same_item(before, index, after) for index in range(len(before))]
     kept = {index: item for index, item in zip(there, before, strict=True) if index is not None}
     if [index for index in there if index is not None] != sorted(kept):
-        yield Operation("replace", path, after)
+        yield TracedOperation("replace", path, after)
         return
-    yield from (Operation("remove", (*path, index)) for index in reversed(range(len(before))) if there[index] is None)
+    yield from (TracedOperation("remove", (*path, index)) for index in reversed(range(len(before))) if there[index] is None)
     for index, item in enumerate(after):
         if index in kept:
             yield from patch(kept[index], item, (*path, index))
         else:
-            yield Operation("add", (*path, index), item)
+            yield TracedOperation("add", (*path, index), item)

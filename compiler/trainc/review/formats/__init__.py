@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Line, Review, Reviewed, Setting
+    from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
@@ -93,7 +93,7 @@ def headline(review: Review) -> str:
     return f"{', '.join(parts)}; {unchanged}" if review.unchanged else ", ".join(parts)
 
 
-def changed_by(setting: Setting) -> str:
+def changed_by(setting: ChangedSetting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
@@ -101,7 +101,7 @@ def changed_by(setting: Setting) -> str:
     return "what is reported" if reporting else "no object"
 
 
-def setting_name(setting: Setting) -> str:
+def setting_name(setting: ChangedSetting) -> str:
     """Return the name of a setting: the field of trainc.yaml, or the annotation."""
     return setting.change.field if setting.owner is None else IGNORE
 
@@ -204,12 +204,12 @@ def meaning(line: Line, reviewed: Reviewed) -> str:
     return f"{effect}: {line.consequence.why}" if line.consequence.why else effect
 
 
-def origin(cause: Cause | Setting) -> str:
+def origin(cause: Cause | ChangedSetting) -> str:
     """Return the line of the input: `runtimes/torch.yaml:14`; a deleted line is marked as the old side's."""
     return f"{cause.at.file}:{cause.at.line}" + (" (before)" if cause.gone else "")
 
 
-class Row(NamedTuple):
+class NumberRow(NamedTuple):
     """A number before and after, as text."""
 
     name: str
@@ -219,11 +219,11 @@ class Row(NamedTuple):
     """The difference with its sign; empty if the numbers are equal."""
 
 
-def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
+def amounts(before: Footprint | None, after: Footprint | None) -> list[NumberRow]:
     """Return the rows for nodes, pods and resources, GPUs first."""
     one, other = before or NOTHING, after or NOTHING
     rows = [
-        Row(word, str(old), str(new), f"{new - old:+}" if old != new else "")
+        NumberRow(word, str(old), str(new), f"{new - old:+}" if old != new else "")
         for word, old, new in (("nodes", one.nodes, other.nodes), ("pods", one.pods, other.pods))
     ]
     for name in sorted(one.resources.keys() | other.resources.keys(), key=order):
@@ -231,7 +231,7 @@ def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
         more = new.sub(old)
         sign = "+" if more.sign > 0 else ""
         changed = "" if more.is_zero else sign + amount(name, more)
-        rows.append(Row(name, amount(name, old), amount(name, new), changed))
+        rows.append(NumberRow(name, amount(name, old), amount(name, new), changed))
     return rows
 
 

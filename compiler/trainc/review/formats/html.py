@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
+    from trainc.review.model import Cause, CauseGroup, Line, Review, Reviewed, ChangedSetting
 
 OPEN: Final = 3
 """The maximum number of causes that are expanded at first."""
@@ -130,7 +130,7 @@ def _settings(review: Review) -> Iterator[str]:
     yield "</table></section>"
 
 
-def _setting(setting: Setting) -> str:
+def _setting(setting: ChangedSetting) -> str:
     old, new = _values(setting.change)
     where = f'<code class="where">{text(origin(setting))}</code>'
     name = f"<code>{path(setting_name(setting))}</code>"
@@ -152,7 +152,7 @@ def _warnings(review: Review) -> Iterator[str]:
     yield "</ul></details></section>"
 
 
-def _causes(groups: Sequence[Group], numbers: dict[int, int]) -> Iterator[str]:
+def _causes(groups: Sequence[CauseGroup], numbers: dict[int, int]) -> Iterator[str]:
     if not groups:
         return
     known = any(group.cause for group in groups)
@@ -194,7 +194,7 @@ def _edit(cause: Cause) -> str:
     return f'{where} <span class="edit">{edit}</span>'
 
 
-def _field(line: Line, having: Sequence[Reviewed], group: Group) -> str:
+def _field(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> str:
     """Return a row: a field, its values and its effect."""
     notes = []
     if len(having) < len(group.objects):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.review.consequences import Effect
-    from trainc.review.lines import Part, Row
-    from trainc.review.model import Group, Line, Review, Reviewed
+    from trainc.review.lines import LinePart, LineRow
+    from trainc.review.model import CauseGroup, Line, Review, Reviewed
 
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 
@@ -36,7 +36,7 @@ def badge(effect: Effect) -> str:
     return f'<span class="badge {effect}">{text(WORDS[effect].partition(":")[0])}</span>'
 
 
-def sections(review: Review, groups: Sequence[Group]) -> Iterator[str]:
+def sections(review: Review, groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield the objects, in the order of the review."""
     if not review.objects:
         return
@@ -106,7 +106,7 @@ def _stretch(stretch: Stretch) -> str:
     )
 
 
-def _row(row: Row) -> str:
+def _row(row: LineRow) -> str:
     if row.same:
         return f"<tr><td>{row.old}<td>{_parts(row.left)}<td>{row.new}<td>{_parts(row.right)}"
     left = f'<td class="o">{row.old}<td class="o">{_parts(row.left, "del")}' if row.old else "<td><td>"
@@ -114,5 +114,5 @@ def _row(row: Row) -> str:
     return f'<tr class="d">{left}{right}'
 
 
-def _parts(parts: Sequence[Part], tag: str = "") -> str:
+def _parts(parts: Sequence[LinePart], tag: str = "") -> str:
     return "".join(f"<{tag}>{text(part.text)}</{tag}>" if part.differs else text(part.text) for part in parts)

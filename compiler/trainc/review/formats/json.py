@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
+    from trainc.review.model import Cause, CauseGroup, Line, Review, Reviewed, ChangedSetting
 
 
 def render(review: Review, *, color: bool = False) -> str:
@@ -52,7 +52,7 @@ def render(review: Review, *, color: bool = False) -> str:
     return text
 
 
-def _setting(setting: Setting) -> Tree:
+def _setting(setting: ChangedSetting) -> Tree:
     """Return a changed setting, with the names of the objects that it changes."""
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
@@ -60,7 +60,7 @@ def _setting(setting: Setting) -> Tree:
     return found | _environments(setting.objects) | {"objects": [_named(reviewed) for reviewed in setting.objects]}
 
 
-def _group(group: Group) -> Tree:
+def _group(group: CauseGroup) -> Tree:
     """Return a cause, with the fields and objects that it changes."""
     return {
         "cause": _cause(group.cause) if group.cause else None,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
+    from trainc.review.model import Cause, CauseGroup, Line, Review, Reviewed, ChangedSetting
 
 LONGEST: Final = 65_000
 """GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""
@@ -66,7 +66,7 @@ _DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 """A dot between two steps of a field, not one in an item name."""
 
 
-class Part(NamedTuple):
+class Section(NamedTuple):
     """A part of the comment, with its name in the notice about omitted parts."""
 
     name: str
@@ -81,26 +81,26 @@ def render(review: Review, *, color: bool = False) -> str:
     return "\n\n".join(kept) + "\n"
 
 
-def _parts(review: Review) -> Iterator[Part]:
+def _parts(review: Review) -> Iterator[Section]:
     groups = review.groups()
-    yield Part("headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
+    yield Section("headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
     if review.settings:
-        yield Part("table of settings", "\n".join(_settings(review.settings)))
+        yield Section("table of settings", "\n".join(_settings(review.settings)))
         if details := _settings_in_full(review.settings):
-            yield Part("values of settings", details)
+            yield Section("values of settings", details)
     if groups:
-        yield Part("table of causes", "\n".join(_table(groups[:ROWS])))
-    yield from (Part("pods in numbers", text) for text in _numbers(review))
-    yield from (Part(DETAILS, _details(group)) for group in groups[:ROWS])
+        yield Section("table of causes", "\n".join(_table(groups[:ROWS])))
+    yield from (Section("pods in numbers", text) for text in _numbers(review))
+    yield from (Section(DETAILS, _details(group)) for group in groups[:ROWS])
     if groups[ROWS:]:
-        yield Part("further causes", _later_causes(groups[ROWS:]))
+        yield Section("further causes", _later_causes(groups[ROWS:]))
     for status in ("added", "removed"):
         if found := [reviewed for reviewed in review.objects if reviewed.status == status]:
-            yield Part(f"{status} objects", _one_sided(status, found))
-    yield from (Part("warnings", text) for text in _warnings(review))
+            yield Section(f"{status} objects", _one_sided(status, found))
+    yield from (Section("warnings", text) for text in _warnings(review))
 
 
-def _fit(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
+def _fit(parts: Iterable[Section], room: int) -> tuple[list[str], str]:
     """Return the parts that fit, and the names of the others; a short part may follow an omitted long one."""
     kept: list[str] = []
     omitted: dict[str, int] = {}
@@ -115,7 +115,7 @@ def _fit(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
     return kept, listed(names) if names else ""
 
 
-def _table(groups: Sequence[Group]) -> Iterator[str]:
+def _table(groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield a row for each cause; rendered manifests have no causes."""
     known = any(group.cause for group in groups)
     yield "| line | edit | changes | in the cluster |" if known else "| changes | in the cluster |"
@@ -129,7 +129,7 @@ def _table(groups: Sequence[Group]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _settings(settings: Sequence[Setting]) -> Iterator[str]:
+def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
     """Yield a row for each changed setting."""
     yield "| line | setting | changes |"
     yield "|---|---|---|"
@@ -143,7 +143,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
         yield f"| | and {len(settings) - SETTINGS} more | |"
 
 
-def _settings_in_full(settings: Sequence[Setting]) -> str:
+def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:
     """Return the values that are too long for the table, collapsed."""
     long = [setting for setting in settings[:SETTINGS] if not fits_one_line(setting.change)]
     lines = [line for setting in long for line in _change(f"{origin(setting)} {setting.change.field}", setting.change)]
@@ -166,7 +166,7 @@ def _edited(field: str, change: Change) -> str:
     return f"{field}: {code(value(change.new if change.kind == 'added' else change.old))} is {change.kind}"
 
 
-def _effects(group: Group) -> Iterator[str]:
+def _effects(group: CauseGroup) -> Iterator[str]:
     """Yield the effects of the changes with reasons and fields, the most severe first."""
     found: dict[tuple[Effect, str], dict[str, None]] = {}
     for line, having in group.lines:
@@ -185,7 +185,7 @@ def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
     return meaning(line, having[0] if len(having) == 1 else having[0]._replace(new_name=""))
 
 
-def _details(group: Group) -> str:
+def _details(group: CauseGroup) -> str:
     """Return the changes of a cause field by field, and the names of the changed objects."""
     cause, meanings = group.cause, list(dict.fromkeys(_meaning(*each) for each in group.lines))
     title = f"{plural(len(group.lines), 'field')} of {prose(counted(group.objects), in_html)}"
@@ -200,7 +200,7 @@ def _details(group: Group) -> str:
     return _collapsed(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
 
 
-def _changes(group: Group, *, with_meanings: bool) -> Iterator[str]:
+def _changes(group: CauseGroup, *, with_meanings: bool) -> Iterator[str]:
     """Yield a group's changes as a diff, with the effect of each if the effects differ."""
     for line, having in group.lines:
         yield from _change(line.change.field, line.change)
@@ -265,9 +265,9 @@ def _row(title: str, sides: Sequence[Footprint | None], names: Sequence[str]) ->
     return f"| {title} | {' | '.join(cells)} |"
 
 
-def _later_causes(groups: Sequence[Group]) -> str:
+def _later_causes(groups: Sequence[CauseGroup]) -> str:
     """Return the causes after the first ones, collapsed."""
-    parts = [Part("table", "\n".join(_table(groups))), *(Part(DETAILS, _details(group)) for group in groups)]
+    parts = [Section("table", "\n".join(_table(groups))), *(Section(DETAILS, _details(group)) for group in groups)]
     kept, omitted = _fit(parts, LONGEST // 2)
     return _collapsed(f"{len(groups)} further causes", *kept, *([f"_Omitted: {omitted}_"] if omitted else []))
 

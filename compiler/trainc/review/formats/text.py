@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Group, Line, Review, Reviewed, Setting
+    from trainc.review.model import CauseGroup, Line, Review, Reviewed, ChangedSetting
 
     Paint = Callable[[str, str], str]
 
@@ -70,7 +70,7 @@ def render(review: Review, *, color: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
+def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]:
     """Yield each changed setting and its effect."""
     for setting in settings[:SETTINGS]:
         change = setting.change
@@ -85,7 +85,7 @@ def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
         yield f"... and {len(settings) - SETTINGS} more settings"
 
 
-def _group(group: Group, paint: Paint) -> Iterator[str]:
+def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
     """Yield a cause, its changes and their effects; a common effect is shown once."""
     cause, first = group.cause, group.objects[0]
     if cause is not None:
@@ -102,7 +102,7 @@ def _group(group: Group, paint: Paint) -> Iterator[str]:
             yield f"      {_meaning(line, having[0], paint)}"
 
 
-def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) -> Iterator[str]:
+def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup, paint: Paint) -> Iterator[str]:
     """Yield a change: its field, and its values on the same line or, if they are long, below it."""
     change = line.change
     notes = [] if len(having) == len(group.objects) else [_names(having)]
