@@ -46,14 +46,14 @@ class Budget(NamedTuple):
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
-    def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
+    def excess(self, unit: Unit, used: int) -> Diagnostic | None:
         """Return the diagnostic for a number of units, or None if it is within the budget."""
         most = self.limits.get(unit)
         if most is None or used <= most:
             return None
         fewer = "define fewer environments" if unit == "environments" else "pass fewer files or folders"
         larger = NAMES[NAMES.index(self.name) + 1]
-        return Diagnostic.of(
+        return Diagnostic.declared(
             OVER_BUDGET,
             f'more than {most} {unit}, the limit of the budget "{self.name}"; nothing is emitted',
             f"{fewer}, or use {self.option.format(larger)}",
@@ -108,7 +108,7 @@ class Meter:
         """Add units to those used. Return whether the run may continue."""
         used = self.used[unit] = self.used.get(unit, 0) + amount
         if self.over is None:
-            self.over = self.budget.exceeded(unit, used)
+            self.over = self.budget.excess(unit, used)
         return self.over is None
 
     def spend(self, unit: Unit, amount: int = 1) -> None:
@@ -132,7 +132,7 @@ class OverBudgetError(Error):
 
 def check(budget: Budget, unit: Unit, used: int) -> None:
     """Raise OverBudgetError if a number of units exceeds the budget."""
-    if (over := budget.exceeded(unit, used)) is not None:
+    if (over := budget.excess(unit, used)) is not None:
         raise OverBudgetError(over)
 
 

@@ -207,7 +207,7 @@ class ObjectId(NamedTuple):
     name: str = ""
 
     @classmethod
-    def of(cls, value: object) -> ObjectId:
+    def from_manifest(cls, value: object) -> ObjectId:
         """Return the identity of a manifest, which may be invalid."""
         tree = value if isinstance(value, dict) else {}
         metadata = tree.get("metadata")
@@ -239,7 +239,7 @@ class Diagnostic(NamedTuple):
     """The environments that have it; empty for a project without environments."""
 
     @classmethod
-    def of(
+    def declared(
         cls,
         declared: Declaration,
         message: str,

@@ -66,7 +66,7 @@ def rounded(a: str) -> dict[str, Any]:
         "roundUp": {str(scale): {"string": str(up), "exact": up == quantity} for scale, up in rounds.items()},
         "value": quantity.value(),
         "milliValue": quantity.milli_value(),
-        "neg": shown(quantity.neg()),
+        "neg": shown(quantity.negated()),
     }
 
 

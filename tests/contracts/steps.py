@@ -405,7 +405,7 @@ def called_checks(text: str) -> frozenset[str]:
 class Reported(NamedTuple):
     """A use of the constant of a declaration."""
 
-    named: tuple[str, ...] = ("`Diagnostic.of(",)
+    named: tuple[str, ...] = ("`Diagnostic.declared(",)
 
     def done(self, tree: Tree, leaf: str) -> bool:
         return any(each.is_check or f"{each.module}.{each.name}" in tree.used for each in tree.of_id.get(leaf, ()))

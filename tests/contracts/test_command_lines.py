@@ -99,7 +99,7 @@ def command(name: str) -> Command:
 
 def by_click(name: str, words: list[str]) -> dict[str, Any]:
     """Return the arguments of the command's function as click parses them."""
-    read = command(name).of_click()
+    read = command(name).click_command()
     with read.make_context(name, list(words)) as context:
         assert isinstance(context, click.Context)
         return dict(context.params)
@@ -122,5 +122,5 @@ def test_every_hot_command_is_covered() -> None:
 
 def test_every_option_is_covered() -> None:
     lines = " ".join(line for lines in (*PLAIN.values(), *OF_CLICK.values()) for line in lines)
-    flags = {max(parameter.opts, key=len) for name in HOT for parameter in command(name).of_click().params}
+    flags = {max(parameter.opts, key=len) for name in HOT for parameter in command(name).click_command().params}
     assert {flag for flag in flags if flag.startswith("--") and flag not in lines} == set()

@@ -181,7 +181,7 @@ def test_the_row_of_a_job_has_the_path_of_its_pod_template() -> None:
     at, field = Struct("Job", {"spec": GoField("struct", "batch/v1.JobSpec")}), GoField("struct")
     for step in JOB.pods[0]:
         field = at.fields[step]
-        at = at.inner(field) or at
+        at = at.inner_struct(field) or at
     assert (field.of, len(JOB.pods)) == ("core/v1.PodTemplateSpec", 1)
 
 

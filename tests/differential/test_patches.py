@@ -59,7 +59,7 @@ def shared_fields() -> dict[str, frozenset[str]]:
     for step in PATCH:
         if isinstance(step, str):
             assert crd is not None
-            crd = crd.inner(crd.fields[step])
+            crd = crd.inner_struct(crd.fields[step])
     assert crd is not None
     _compare(ROOT, crd, found)
     return found
@@ -75,7 +75,7 @@ def _compare(name: str, crd: Struct, found: dict[str, frozenset[str]]) -> None:
     }
     found[name] = found.get(name, frozenset(same)) & same
     for key in same:
-        inner = crd.inner(crd.fields[key])
+        inner = crd.inner_struct(crd.fields[key])
         if inner is not None and struct(go.fields[key].of) is not None:
             _compare(go.fields[key].of, inner, found)
 
@@ -130,7 +130,7 @@ def patched(kind: str, case: dict[str, Any]) -> dict[str, Any]:
         except (PatchError, KeyError) as error:
             return {"error": str(error)}
     else:
-        result = patches.one(document).value
+        result = patches.apply(document).value
     if patches.diagnostics:
         return {"error": patches.diagnostics[0].message}
     return {"output": go_spelled(get(result, KINDS[kind][1]))}

@@ -14,7 +14,7 @@ from trainc.review import compare
 from trainc.review.arguments import parse_sides
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
+from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

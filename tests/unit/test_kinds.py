@@ -244,23 +244,23 @@ def job_at(line: int, name: str) -> Document:
 
 def test_the_patches_of_a_jobset_are_those_of_its_document() -> None:
     patches = patches_of({"kind": "JobSet", "name": "a"})
-    first, second = patches.apply([job_at(1, "a"), job_at(9, "b")])
-    assert patches.of_jobset(second) is None
-    found = patches.of_jobset(first)
+    first, second = patches.apply_all([job_at(1, "a"), job_at(9, "b")])
+    assert patches.jobset_patches(second) is None
+    found = patches.jobset_patches(first)
     assert found is not None
     lowered = Edit({"kind": "RoleJob"}, lambda path: path)
-    assert patches.of_jobset(first._replace(value={}, edits=(lowered,))) is found
+    assert patches.jobset_patches(first._replace(value={}, edits=(lowered,))) is found
 
 
 def test_the_patches_of_a_jobset_match_a_job_of_any_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kinds, "KINDS", (*KINDS, MADE_UP))
     document = Document("x.yaml", 1, DOCUMENTS["made up"], json.loads(DOCUMENTS["made up"]))
     patches = patches_of({"kind": "JobSet", "group": "jobset.x-k8s.io", "version": "v1alpha2"})
-    patches.one(document)
-    assert patches.of_jobset(document) is not None
+    patches.apply(document)
+    assert patches.jobset_patches(document) is not None
     runtime = Document("x.yaml", 2, DOCUMENTS["runtime"], json.loads(DOCUMENTS["runtime"]))
-    patches.one(runtime)
-    assert patches.of_jobset(runtime) is None
+    patches.apply(runtime)
+    assert patches.jobset_patches(runtime) is None
 
 
 OLD = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainc.base.nearest import nearest
+from trainc.base.nearest import nearest_name
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from trainc.base.nearest import nearest
     ],
 )
 def test_nearest(name: str, names: list[str], meant: str | None) -> None:
-    assert nearest(name, names) == meant
+    assert nearest_name(name, names) == meant

@@ -310,7 +310,9 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
     assert (where(origin.place), origin.by) == (line, by)
 
 
-def one_by_one(self: Experiments, written: OutputField, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
+def one_by_one(
+    self: Experiments, written: OutputField, group: Group, *, remove: bool
+) -> Iterator[tuple[InputField, Any]]:
     for field in group:
         outcome = self._outcome(written, (field,), remove=remove)
         if outcome != written.value:

@@ -434,7 +434,7 @@ def test_a_document_that_stays_in_another_namespace() -> None:
         settings="namespace: ml",
         others="require",
     )
-    result = result.saying(wrong_namespace(result.others, settings_of("namespace: ml")))
+    result = result.with_diagnostics(wrong_namespace(result.others, settings_of("namespace: ml")))
     assert lines(result) == [
         '0.yaml:3:32: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
         "[the setting: trainc.yaml:1:12]"

@@ -14,7 +14,7 @@ from trainc.kubernetes.documents.events import YAMLError
 from trainc.source.sections import unified_diff
 from trainc.upgrade import upgrade
 from trainc.upgrade.items import cut, pasted
-from trainc.upgrade.nodes import MappingNode, TextNode, ScalarNode, SequenceNode, anchors_in, compose
+from trainc.upgrade.nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))

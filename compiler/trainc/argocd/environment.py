@@ -104,7 +104,7 @@ def is_older(version: str) -> bool:
 
 def fault(message: str, help: str) -> Diagnostic:
     """Return the diagnostic of an invalid parameter; it has no place, as trainc does not read the Application."""
-    return Diagnostic.of(ARGOCD_PARAMETER, message, help)
+    return Diagnostic.declared(ARGOCD_PARAMETER, message, help)
 
 
 def _parameters(

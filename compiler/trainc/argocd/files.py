@@ -80,7 +80,7 @@ def _fault(message: str, file: str | None = None) -> Diagnostic:
     """Return the diagnostic, placed at the file that has most of the bytes, if there is one."""
     from trainc.diagnostics import Diagnostic, Location
 
-    return Diagnostic.of(
+    return Diagnostic.declared(
         APPLICATION_TOO_LARGE,
         f"the Application {message}",
         "split it into several Applications, or exclude files that are not manifests in trainc.yaml",

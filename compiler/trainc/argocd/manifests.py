@@ -73,11 +73,11 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
     others = result.others
     if patches := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
-        result = result._replace(diagnostics=kept).saying(patches)
-    result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.saying((*duplicates(result, others), *wrong_namespace(others, settings)))
+        result = result._replace(diagnostics=kept).with_diagnostics(patches)
+    result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
+    result = result.with_diagnostics((*duplicates(result, others), *wrong_namespace(others, settings)))
     if not (result.jobs or result.failed):
-        result = result.saying([_no_manifests(result)])
+        result = result.with_diagnostics([_no_manifests(result)])
     if result.kustomizations is not None:
         notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
     return GeneratedManifests(result, others, notes)
@@ -93,7 +93,7 @@ def _patches(result: Compilation) -> Iterator[Diagnostic]:
     """Report the kustomizations with patches: Argo CD would apply the objects without them."""
     for each in result.kustomizations.found if result.kustomizations is not None else ():
         if field := each.change(PATCHES):
-            yield Diagnostic.of(
+            yield Diagnostic.declared(
                 KUSTOMIZE_NOT_RUN,
                 f"the plugin does not run kustomize: the objects would be applied without the {field} of "
                 f"{each.document.file}",
@@ -107,11 +107,11 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
     """Report a document without apiVersion or kind, which Argo CD or the API server would reject."""
     for field in ("apiVersion", "kind"):
         if not document.value.get(field) or not isinstance(document.value[field], str):
-            yield Diagnostic.of(
+            yield Diagnostic.declared(
                 NOT_AN_OBJECT,
                 f"the document has no {field}, so it is not a Kubernetes object",
                 f"set {field}, or move a file that is not a manifest to a hidden file or outside the application",
-                object=ObjectId.of(document.value),
+                object=ObjectId.from_manifest(document.value),
                 field=field,
                 place=Place(document=document, path=(field,)),
             )
@@ -121,7 +121,7 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
 def _no_manifests(result: Compilation) -> Diagnostic:
     from trainc.base.plural import plural
 
-    return Diagnostic.of(
+    return Diagnostic.declared(
         NO_TRAINJOB,
         f"no TrainJob in the application's folder ({plural(result.files, 'file')} read)",
         "check spec.source.path; to remove all objects, delete the Application, because an empty output would "

@@ -21,7 +21,7 @@ from trainc.pipeline.library import OptionNames
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.argocd.environment import PluginEnvironment, Given
+    from trainc.argocd.environment import Given, PluginEnvironment
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.violations import FieldValidation
 
@@ -90,7 +90,7 @@ def read_options(environment: PluginEnvironment) -> tuple[Options, tuple[Diagnos
     forms = {parameter.name: parameter.form for parameter in PARAMETERS}
     for given in environment.given:
         if given.name not in forms:
-            found.append(_unknown(given))
+            found.append(_unknown_parameter(given))
         elif given.name in values:
             found.append(fault(f"{given.place} is set twice", "remove one of them"))
         else:
@@ -136,10 +136,10 @@ def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
     return entry
 
 
-def _unknown(given: Given) -> Diagnostic:
-    from trainc.base.nearest import nearest
+def _unknown_parameter(given: Given) -> Diagnostic:
+    from trainc.base.nearest import nearest_name
 
-    near = nearest(given.name, NAMES)
+    near = nearest_name(given.name, NAMES)
     return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")
 
 

@@ -12,7 +12,7 @@ _LONGEST: Final = 256
 """The longest name, in characters, that is compared. A longer one is no typing error, and comparing it is slow."""
 
 
-def nearest(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | None:
+def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """Return the one of `names` that differs only in case, else the most similar one; None if none is similar.
 
     >>> nearest("numNode", ["image", "numNodes"]), nearest("x", ["image"])
@@ -31,7 +31,7 @@ def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:
     >>> meant("numNode", ["image", "numNodes"], "remove it"), meant("x", ["image"], "remove it")
     ('did you mean numNodes?', 'remove it')
     """
-    near = nearest(name, names)
+    near = nearest_name(name, names)
     return f"did you mean {near}?" if near else otherwise
 
 

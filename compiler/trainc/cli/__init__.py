@@ -54,15 +54,15 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OutputError as error:
-        return _unusable(f"standard output cannot be written: {error}")
+        return _report_misuse(f"standard output cannot be written: {error}")
     except MemoryError:
-        return _unusable("the input needs more memory than the process may use; pass fewer files or folders")
+        return _report_misuse("the input needs more memory than the process may use; pass fewer files or folders")
     except Exception as error:
         budget = sys.modules.get("trainc.budget")
         if budget is not None and isinstance(error, budget.OverBudgetError):
             return _over_budget(error.diagnostic)
         reason = _reason_outside()
-        return _unusable(reason) if reason else _internal_error()
+        return _report_misuse(reason) if reason else _internal_error()
 
 
 def _run() -> int:
@@ -93,7 +93,7 @@ def _over_budget(diagnostic: Diagnostic) -> int:
     return WRONG_INPUT
 
 
-def _unusable(reason: str) -> int:
+def _report_misuse(reason: str) -> int:
     if sys.stderr is not None:
         sys.stderr.write(f"Error: {reason}.\n")
     return MISUSE

@@ -83,7 +83,7 @@ def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = No
 
     result = compile_paths(paths, run, files_of)
     others = result.others if run.passthrough else ()
-    result = result.saying((*duplicates(result, others), *wrong_namespace(others, run.settings)))
+    result = result.with_diagnostics((*duplicates(result, others), *wrong_namespace(others, run.settings)))
     return printing.with_unknown(result) if run.verbose else result
 
 
@@ -113,16 +113,16 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, p
     """Print the manifests of a result without errors."""
     if not result.jobs:
         # A GitOps tool that applies an empty manifest removes everything.
-        report(result.saying([no_trainjobs(result)]))
+        report(result.with_diagnostics([no_trainjobs(result)]))
         return WRONG_INPUT
     from trainc.budget import OverBudgetError
 
     try:
         manifest = _manifest(result, form, passthrough=passthrough)
     except OverBudgetError as error:
-        report(result.saying([error.diagnostic]))
+        report(result.with_diagnostics([error.diagnostic]))
         return WRONG_INPUT
-    report(result, printing.left_out(result, passthrough))
+    report(result, printing.omitted_note(result, passthrough))
     printing.write(*manifest)
     return OK
 
@@ -170,9 +170,9 @@ def no_trainjobs(result: Compilation) -> Diagnostic:
         from trainc.frontends.kustomizations import command
 
         help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
-    others = printing.not_compiled(result)
+    others = printing.unsupported_note(result)
     message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
-    return Diagnostic.of(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
+    return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:

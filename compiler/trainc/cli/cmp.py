@@ -83,4 +83,4 @@ for name, subcommand in {
     "discover": Command(discover, (), short_help="Find a TrainJob below the current folder."),
     "parameters": Command(announce, (), short_help="Print the parameter announcement."),
 }.items():
-    command.add_command(subcommand.of_click(name))
+    command.add_command(subcommand.click_command(name))

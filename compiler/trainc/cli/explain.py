@@ -76,12 +76,12 @@ def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, for
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
-        result = result.saying([no_trainjobs(result)])
+        result = result.with_diagnostics([no_trainjobs(result)])
     from trainc.budget import checked_output
 
     text = () if result.failed else checked_output(result.budget, _rendered(result, selector, form, patches=patches))
     if not result.failed and selector is not None and not _selects(result, selector):
-        result, text = result.saying([_no_such_field(result, selector)]), ()
+        result, text = result.with_diagnostics([_no_such_field(result, selector)]), ()
     printing.report_diagnostics(result)
     printing.write(*text)
     return WRONG_INPUT if result.failed else OK
@@ -136,7 +136,7 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     only_job = result.jobs[0].name if len(result.jobs) == 1 else ""
     jobs = f'TrainJob "{only_job}"' if only_job else plural(len(result.jobs), "TrainJob")
     is_second_path = os.path.exists(selector.text)
-    return Diagnostic.of(
+    return Diagnostic.declared(
         FIELD_NOT_FOUND,
         f'no field "{selector.text}" in the compiled objects of {jobs}',
         "pass only one PATH, a file or a folder" if is_second_path else suggestion(selector, result.objects),

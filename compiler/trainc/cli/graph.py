@@ -34,7 +34,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
-        result = result.saying([no_trainjobs(result)])
+        result = result.with_diagnostics([no_trainjobs(result)])
     printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT

@@ -37,7 +37,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
-        result = result.saying([no_trainjobs(result)])
+        result = result.with_diagnostics([no_trainjobs(result)])
     printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
@@ -85,11 +85,11 @@ def _chosen(result: Compilation, name: str | None, index: int | None) -> list[Jo
     if name is not None and not chosen:
         from itertools import islice
 
-        from trainc.base.nearest import nearest
+        from trainc.base.nearest import nearest_name
 
         jobs = list(islice(_jobs(result, None), MOST_NAMES))
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
-        near = nearest(name, names)
+        near = nearest_name(name, names)
         known = sorted({job.replicated["name"] for job in jobs})
         hint = f"did you mean {near}?" if near else f"the replicated jobs are {', '.join(known)}."
         if not known:

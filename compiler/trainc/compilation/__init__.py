@@ -121,7 +121,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     for step in STEPS:
         build = step(build)
         if build.stopped:
-            return Compilation(files=reading.files, stopped=True).saying(build.diagnostics)
+            return Compilation(files=reading.files, stopped=True).with_diagnostics(build.diagnostics)
     return _compilation(build)
 
 
@@ -137,7 +137,7 @@ def edit_documents(build: Build) -> Build:
         from trainc.edits.patching import Patches
 
         patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.options.follow_links)
-        documents = {**documents, **{role: patches.apply(documents[role]) for role in USED}}
+        documents = {**documents, **{role: patches.apply_all(documents[role]) for role in USED}}
     return build._replace(
         documents=transformation.transformed(documents), patches=patches, transformation=transformation
     )
@@ -146,7 +146,7 @@ def edit_documents(build: Build) -> Build:
 def find_runtimes(build: Build) -> Build:
     """Read the runtimes of all levels: the given paths, the searched paths, the built-in ones."""
     edits = [
-        *([build.patches.one] if build.patches is not None else ()),
+        *([build.patches.apply] if build.patches is not None else ()),
         *([build.transformation.runtime] if build.transformation is not None else ()),
     ]
     searched, diagnostics = library(
@@ -191,7 +191,7 @@ def report_patches(build: Build) -> Build:
     """Report the patches of trainc.yaml that cannot be applied, and those that match no object."""
     if build.patches is None:
         return build
-    unused = build.patches.unused() if build.is_whole_project else ()
+    unused = build.patches.unused_patches() if build.is_whole_project else ()
     return build.with_diagnostics((*build.patches.diagnostics, *unused))
 
 
@@ -254,7 +254,7 @@ def report_settings(build: Build) -> Build:
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
-        found += build.transformation.unmatched()
+        found += build.transformation.unmatched_images()
     return build._replace(diagnostics=tuple(found))
 
 
@@ -321,7 +321,7 @@ def _compilation(build: Build) -> Compilation:
         strict=options.settings.strict,
         built_in=built_in,
         budget=build.meter.budget,
-    ).saying(build.diagnostics)
+    ).with_diagnostics(build.diagnostics)
 
 
 def _is_of_queues(document: Document) -> bool:
@@ -339,6 +339,8 @@ def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
     for plan in plans:
         document = plan.job.document
-        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.of(document.unedited))
+        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.from_manifest(document.unedited))
     for document in runtimes:
-        yield Checked(ObjectId.of(document.value), document.file, source=ObjectId.of(document.unedited))
+        yield Checked(
+            ObjectId.from_manifest(document.value), document.file, source=ObjectId.from_manifest(document.unedited)
+        )

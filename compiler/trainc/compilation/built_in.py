@@ -34,7 +34,7 @@ def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | No
     named = ", ".join(f"{name} ({_described(name, lint.get(name, frozenset()))})" for name in names[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     runtimes, it, name = ("runtime", "it", names[0]) if len(names) == 1 else ("runtimes", "each", "NAME")
-    return Diagnostic.of(
+    return Diagnostic.declared(
         BUILT_IN_RUNTIME,
         f"built-in {runtimes}: {named}{more}",
         f"pin {it} with `trainc runtimes export {name}`" + (PULL if UPSTREAM.intersection(names) else ""),

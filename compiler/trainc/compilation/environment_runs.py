@@ -99,7 +99,7 @@ def environment_required(settings: Settings, fix: Fix) -> Diagnostic:
     place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
     message = f"no environment is selected; the project has {plural(len(names), 'environment')}: {listed(names)}"
     help = fix.help.format(" or ".join(fix.name.format(name) for name in names[:LISTED]))
-    return Diagnostic.of(ENVIRONMENT_REQUIRED, message, help, field=ENVIRONMENTS, place=place)
+    return Diagnostic.declared(ENVIRONMENT_REQUIRED, message, help, field=ENVIRONMENTS, place=place)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -272,7 +272,7 @@ def shared_objects(runs: Sequence[EnvironmentRun]) -> Iterator[Diagnostic]:
     for run in runs:
         cluster = run.settings.cluster
         for tree in run.result.objects:
-            id = ObjectId.of(tree)
+            id = ObjectId.from_manifest(tree)
             key = id._replace(apiVersion=f"{cluster}/{id.apiVersion.partition('/')[0]}")
             other = first.setdefault(key, (run.name, cluster))
             if other[0] != run.name:
@@ -287,7 +287,7 @@ def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnost
     named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
     more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
     (place, field), (related, _) = _setting(other), _setting(one)
-    return Diagnostic.of(
+    return Diagnostic.declared(
         SHARED_OBJECT,
         f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
         "set another namespace or nameSuffix in one of them, or cluster if each has a cluster of its own",

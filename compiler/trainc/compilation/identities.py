@@ -35,7 +35,7 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
         for tree in job.objects:
             key = _identity(tree)
             if key in first:
-                yield duplicate_object(ObjectId.of(tree), place, first[key])
+                yield duplicate_object(ObjectId.from_manifest(tree), place, first[key])
             first.setdefault(key, place)
     for document in others:
         key = _identity(document.value)
@@ -43,7 +43,7 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
             continue
         place = Place(document=document, path=("metadata", "name"))
         if key in first:
-            yield duplicate_object(ObjectId.of(document.value), place, first[key])
+            yield duplicate_object(ObjectId.from_manifest(document.value), place, first[key])
         first.setdefault(key, place)
 
 
@@ -59,14 +59,14 @@ def wrong_namespace(others: Iterable[Document], settings: Settings) -> Iterator[
 
 
 def _identity(tree: Tree) -> tuple[str, str, str, str]:
-    id = ObjectId.of(tree)
+    id = ObjectId.from_manifest(tree)
     group, slash, _ = id.apiVersion.partition("/")
     return group if slash else "", id.kind, id.namespace, id.name
 
 
 def duplicate_object(id: ObjectId, place: Place, first: Place) -> Diagnostic:
     """Return the error for an object with the identity of an earlier one."""
-    return Diagnostic.of(
+    return Diagnostic.declared(
         DUPLICATE_OBJECT,
         f'duplicate {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
         "remove one of them: the cluster would keep the one that is applied last",

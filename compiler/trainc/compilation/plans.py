@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.budget import Meter
     from trainc.compilation.results import Options
     from trainc.edits.patching import Patches
-    from trainc.pipeline.library import Apart, Library
+    from trainc.pipeline.library import Library, OverlayConflict
 
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
@@ -47,8 +47,8 @@ def plans_of(
                 project=settings.project,
                 delivery=settings.delivery,
                 field_validation=settings.field_validation,
-                patches=None if patches is None else patches.of_jobset(job.document),
-                quiet=options.quiet,
+                patches=None if patches is None else patches.jobset_patches(job.document),
+                quiet=options.quiet_rules,
             )
         )
         plans.append(plan)
@@ -72,7 +72,9 @@ def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             yield from unaffected_errors(plan)
 
 
-def selected(documents: Iterable[Document], options: Options, apart: Apart) -> tuple[list[TrainJob], list[Diagnostic]]:
+def selected(
+    documents: Iterable[Document], options: Options, apart: OverlayConflict
+) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
     With `check_only`, the TrainJobs of different kustomizations may have the same name. `only` is a name in the source
@@ -105,7 +107,7 @@ def _source_name(job: TrainJob) -> str:
 
 def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
     within = f' in namespace "{job.namespace}"' if job.namespace else ""
-    found = Diagnostic.of(
+    found = Diagnostic.declared(
         DUPLICATE_TRAINJOB,
         f'two TrainJobs{within} are named "{job.name}"',
         "rename or remove one of them",
@@ -122,13 +124,13 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:
-    from trainc.base.nearest import nearest, use
+    from trainc.base.nearest import nearest_name, use
 
-    if near := nearest(only, names):
+    if near := nearest_name(only, names):
         help = f"did you mean {near}?"
     else:
         help = use(sorted(names)) if names else "add the file that has it to the paths"
-    return Diagnostic.of(
+    return Diagnostic.declared(
         ONLY_NOT_FOUND,
         f'no TrainJob "{only}" in the given paths',
         help,

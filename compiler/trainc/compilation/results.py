@@ -78,7 +78,7 @@ class Options(NamedTuple):
         return self.others == "require"
 
     @property
-    def quiet(self) -> frozenset[str]:
+    def quiet_rules(self) -> frozenset[str]:
         """The lint rules that are not reported."""
         from trainc.pipeline.lint.triggers import VALIDATE_ONLY
 
@@ -204,7 +204,7 @@ class Compilation(NamedTuple):
         """Return the diagnostics of a report: all formats for programs include the note about built-in runtimes."""
         return self.diagnostics if self.built_in is None or form == "text" else (*self.diagnostics, self.built_in)
 
-    def saying(self, more: Iterable[Diagnostic]) -> Compilation:
+    def with_diagnostics(self, more: Iterable[Diagnostic]) -> Compilation:
         """Return a copy with more diagnostics; with `strict`, their warnings become errors."""
         more = tuple(more)
         if not self.strict:

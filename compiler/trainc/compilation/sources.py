@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.compilation.results import Options
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Reader
-    from trainc.pipeline.library import Apart
+    from trainc.pipeline.library import OverlayConflict
     from trainc.settings import ProjectPath
 
 
@@ -66,7 +66,7 @@ def library(
     *,
     given: Sequence[Document] | None = None,
     files_of: Reader = inputs.read,
-    apart: Apart | None = None,
+    apart: OverlayConflict | None = None,
     meter: Meter | None = None,
     edits: Sequence[Callable[[Document], Document]] = (),
 ) -> tuple[Library, list[Diagnostic]]:
@@ -91,7 +91,7 @@ def library(
     found: list[Diagnostic] = []
     skipped: list[str] = []
     if given is not None:
-        level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
+        level, duplicate_runtimes = Level.build("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
     plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude))
@@ -103,7 +103,7 @@ def library(
         searched = [_level_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
         runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
-        level, duplicate_runtimes = Level.of(name, runtimes, conform, apart_of(more.kustomizations, options))
+        level, duplicate_runtimes = Level.build(name, runtimes, conform, apart_of(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
@@ -131,7 +131,7 @@ def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[
     ]
 
 
-def apart_of(kustomizations: Kustomizations | None, options: Options) -> Apart:
+def apart_of(kustomizations: Kustomizations | None, options: Options) -> OverlayConflict:
     """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
 
     def apart(document: Document, first: Document) -> Diagnostic | None:

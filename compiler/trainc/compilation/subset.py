@@ -69,7 +69,7 @@ def compile_subset(
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     of_run = [*settings.diagnostics, read.meter.over]
     kept = [d for d in result.diagnostics if d.stage != "read" or d in of_run or _concerns(d, given)]
-    result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)
+    result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).with_diagnostics(kept)
     if everything:
         return result
     return result._replace(
@@ -146,7 +146,7 @@ def _with_namesakes(jobs: Sequence[Document], given: Given, *, one_namespace: bo
 
     one_namespace   whether the settings put all TrainJobs into one namespace
     """
-    ids = [ObjectId.of(document.value) for document in jobs]
+    ids = [ObjectId.from_manifest(document.value) for document in jobs]
     if one_namespace:
         ids = [id._replace(namespace="") for id in ids]
     wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}

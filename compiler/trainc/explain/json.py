@@ -37,7 +37,7 @@ def _entries(account: Account) -> Iterator[Tree]:
     for path, (last, *earlier) in account.fields:
         yield {
             "trainJob": {"namespace": job.namespace, "name": job.name},
-            "object": ObjectId.of(account.tree)._asdict(),
+            "object": ObjectId.from_manifest(account.tree)._asdict(),
             "field": field_of(path),
             "pointer": pointer(path),
             **_writing(last),

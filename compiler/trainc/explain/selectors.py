@@ -150,7 +150,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def suggestion(selector: Selector, trees: Iterable[Tree]) -> str:
     """Return the help for a FIELD that no object has."""
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
 
     trees = list(trees)
     chosen = [tree for tree in trees if selector.matches(tree)]
@@ -165,10 +165,10 @@ def suggestion(selector: Selector, trees: Iterable[Tree]) -> str:
     if inner:
         return f"did you mean {prefix}**.{rest}, which matches {len(inner)} fields?"
     known = dict.fromkeys(field_of(path) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
-    if near := nearest(rest, known):
+    if near := nearest_name(rest, known):
         return f"did you mean {prefix}{near}?"
     words = dict.fromkeys(str(path[-1]) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
     last = selector.steps[-1].text if selector.steps else ""
-    if near := nearest(last, (word for word in words if word)):
+    if near := nearest_name(last, (word for word in words if word)):
         return f"did you mean {prefix}**.{near}?"
     return "omit FIELD to list every field"

@@ -90,7 +90,7 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
         if number:
             yield ""
         if group:
-            yield paint(CYAN, escape(names.of(group)))
+            yield paint(CYAN, escape(names.name(group)))
         for row, cells in zip(rows, padded(rows), strict=True):
             name, value, stage, place, by = cells
             painted = paint(BLUE, row[3]) + place.removeprefix(row[3])
@@ -128,7 +128,7 @@ def _author(writing: Writing) -> tuple[str, str]:
 
 def _rows(names: Names, group: Path, explained: Explained) -> Iterator[tuple[str, ...]]:
     """Yield a row for a field's value and for each previous value: name, value, stage, line, author."""
-    name = names.of(explained.path)[len(names.of(group)) :].removeprefix(".")
+    name = names.name(explained.path)[len(names.name(group)) :].removeprefix(".")
     for order, writing in enumerate(explained.writings):
         yield "  was" if order else escape(name), *_cells(writing)
 

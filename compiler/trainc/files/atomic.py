@@ -53,7 +53,7 @@ class Folders:
             self._at, self._path = open_below(self._folder, path, make=self._make), path
         return self._at
 
-    def current(self, path: str) -> bytes | str | None:
+    def read(self, path: str) -> bytes | str | None:
         """Return a file's bytes, None if it does not exist, or the reason why it is not read."""
         parent, _, name = path.rpartition("/")
         if parent == self._missing:
@@ -74,16 +74,16 @@ class Folders:
             self._at = None
 
 
-def current(folder: int | None, path: str) -> bytes | str | None:
-    """Like `Folders.current`, for one file; None without a folder."""
+def read_current(folder: int | None, path: str) -> bytes | str | None:
+    """Like `Folders.read`, for one file; None without a folder."""
     if folder is None:
         return None
     with closing(Folders(folder)) as folders:
-        return folders.current(path)
+        return folders.read(path)
 
 
 def content(at: int, name: str) -> bytes | str | None:
-    """Like `Folders.current`, for a file in the folder of a descriptor."""
+    """Like `Folders.read`, for a file in the folder of a descriptor."""
     try:
         opened = os.open(name, READ, dir_fd=at)
     except FileNotFoundError:

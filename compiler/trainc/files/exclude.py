@@ -77,13 +77,13 @@ class Excluded:
                 return True
         return False
 
-    def everything(self) -> Diagnostic | None:
+    def no_files_error(self) -> Diagnostic | None:
         """Return the error for a walk that found no file; None if no pattern excluded an entry."""
         if self._first is None:
             return None
         patterns, index = self._first
         line, place = patterns.lines[index], patterns.places[index] if patterns.places else None
-        return Diagnostic.of(
+        return Diagnostic.declared(
             ALL_EXCLUDED,
             f'the pattern "{line}" of {"--exclude" if place is None else KEY} leaves no file in the given paths',
             "narrow the pattern, or give other paths",
@@ -99,7 +99,7 @@ def faults(given: Patterns) -> Iterator[Diagnostic]:
     # Those of the command line have no place: they are usage errors.
     for line, place in zip(given.lines, given.places, strict=True):
         if why := reason(line):
-            yield Diagnostic.of(
+            yield Diagnostic.declared(
                 EXCLUDE_PATTERN,
                 f'the pattern "{line}" {why}',
                 "use a pattern as in .gitignore, such as vendor/ or *.tmpl.yaml",

@@ -62,14 +62,14 @@ class Gitignore:
 
     def match(self, path: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes a relative path or a folder above it; None if none does."""
-        return self._folder(path) if is_folder else self._below(path, is_folder=False)
+        return self._folder(path) if is_folder else self._excluding_index(path, is_folder=False)
 
     def _folder(self, path: str) -> int | None:
         if path not in self._folders:
-            self._folders[path] = self._below(path, is_folder=True)
+            self._folders[path] = self._excluding_index(path, is_folder=True)
         return self._folders[path]
 
-    def _below(self, path: str, *, is_folder: bool) -> int | None:
+    def _excluding_index(self, path: str, *, is_folder: bool) -> int | None:
         above = self._folder(path.rpartition("/")[0])
         return self._entry(path, is_folder=is_folder) if above is None else above
 

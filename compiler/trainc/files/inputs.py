@@ -105,8 +105,8 @@ def read(
             walk.files += 1
             yield from _standard_input()
         else:
-            yield from walk.given(path)
-    if walk.excluded is not None and not walk.files and (excluded := walk.excluded.everything()) is not None:
+            yield from walk.files_of_path(path)
+    if walk.excluded is not None and not walk.files and (excluded := walk.excluded.no_files_error()) is not None:
         yield excluded
 
 
@@ -115,7 +115,7 @@ def settings(path: str, *, root: str | None = None, follow_links: bool = False) 
     if os.path.isdir(path):
         return fault(path, "is a folder", "use a file with settings")
     walk = _Walk([path], root=root, settings=None, follow_links=follow_links, largest=LARGEST_SETTINGS)
-    return next(walk.given(path))
+    return next(walk.files_of_path(path))
 
 
 def repository_of(path: str) -> str:
@@ -134,7 +134,7 @@ def repository_of(path: str) -> str:
 
 def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
     """Return the diagnostic for a path that cannot be read."""
-    return Diagnostic.of(declared, message, help, place=Location(file=path))
+    return Diagnostic.declared(declared, message, help, place=Location(file=path))
 
 
 class _Walk:
@@ -170,7 +170,7 @@ class _Walk:
 
             self.excluded = Excluded(exclude)
 
-    def given(self, path: str) -> Iterator[File | Diagnostic]:
+    def files_of_path(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
         if self.root is None and _is_device(path):
             yield _device(path, self.largest)
@@ -186,7 +186,7 @@ class _Walk:
             yield self._link_out(path, root, hidden=isinstance(error, HiddenLinkError))
             return
         except OSError as error:
-            yield self._missing(path, error)
+            yield self._missing_path(path, error)
             return
         descriptor, status, real = opened
         try:
@@ -252,13 +252,15 @@ class _Walk:
                     self.files += 1
                     yield File(below, data, found=True)
             elif is_folder:
-                yield from self._below(name, below, folder + name, at, root, depth)
+                yield from self._subfolder_files(name, below, folder + name, at, root, depth)
             elif is_manifest(name):
                 yield from self._path(below, root, depth=depth)
             else:
-                yield from self._odd(name, below, at, root, depth)
+                yield from self._unrecognized_entry(name, below, at, root, depth)
 
-    def _below(self, name: str, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+    def _subfolder_files(
+        self, name: str, path: str, real: str, at: int, root: Root, depth: int
+    ) -> Iterator[File | Diagnostic]:
         """Yield the files of a subfolder of an open folder."""
         if real in self.seen:
             return
@@ -273,7 +275,7 @@ class _Walk:
         finally:
             os.close(descriptor)
 
-    def _odd(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+    def _unrecognized_entry(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
         """Yield the files of a link to a folder; nothing for any other entry without a manifest suffix."""
         try:
             is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
@@ -281,7 +283,7 @@ class _Walk:
             import errno
 
             if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
-                yield self._missing(path, error)
+                yield self._missing_path(path, error)
             return
         if is_folder:
             yield from self._path(path, root, depth=depth)
@@ -311,7 +313,7 @@ class _Walk:
         where = GIVEN_ROOT if self.root is not None else root.path
         return fault(path, f"is a link to a target outside {where}", help, declared=LINK_OUT)
 
-    def _missing(self, path: str, error: OSError) -> Diagnostic:
+    def _missing_path(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
             return fault(path, "is a dangling or circular link", "remove it, or fix its target")
         return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")

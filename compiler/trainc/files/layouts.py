@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trainc.files.atomic import current
+from trainc.files.atomic import read_current
 from trainc.files.listing import LISTING, is_below, parse
 from trainc.files.outputs import Changes, listing_of, stale_files, uncovered_sources
 
@@ -29,7 +29,7 @@ def deleted_environments(output: Output, names: Collection[str]) -> list[str]:
 
 def _is_environment(at: int, name: str) -> bool:
     """Whether a subfolder has the listing of an environment with its name."""
-    data = current(at, f"{name}/{LISTING}")
+    data = read_current(at, f"{name}/{LISTING}")
     listing = parse(data) if isinstance(data, bytes) else None
     return listing is not None and listing.environment == name
 
@@ -42,7 +42,7 @@ def removal(output: Output, *, keep: Collection[str], paths: Sequence[str]) -> C
         keep: outputs that another folder has now: in the new layout, a folder may be an environment or a namespace.
         paths: the PATHs of the command line.
     """
-    if current(output.at, LISTING) is None:
+    if read_current(output.at, LISTING) is None:
         return None
     listing, ignored = listing_of(output)
     listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))

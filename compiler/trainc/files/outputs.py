@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
-from trainc.files.atomic import PART, Folders, content, current, open_below, remove, replace, replace_at
+from trainc.files.atomic import PART, Folders, content, open_below, read_current, remove, replace, replace_at
 from trainc.files.confine import open_to_write
 from trainc.files.listing import (
     BEGINS,
@@ -173,12 +173,12 @@ def plan(
     if PASSED in write and PASSED in listed and (lost := uncovered_sources(folder, listing, [PASSED], paths)):
         refused.append(_incomplete_folder(folder, lost))
     pruned = prune and not missing
-    still = [] if pruned else [path for path in others if current(at, path) is not None]
+    still = [] if pruned else [path for path in others if read_current(at, path) is not None]
     known = dict(listing.sources) | {
         path: tuple(sorted({listed_path(folder, file) for file in found})) for path, found in sources.items()
     }
     written = render([*files, *still], known, environment)
-    if current(at, LISTING) != written and (files or listed):
+    if read_current(at, LISTING) != written and (files or listed):
         write[LISTING] = written
     return Changes(
         write=MappingProxyType(write),
@@ -208,7 +208,7 @@ def _changed_outputs(output: Output, files: Mapping[str, str]) -> tuple[dict[str
     with closing(Folders(at)) as folders:
         for path, text in files.items():
             wanted = _marked(path, text)
-            there = folders.current(path)
+            there = folders.read(path)
             if there == wanted:
                 continue
             if isinstance(there, str):
@@ -231,7 +231,7 @@ def stale_files(output: Output, listed: Sequence[str]) -> tuple[list[str], list[
     kept: list[Diagnostic] = []
     folder, at = output
     for path in listed:
-        there = current(at, path)
+        there = read_current(at, path)
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
         elif there is not None and not there.startswith(MARKS):
@@ -301,7 +301,7 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
     folder, at = output
     wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != changes.listing}
     for path in sorted([*wanted, *(path for path in changes.remove if path != changes.listing)]):
-        there = current(at, path)
+        there = read_current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""
         new = wanted.get(path, b"").decode()
         names = (f"{folder}/{path}" if text else "/dev/null" for text in (old, new))
@@ -314,7 +314,7 @@ def listing_of(output: Output) -> tuple[Listing, list[Diagnostic]]:
     A listing that git merged may have a path twice.
     """
     folder, at = output
-    data = current(at, LISTING)
+    data = read_current(at, LISTING)
     if data is None:
         return Listing(), []
     listing = parse(data) if isinstance(data, bytes) else None
@@ -329,7 +329,7 @@ def listing_of(output: Output) -> tuple[Listing, list[Diagnostic]]:
 
 def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
     """Return the diagnostic for an output, or for the folder itself, that cannot be written."""
-    return Diagnostic.of(
+    return Diagnostic.declared(
         OUTPUT_UNWRITABLE,
         f"cannot be written: {error.strerror}",
         "check permissions and space; every written file is complete",
@@ -338,7 +338,7 @@ def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
 
 
 def _incomplete_folder(folder: str, missing: Sequence[str]) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         PASSTHROUGH_PARTIAL,
         f"also contains documents of {shown(folder, missing)}, which the given paths do not cover",
         "give every path that the folder is built from",
@@ -357,7 +357,7 @@ def shown(folder: str, sources: Sequence[str]) -> str:
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         OUTPUT_NOT_OURS,
         f"cannot be replaced by an output: {why}",
         "move it, or use another --output",
@@ -366,7 +366,7 @@ def _refuse(folder: str, path: str, why: str) -> Diagnostic:
 
 
 def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         OUTPUT_LEFT_ALONE,
         f"is not removed: {why}",
         "remove it if it is not needed",

@@ -126,11 +126,11 @@ def _not_an_object(document: Document) -> Diagnostic:
 def _diagnostic(
     document: Document, declared: Declaration, message: str, help: str, path: tuple[str, ...]
 ) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         declared,
         message,
         help,
-        object=ObjectId.of(document.value),
+        object=ObjectId.from_manifest(document.value),
         field=".".join(path),
         place=Place(document=document, path=path),
     )

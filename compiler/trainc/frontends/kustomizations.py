@@ -97,7 +97,7 @@ class _Changed(NamedTuple):
     """How a resource is changed."""
 
     by: list[Kustomization]
-    outermost: list[Kustomization]
+    top_level: list[Kustomization]
     """The kustomizations that include it and that no other one includes."""
 
 
@@ -141,25 +141,25 @@ class Kustomizations:
         key = self._key(file)
         return key in self._parts and key not in self._including
 
-    def of(self, *documents: Document) -> list[Kustomization]:
+    def listing(self, *documents: Document) -> list[Kustomization]:
         """Return the kustomizations that list some documents' files as resources."""
-        found = {id(each): each for document in documents for each in self._of(document.file)}
+        found = {id(each): each for document in documents for each in self._listing_file(document.file)}
         return _in_order(found.values())
 
-    def outermost(self) -> list[Kustomization]:
+    def top_level(self) -> list[Kustomization]:
         """Return the kustomizations that no other one includes."""
         return _in_order(each for each in self.found if each.folder not in self._including) or self.found
 
-    def apart(self, document: Document, other: Document) -> bool:
+    def in_different_overlays(self, document: Document, other: Document) -> bool:
         """Return whether two documents are resources of different kustomizations."""
-        ours, theirs = ({id(each) for each in self._of(of.file)} for of in (document, other))
+        ours, theirs = ({id(each) for each in self._listing_file(of.file)} for of in (document, other))
         return bool(ours and theirs) and not ours & theirs
 
     def changed(self, document: Document) -> _Changed:
         """Return how kustomizations change a document."""
-        return self._above(self._of(document.file))
+        return self._changes_above(self._listing_file(document.file))
 
-    def _above(self, direct: list[Kustomization]) -> _Changed:
+    def _changes_above(self, direct: list[Kustomization]) -> _Changed:
         """Return how some kustomizations, and those that include them, change the resources of the first ones."""
         waiting = list(direct)
         seen = {id(each): each for each in waiting}
@@ -182,10 +182,10 @@ class Kustomizations:
         found: dict[tuple[int, ...], _Changed] = {}
         groups: dict[tuple[int, ...], list[Document]] = {}
         for document in documents:
-            direct = self._of(document.file)
+            direct = self._listing_file(document.file)
             key = tuple(map(id, direct))
             if key not in found:
-                found[key] = self._above(direct)
+                found[key] = self._changes_above(direct)
             if found[key].by:
                 groups.setdefault(tuple(map(id, found[key].by)), []).append(document)
         by_changes = {tuple(map(id, each.by)): each for each in found.values()}
@@ -195,12 +195,12 @@ class Kustomizations:
         for patch in patches:
             kustomization = self._parts[self._key(patch.file)]
             # An overlay applies the patches of its components and bases.
-            changed = self._above([kustomization])
+            changed = self._changes_above([kustomization])
             if not applied & {id(each) for each in changed.by}:
                 applied.add(id(kustomization))
-                yield _patch(patch, kustomization, changed.outermost)
+                yield _patch(patch, kustomization, changed.top_level)
 
-    def _of(self, file: str) -> list[Kustomization]:
+    def _listing_file(self, file: str) -> list[Kustomization]:
         """Return the kustomizations that list a file as a resource."""
         return self._including.get(self._key(file), [])
 
@@ -235,15 +235,15 @@ def _in_order(kustomizations: Iterable[Kustomization]) -> list[Kustomization]:
 
 def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
     first = documents[0]
-    subject = ObjectId.of(first.value)
+    subject = ObjectId.from_manifest(first.value)
     more = f" (and {plural(len(documents) - 1, 'more object')})" if len(documents) > 1 else ""
     names = _listed([each.document.file for each in changed.by])
-    return Diagnostic.of(
+    return Diagnostic.declared(
         KUSTOMIZE_BASE,
         f'{subject.kind} "{subject.name}"{more} is compiled without the changes of {names}',
-        f"to compile with them, run {_command(changed.outermost)}"
+        f"to compile with them, run {_command(changed.top_level)}"
         if role_of(subject.apiVersion, subject.kind) == "job"
-        else f"to use the changed runtime, render it: {_command(changed.outermost, '> runtimes.yaml')}",
+        else f"to use the changed runtime, render it: {_command(changed.top_level, '> runtimes.yaml')}",
         object=subject,
         field="metadata.name",
         place=Place(first, ("metadata", "name")),
@@ -255,8 +255,8 @@ def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
 
 
 def _patch(patch: Document, kustomization: Kustomization, outermost: list[Kustomization]) -> Diagnostic:
-    subject = ObjectId.of(patch.value)
-    return Diagnostic.of(
+    subject = ObjectId.from_manifest(patch.value)
+    return Diagnostic.declared(
         KUSTOMIZE_PATCH,
         f'{subject.kind} "{subject.name}" is a patch in {kustomization.document.file}, but the resource that it '
         "changes is not in the given paths",
@@ -274,13 +274,13 @@ def overlay_conflict(
 
     It is a note if `allowed`, because nothing is written.
     """
-    if not kustomizations.apart(document, first):
+    if not kustomizations.in_different_overlays(document, first):
         return None
-    own = kustomizations.changed(document).outermost
-    names = _listed([each.document.file for each in kustomizations.of(first, document)])
-    subject = ObjectId.of(document.value)
+    own = kustomizations.changed(document).top_level
+    names = _listed([each.document.file for each in kustomizations.listing(first, document)])
+    subject = ObjectId.from_manifest(document.value)
     within = f' in namespace "{subject.namespace}"' if subject.namespace else ""
-    found = Diagnostic.of(
+    found = Diagnostic.declared(
         KUSTOMIZE_OVERLAYS,
         f'{subject.kind} "{subject.name}"{within} is in several kustomizations: {names}',
         f"compile one kustomization at a time: {_command(own)}",
@@ -300,7 +300,7 @@ def _listed(names: list[str]) -> str:
 
 def command(kustomizations: Kustomizations) -> str:
     """Return the command that compiles one of a run's outermost kustomizations."""
-    return _command(kustomizations.outermost())
+    return _command(kustomizations.top_level())
 
 
 def _command(kustomizations: list[Kustomization], end: str = "| trainc build -") -> str:

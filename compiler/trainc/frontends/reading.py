@@ -189,7 +189,7 @@ class Reading:
                 self.report(found)
             elif isinstance(found, configmaps.Broken):
                 error = found.error
-                self.report(Diagnostic.of(YAML, error.message, error.help, place=found.place))
+                self.report(Diagnostic.declared(YAML, error.message, error.help, place=found.place))
             else:
                 self.documents["runtime"].append(self._with_namespace(found, "runtime"))
 
@@ -197,7 +197,7 @@ class Reading:
         """Return the document with the default namespace, if its kind is namespaced and it sets none."""
         if self.namespace is None or role == "other":
             return document
-        id = ObjectId.of(document.value)
+        id = ObjectId.from_manifest(document.value)
         if id.namespace or id.kind in CLUSTER_SCOPED:
             return document
         if not isinstance(get(document.value, ("metadata",), {}), dict):
@@ -227,12 +227,12 @@ def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
 
         broken = BrokenFile(file)
         found = [
-            Diagnostic.of(
+            Diagnostic.declared(
                 YAML,
                 error.message,
                 error.help,
                 place=broken.at(error.line, error.column),
-                related=broken.since(error),
+                related=broken.conflicting_line(error),
             )
             for error in errors
         ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.graph import PodGroupNode, Graph, GraphStep, Needed
+    from trainc.graph import Graph, GraphStep, Needed, PodGroupNode
     from trainc.kubernetes.pods import Amounts
     from trainc.pods.footprint import Footprint
 

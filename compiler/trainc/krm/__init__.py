@@ -75,15 +75,19 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
     compilation = compile_documents(read, options)
-    compilation = compilation.saying(duplicates(compilation, items.items_of_compiled_objects(given, compilation)))
-    compilation = compilation.saying(wrong_namespace(items.passed_through(given, compilation), options.settings))
+    compilation = compilation.with_diagnostics(
+        duplicates(compilation, items.items_of_compiled_objects(given, compilation))
+    )
+    compilation = compilation.with_diagnostics(
+        wrong_namespace(items.passed_through(given, compilation), options.settings)
+    )
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
-        compilation = compilation.saying([no_trainjob])
+        compilation = compilation.with_diagnostics([no_trainjob])
     try:
         answer = given.items if compilation.failed else items.replaced(given, read, compilation)
         compilation.manifests()
     except OverBudgetError as error:
-        compilation, answer = compilation.saying([error.diagnostic]), given.items
+        compilation, answer = compilation.with_diagnostics([error.diagnostic]), given.items
     return _answer(given, compilation, answer)
 
 
@@ -110,7 +114,7 @@ def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation
         help = "list the files or folders that contain TrainJobs in paths, or use trainc as a transformer"
     else:
         return None
-    return Diagnostic.of(NO_TRAINJOB, message, help)
+    return Diagnostic.declared(NO_TRAINJOB, message, help)
 
 
 def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> FunctionResult:

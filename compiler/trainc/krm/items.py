@@ -34,7 +34,7 @@ NAMESPACE: Final = ("metadata", "namespace")
 
 def is_config(item: object, given: ResourceList) -> bool:
     """Return whether an item is the functionConfig itself, the only item that kustomize passes to a generator."""
-    return ObjectId.of(item) == ObjectId.of(given.config.value)
+    return ObjectId.from_manifest(item) == ObjectId.from_manifest(given.config.value)
 
 
 def items_of_compiled_objects(given: ResourceList, compilation: Compilation) -> list[Document]:
@@ -44,9 +44,9 @@ def items_of_compiled_objects(given: ResourceList, compilation: Compilation) -> 
     """
     compiled = _compiled(given, compilation)
     kept = (number for number, item in enumerate(given.items) if is_local(item))
-    replaced_ids = {ObjectId.of(tree) for number in kept for tree in compiled.get(number, ())}
-    ids = {ObjectId.of(tree) for trees in compiled.values() for tree in trees} - replaced_ids
-    return [document for document in compilation.others if ObjectId.of(document.value) in ids]
+    replaced_ids = {ObjectId.from_manifest(tree) for number in kept for tree in compiled.get(number, ())}
+    ids = {ObjectId.from_manifest(tree) for trees in compiled.values() for tree in trees} - replaced_ids
+    return [document for document in compilation.others if ObjectId.from_manifest(document.value) in ids]
 
 
 def passed_through(given: ResourceList, compilation: Compilation) -> list[Document]:
@@ -66,20 +66,20 @@ def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> li
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
     inputs = {index for index in sources if index is not None}
     kept = {index for index in inputs if is_local(given.items[index])}
-    updated = {ObjectId.of(tree): tree for index in kept for tree in compiled.get(index, ())}
+    updated = {ObjectId.from_manifest(tree): tree for index in kept for tree in compiled.get(index, ())}
     overwritten = {
-        ObjectId.of(others.get(index, item)) for index, item in enumerate(given.items) if index not in inputs
+        ObjectId.from_manifest(others.get(index, item)) for index, item in enumerate(given.items) if index not in inputs
     } & updated.keys()
     free = _FreeLocations(map(location, given.items))
     answer: list[Any] = []
     for index, given_item in enumerate(given.items):
         item = others.get(index, given_item)
         if index not in inputs:
-            tree = updated.get(ObjectId.of(item))
+            tree = updated.get(ObjectId.from_manifest(item))
             answer.append(item if tree is None else location(item).on(tree))
         elif index in kept:
-            new = [tree for tree in compiled.get(index, ()) if ObjectId.of(tree) not in overwritten]
-            answer += [item, *_placed(new, free.beside(location(item)))]
+            new = [tree for tree in compiled.get(index, ()) if ObjectId.from_manifest(tree) not in overwritten]
+            answer += [item, *_placed(new, free.jobset_file(location(item)))]
         else:
             answer += _placed(compiled.get(index, ()), free.instead_of(location(item)))
             answer += [document.value for document in compilation.others if given.number_of(document) == index]
@@ -123,7 +123,7 @@ class _FreeLocations:
         yield at
         yield from self._end(at)
 
-    def beside(self, at: PackageLocation) -> Iterator[PackageLocation]:
+    def jobset_file(self, at: PackageLocation) -> Iterator[PackageLocation]:
         """Yield the end of the `.jobset` file beside a kept item's file."""
         stem, suffix = os.path.splitext(at.path)
         yield from self._end(at._replace(path=f"{stem}.jobset{suffix}" if at.path else ""))

@@ -60,7 +60,7 @@ def parse(config: Document) -> Request | list[Diagnostic]:
     """Return the request of a functionConfig. Without one, the items are compiled with the defaults."""
     if config.value is None:
         return _request({})
-    subject = ObjectId.of(config.value)
+    subject = ObjectId.from_manifest(config.value)
     field = FIELDS.get((subject.apiVersion, subject.kind))
     if field is None:
         return [_error(config, _unsupported_field(config.value, subject), f"use apiVersion {VERSION}, kind {KIND}")]
@@ -148,8 +148,8 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
 
 
 def _error(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:
-    object, place = ObjectId.of(config.value), Place(config, _existing_path(config, path))
-    return Diagnostic.of(FUNCTION_CONFIG, message, help, object=object, place=place)
+    object, place = ObjectId.from_manifest(config.value), Place(config, _existing_path(config, path))
+    return Diagnostic.declared(FUNCTION_CONFIG, message, help, object=object, place=place)
 
 
 def _schema_error(config: Document, violation: Violation) -> Diagnostic:
@@ -159,7 +159,7 @@ def _schema_error(config: Document, violation: Violation) -> Diagnostic:
         stage="read",
         message=violation.message,
         help=_quoted(config, violation) or violation.help,
-        object=ObjectId.of(config.value),
+        object=ObjectId.from_manifest(config.value),
         field=violation.field,
         place=Place(config, _existing_path(config, violation.path), key=violation.key),
         related=tuple(Related(relation, Place(config, path)) for relation, path in violation.related),

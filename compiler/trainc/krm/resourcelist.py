@@ -102,7 +102,7 @@ def read(file: File | Diagnostic) -> ResourceList | list[Diagnostic]:
 
 
 def _error(message: str, document: Document | None = None, *path: str) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         RESOURCE_LIST,
         message,
         "run `trainc krm` from kustomize or kpt, or compile with `trainc build`",

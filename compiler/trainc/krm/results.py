@@ -61,7 +61,7 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
         "message": located.message + (f" ({located.help})" if located.help else ""),
         "severity": SEVERITIES[located.severity],
     }
-    id = ObjectId.of(subject.value) if subject else located.object
+    id = ObjectId.from_manifest(subject.value) if subject else located.object
     if id.apiVersion and id.kind and id.name:
         entry["resourceRef"] = {key: value for key, value in id._asdict().items() if value}
         if field := field_of(subject.path) if subject else located.field:
@@ -131,6 +131,6 @@ def _words(subject: _Subject, given: ResourceList) -> str:
     if subject.value is given.config.value:
         name = "functionConfig"
     else:
-        id = ObjectId.of(subject.value)
+        id = ObjectId.from_manifest(subject.value)
         name = f"{id.kind or 'item'} {'/'.join(part for part in (id.namespace, id.name) if part)}".rstrip()
     return f"{name}, {field_of(subject.path)}" if subject.path else name

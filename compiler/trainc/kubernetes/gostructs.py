@@ -50,7 +50,7 @@ class Struct(NamedTuple):
     values: GoField | None = None
     """The field for every name, if the type is a map of structs; it has no other fields."""
 
-    def inner(self, field: GoField) -> Struct | None:
+    def inner_struct(self, field: GoField) -> Struct | None:
         """Return the struct of a field, of the items of a list, or of a map of structs; None for any other type."""
         found = (self.types or struct)(field.of)
         if field.kind != "map" or found is None:

@@ -142,7 +142,7 @@ class _Writing:
         keeps_empty = self.patch and not omitempty
         return _optional_conversion(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
 
-    def zero(self, field: GoField) -> Any:
+    def zero_value(self, field: GoField) -> Any:
         """Return the value to write for a field that the input lacks.
 
         Structs are not added: in an applied or merged value, an empty struct has no effect.
@@ -177,7 +177,7 @@ class _Struct:
             raise KeyError(self._name)
         fields, sparse = declared.fields, self._name in self._writing.sparse
         if not sparse:
-            zeros = {name: self._writing.zero(field) for name, field in fields.items()}
+            zeros = {name: self._writing.zero_value(field) for name, field in fields.items()}
             self._added = {name: zero for name, zero in zeros.items() if zero is not _GONE}
         self._fields = {name: self._writing.convert(field, sparse=sparse) for name, field in fields.items()}
         for name in self._writing.left_out & fields.keys():

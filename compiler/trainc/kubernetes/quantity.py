@@ -90,11 +90,11 @@ class Quantity:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        mine, theirs, _ = self._aligned(other)
+        mine, theirs, _ = self._align(other)
         return mine == theirs
 
     def __lt__(self, other: Quantity) -> bool:
-        mine, theirs, _ = self._aligned(other)
+        mine, theirs, _ = self._align(other)
         return mine < theirs
 
     def __hash__(self) -> int:
@@ -136,14 +136,14 @@ class Quantity:
 
     def add(self, other: Quantity) -> Quantity:
         """Return the sum, in the format of the first summand that is not zero."""
-        mine, theirs, exponent = self._aligned(other)
+        mine, theirs, exponent = self._align(other)
         return Quantity(mine + theirs, exponent, other.format if self.is_zero else self.format)
 
     def sub(self, other: Quantity) -> Quantity:
         """Return the difference; zero minus a quantity is printed in that quantity's format."""
-        return self.add(other.neg())
+        return self.add(other.negated())
 
-    def neg(self) -> Quantity:
+    def negated(self) -> Quantity:
         """Return the quantity with the opposite sign."""
         return Quantity(-self.mantissa, self.exponent, self.format)
 
@@ -165,7 +165,7 @@ class Quantity:
             return self.mantissa * unit
         return -(-self.mantissa // unit) if self.mantissa > 0 else self.mantissa // unit
 
-    def _aligned(self, other: Quantity) -> tuple[int, int, int]:
+    def _align(self, other: Quantity) -> tuple[int, int, int]:
         """Return both mantissas at a common exponent, and that exponent."""
         exponent = min(self.exponent, other.exponent)
         return self._in_units_of(exponent), other._in_units_of(exponent), exponent
@@ -262,7 +262,7 @@ def _bounded(quantity: Quantity) -> Quantity:
     quantity = quantity.round_up(_NANO)
     if quantity.format != "BinarySI":
         return quantity
-    size = quantity.neg() if quantity.sign < 0 else quantity
+    size = quantity.negated() if quantity.sign < 0 else quantity
     if size > Quantity(_MOST):
         return Quantity(_MOST * quantity.sign, 0, "BinarySI")
     if size < Quantity(1) and size.sign:

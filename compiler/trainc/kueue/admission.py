@@ -85,7 +85,7 @@ class Admission:
             return verdict._replace(never=never)
         if queue is None:
             return verdict._replace(undecided=f"the given paths do not have its ClusterQueue {local.cluster_queue}")
-        if missing := self._missing(queue):
+        if missing := self._missing_object(queue):
             return verdict._replace(undecided=missing)
         assignment = Assigner(queue, self.cluster, self.capacity).assign(sets)
         return self._with_flavors(verdict, jobset, queue, sets, assignment)
@@ -100,7 +100,7 @@ class Admission:
             return verdict._replace(undecided="Kueue's settings decide about the DeviceClasses of its resource claims")
         if assignment.flavors is None:
             of_quota = any(misfit.rule == "quota" for misfit in assignment.misfits)
-            if of_quota and self.capacity.alone(queue.node):
+            if of_quota and self.capacity.is_alone(queue.node):
                 reason = f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
                 return verdict._replace(undecided=reason)
             return verdict._replace(never=assignment_reason(queue, assignment, self.cluster))
@@ -108,7 +108,7 @@ class Admission:
             message = f"ClusterQueue {queue.name} has no resourceGroups, so it admits nothing"
             return verdict._replace(never=Never(LABEL, message, "add resourceGroups to the queue"))
         return verdict._replace(
-            flavors=assignment.flavors, undecided=next(self._open(jobset, queue, sets, assignment), "")
+            flavors=assignment.flavors, undecided=next(self._reasons_not_admitted(jobset, queue, sets, assignment), "")
         )
 
     def _before_flavors(
@@ -157,7 +157,7 @@ class Admission:
         given = get(tree, ("metadata", "labels"), {})
         return given | ({NAMESPACE: namespace} if namespace else {}), tree is not None
 
-    def _missing(self, queue: ClusterQueue) -> str:
+    def _missing_object(self, queue: ClusterQueue) -> str:
         """Return the first object that the queue needs and the repository lacks, as a reason."""
         for name in queue.flavors:
             if name not in self.cluster.flavors:
@@ -169,7 +169,9 @@ class Admission:
         broken = [name for name in names if ("Cohort", name) in self.cluster.unreadable]
         return f"Cohort {broken[0]} has errors" if broken else ""
 
-    def _open(self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment) -> Iterator[str]:
+    def _reasons_not_admitted(
+        self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment
+    ) -> Iterator[str]:
         """Yield the reasons why a JobSet that fits may not be admitted."""
         if assignment.needs_nodes and any(one.pods for one in sets):
             yield "the cluster's nodes decide about its topology"

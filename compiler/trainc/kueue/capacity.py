@@ -49,7 +49,7 @@ class Capacity:
             name = cohort.parent if cohort is not None else ""
         return list(found)
 
-    def alone(self, node: CohortNode) -> bool:
+    def is_alone(self, node: CohortNode) -> bool:
         """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""
         names = self.parents(node.parent) or []
         return bool(names) and not any(
@@ -67,8 +67,8 @@ class Capacity:
             return nominal
         available = self._subtree(names[-1]).get(cell, 0)
         for name in reversed(names[:-1]):
-            available = self._reachable(self._node(name), cell, self._subtree(name).get(cell, 0), available)
-        return self._reachable(node, cell, nominal, available)
+            available = self._reachable_quota(self._node(name), cell, self._subtree(name).get(cell, 0), available)
+        return self._reachable_quota(node, cell, nominal, available)
 
     def height(self, node: CohortNode, cell: Cell, value: int) -> int:
         """Return the height of the lowest subtree with quota for a value: 0 if the queue need not borrow."""
@@ -86,7 +86,7 @@ class Capacity:
         return self._height(names[-1])
 
     @staticmethod
-    def _reachable(node: CohortNode, cell: Cell, subtree: int, of_parent: int) -> int:
+    def _reachable_quota(node: CohortNode, cell: Cell, subtree: int, of_parent: int) -> int:
         """Return what a node can have if its parent has `of_parent`."""
         available = _sum(_local(node, cell, subtree), of_parent)
         quota = node.quotas.get(cell)
@@ -100,12 +100,12 @@ class Capacity:
     def _subtree(self, root: str) -> dict[Cell, int]:
         """Return the quotas of a cohort's subtree. Children come first, without recursion: trees can be deep."""
         if root not in self._subtrees:
-            for name in reversed(self._below(root)):
+            for name in reversed(self._cohorts_below(root)):
                 if name not in self._subtrees:
                     self._add(name)
         return self._subtrees[root]
 
-    def _below(self, root: str) -> list[str]:
+    def _cohorts_below(self, root: str) -> list[str]:
         """Return a cohort and all cohorts below it, parents first."""
         found = [root]
         for name in found:

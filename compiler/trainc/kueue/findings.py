@@ -47,7 +47,7 @@ def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diag
 
 def _never_admitted(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
     place, related = references.point(plan, never.path)
-    return Diagnostic.of(
+    return Diagnostic.declared(
         NEVER_ADMITTED,
         f"with Kueue's defaults, queue {verdict.queue} never admits the JobSet: {never.message}",
         never.help,
@@ -81,7 +81,7 @@ def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Ite
         for reason, names in list(reasons.items())[:SHOWN]
     ]
     more = len(reasons) - len(listed)
-    yield Diagnostic.of(
+    yield Diagnostic.declared(
         ADMISSION_UNKNOWN,
         f"trainc cannot tell whether Kueue admits {plural(total, 'TrainJob')}: {'; '.join(listed)}"
         + (f"; and {plural(more, 'other reason')}" if more else ""),

@@ -111,7 +111,7 @@ class Assigner:
                 for name, value in self._requests(one).items():
                     requests[name] = requests.get(name, 0) + value
             start = dict(last[members[0].job]) if members[0].job < len(last) else {}
-            found, indices, misfits = self._of_group(members, requests, usage, start)
+            found, indices, misfits = self._assign_group(members, requests, usage, start)
             if misfits:
                 return _Attempt(flavors, tuple(tried), members[0], misfits)
             for one in members:
@@ -129,7 +129,7 @@ class Assigner:
     def _requests_topology(self, one: PodSet) -> bool:
         return one.topology or self._only_topologies
 
-    def _of_group(
+    def _assign_group(
         self, members: list[PodSet], requests: dict[str, int], usage: dict[Cell, int], start: dict[str, int]
     ) -> tuple[Assigned, dict[str, int], tuple[Misfit, ...]]:
         """Return flavors and indices by resource for pod sets that share them, or the reasons why there are none."""
@@ -162,7 +162,9 @@ class Assigner:
         best, lowest, index = "", 0, -1
         for index in range(start, len(group.flavors)):
             name = group.flavors[index]
-            reasons = self._unusable(self._flavors[name], members, group) or self._over(name, requests, usage)
+            reasons = self._flavor_misfits(self._flavors[name], members, group) or self._resources_over_quota(
+                name, requests, usage
+            )
             misfits += reasons
             if reasons:
                 continue
@@ -176,7 +178,7 @@ class Assigner:
                 break
         return best, -1 if index == len(group.flavors) - 1 else index, tuple(misfits)
 
-    def _unusable(self, flavor: Flavor, members: list[PodSet], group: ResourceGroup) -> list[Misfit]:
+    def _flavor_misfits(self, flavor: Flavor, members: list[PodSet], group: ResourceGroup) -> list[Misfit]:
         """Return the reason why the pods cannot use a flavor, if there is one."""
         for one in members:
             if message := self._topology(flavor, one, group):
@@ -203,7 +205,7 @@ class Assigner:
         missing = [level for level in one.levels if level not in known]
         return f"the topology of flavor {flavor.name} has no level {missing[0]}" if missing else ""
 
-    def _over(self, flavor: str, requests: dict[str, int], usage: dict[Cell, int]) -> list[Misfit]:
+    def _resources_over_quota(self, flavor: str, requests: dict[str, int], usage: dict[Cell, int]) -> list[Misfit]:
         """Return the resources for which the queue can never have enough of a flavor."""
         found = []
         for resource, value in requests.items():

@@ -152,7 +152,7 @@ def read(documents: Iterable[Document]) -> tuple[Cluster, list[Diagnostic]]:
     for document in documents:
         if not is_read(document.value):
             continue
-        id = ObjectId.of(document.value)
+        id = ObjectId.from_manifest(document.value)
         if not id.name:
             continue
         namespace = id.namespace if id.kind in NAMESPACED else ""
@@ -171,7 +171,7 @@ def read(documents: Iterable[Document]) -> tuple[Cluster, list[Diagnostic]]:
 
 def _duplicate(id: ObjectId, document: Document, first: Document) -> Diagnostic:
     where = f' in namespace "{id.namespace}"' if id.namespace and id.kind in NAMESPACED else ""
-    return Diagnostic.of(
+    return Diagnostic.declared(
         DUPLICATE_QUEUE,
         f'two {id.kind}s{where} are named "{id.name}"',
         "rename or remove one of them: the cluster would keep the one that is applied last",

@@ -83,7 +83,7 @@ class Excess(NamedTuple):
 
 def pod_sets(jobset: Tree, cluster: Cluster) -> list[PodSet]:
     """Return the pod sets of a JobSet, in list order."""
-    ranges = Ranges.of(cluster, get(jobset, ("metadata", "namespace"), ""))
+    ranges = Ranges.in_namespace(cluster, get(jobset, ("metadata", "namespace"), ""))
     found = []
     for index, job in enumerate(get(jobset, ("spec", "replicatedJobs"), [])):
         spec = get(job, ("template", "spec"), {})
@@ -111,7 +111,7 @@ class Ranges(NamedTuple):
     pod: dict[str, Amounts]
 
     @classmethod
-    def of(cls, cluster: Cluster, namespace: str) -> Ranges:
+    def in_namespace(cls, cluster: Cluster, namespace: str) -> Ranges:
         """Return the combination of a namespace's LimitRanges, which Kueue lists by name."""
         found = cls({}, {})
         for (where, _), tree in sorted(cluster.others.get("LimitRange", {}).items()):
@@ -161,7 +161,7 @@ def _filled(holder: Tree, defaults: dict[str, Amounts]) -> Tree:
 
 def excesses(pod_sets: Iterable[PodSet], cluster: Cluster, namespace: str) -> Iterator[Excess]:
     """Yield the resources outside of limits and LimitRanges, limits first."""
-    ranges = Ranges.of(cluster, namespace)
+    ranges = Ranges.in_namespace(cluster, namespace)
     listed = list(pod_sets)
     for one in listed:
         holders = [*_containers(one), *([(one.path, one.pod)] if one.pod.get("resources") else [])]

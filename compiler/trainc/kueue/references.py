@@ -45,11 +45,11 @@ def queue_faults(cluster: Cluster) -> Iterator[Diagnostic]:
     for node in (*(queue.node for queue in cluster.queues.values()), *cluster.cohorts.values()):
         for (flavor, resource), quota in node.quotas.items():
             if UNLIMITED in (quota.nominal, quota.borrowing, quota.lending):
-                yield Diagnostic.of(
+                yield Diagnostic.declared(
                     QUOTA_OVERFLOW,
                     f"a quota of {resource} in flavor {flavor} is at or above Kueue's maximum, which means unlimited",
                     "use a smaller quota; for no limit on borrowing, remove the borrowingLimit",
-                    object=ObjectId.of(quota.place.document.value),
+                    object=ObjectId.from_manifest(quota.place.document.value),
                     place=quota.place,
                 )
     if cluster.flavors:
@@ -77,11 +77,11 @@ def _flavors(cluster: Cluster, node: CohortNode) -> Iterator[Diagnostic]:
 
 
 def _missing_reference(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
         suggestion_or(name, known, use(sorted(known)[:10])),
-        object=ObjectId.of(place.document.value),
+        object=ObjectId.from_manifest(place.document.value),
         place=place,
     )
 
@@ -95,11 +95,11 @@ def _cycle(nodes: list[CohortNode]) -> Diagnostic:
         )
 
     names = " -> ".join([*(node.name for node in nodes), nodes[0].name])
-    return Diagnostic.of(
+    return Diagnostic.declared(
         COHORT_CYCLE,
         f"cohorts form a cycle: {names}; the ClusterQueues in them admit nothing",
         "remove one parentName",
-        object=ObjectId.of(first[1].value),
+        object=ObjectId.from_manifest(first[1].value),
         field="spec.parentName",
         place=at(first[1]),
         related=tuple(Related(f"cohort {node.name}", at(document)) for node, document in others[:3]),
@@ -129,7 +129,7 @@ def _job_fault(
     plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
 ) -> Diagnostic:
     place, related = point(plan, _value_path(plan, path, name))
-    return Diagnostic.of(
+    return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
         suggestion_or(name, known, use(sorted(known)[:10])),

@@ -32,7 +32,7 @@ class PulledRuntimes:
 
     def __init__(self, reading: Reading, file: str) -> None:
         documents = reading.documents["runtime"]
-        level, duplicates = Level.of("", documents, _unconformed)
+        level, duplicates = Level.build("", documents, _unconformed)
         self.runtimes = [entry.document for entry in level.entries.values()]
         self.diagnostics = [*reading.diagnostics, *duplicates]
         for document in self.runtimes:
@@ -96,12 +96,12 @@ def _metadata_diagnostic(document: Document, field: str, declared: Declaration, 
     """Return a diagnostic at a field of the metadata; without a line in a text that is too large to read again."""
     whole = len(document.text) > LARGEST
     place = Location(document.file) if whole else Place(document, ("metadata", field))
-    id = ObjectId.of(document.value)
-    return Diagnostic.of(declared, message, help, object=id, field=f"metadata.{field}", place=place)
+    id = ObjectId.from_manifest(document.value)
+    return Diagnostic.declared(declared, message, help, object=id, field=f"metadata.{field}", place=place)
 
 
 def _no_runtimes(file: str) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         NO_RUNTIMES,
         "has no TrainingRuntime and no ClusterTrainingRuntime",
         "check the context or the file; to unpin all runtimes, remove the folder",

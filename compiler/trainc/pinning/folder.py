@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
-from trainc.files.atomic import Folders, current
+from trainc.files.atomic import Folders, read_current
 from trainc.files.outputs import Changes
 from trainc.pinning import listing
 from trainc.pinning.manifests import MARK
@@ -49,21 +49,21 @@ class _Plan:
 
     def _listed(self) -> listing.Digests:
         """Return the listing of the last pull; if it is broken, no file counts as pinned."""
-        data = current(self.at, listing.NAME)
+        data = read_current(self.at, listing.NAME)
         found = listing.parse(data) if isinstance(data, bytes) else None
         if data is None or found is not None:
             return found or {}
         if isinstance(data, str) or not self.force:
             message = f"cannot be read: {data}" if isinstance(data, str) else "is not a listing of pinned runtimes"
             help = _NO_REGULAR_FILE if isinstance(data, str) else "restore it from git, or replace it with --force"
-            self._taken(listing.NAME, message, help)
+            self._plan_conflict(listing.NAME, message, help)
         return {}
 
-    def wanted(self, path: str, data: bytes, there: bytes | str | None) -> None:
+    def plan_file(self, path: str, data: bytes, there: bytes | str | None) -> None:
         """Plan a file that the folder must have; `there` is its content, or the reason why it is not read."""
         self.new[path] = (listing.digest(data),)
         if isinstance(there, str):
-            self._taken(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
+            self._plan_conflict(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
         elif there is not None and listing.unix(there) == data:
             return
         elif there is None or self.force or self._is_pinned(path, there):
@@ -72,9 +72,9 @@ class _Plan:
             self._edited(path, "differs from the runtime and was edited by hand: it is kept")
         else:
             help = "move it, overwrite it with --force, or use another --output"
-            self._taken(path, "cannot be replaced by a pinned runtime: trainc did not pull it", help)
+            self._plan_conflict(path, "cannot be replaced by a pinned runtime: trainc did not pull it", help)
 
-    def stale(self, path: str, there: bytes | str | None) -> None:
+    def plan_removal(self, path: str, there: bytes | str | None) -> None:
         """Plan a listed file whose runtime is gone."""
         if there is None:
             return
@@ -87,7 +87,7 @@ class _Plan:
 
     def changes(self) -> Changes:
         """Return the changes to all files and the listing."""
-        final, data = listing.render(self.new), current(self.at, listing.NAME)
+        final, data = listing.render(self.new), read_current(self.at, listing.NAME)
         during = {path: tuple(dict.fromkeys((*self.old.get(path, ()), *found))) for path, found in self.new.items()}
         writes = {**self.write, **({listing.NAME: final} if data != final else {})}
         return Changes(
@@ -110,11 +110,11 @@ class _Plan:
         self.kept.append(path)
         place = Location(file=os.path.join(self.folder, path))
         help = help or "compare it with --check, and replace it with --force"
-        self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_EDITED, message, help, place=place))
+        self.diagnostics.append(Diagnostic.declared(PINNED_RUNTIME_EDITED, message, help, place=place))
 
-    def _taken(self, path: str, message: str, help: str) -> None:
+    def _plan_conflict(self, path: str, message: str, help: str) -> None:
         place = Location(file=os.path.join(self.folder, path))
-        self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_TAKEN, message, help, place=place))
+        self.diagnostics.append(Diagnostic.declared(PINNED_RUNTIME_TAKEN, message, help, place=place))
 
 
 def plan(output: Output, files: Mapping[str, str], *, force: bool) -> Changes:
@@ -130,9 +130,9 @@ def plan(output: Output, files: Mapping[str, str], *, force: bool) -> Changes:
     stale = [path for path in planned.old if path not in files]
     there = _contents(output, [*files, *stale])
     for path, text in files.items():
-        planned.wanted(path, text.encode(), there[path])
+        planned.plan_file(path, text.encode(), there[path])
     for path in stale:
-        planned.stale(path, there[path])
+        planned.plan_removal(path, there[path])
     return planned.changes()
 
 
@@ -141,4 +141,4 @@ def _contents(output: Output, paths: Sequence[str]) -> dict[str, bytes | str | N
     if output.at is None:
         return dict.fromkeys(paths)
     with closing(Folders(output.at)) as folders:
-        return {path: folders.current(path) for path in paths}
+        return {path: folders.read(path) for path in paths}

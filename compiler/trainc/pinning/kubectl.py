@@ -117,7 +117,7 @@ def _status(status: int) -> str:
 def _failed(reason: str, help: str, messages: Sequence[str] = ()) -> Diagnostic:
     """Return the diagnostic, with the last line of kubectl's messages: the lines before it are retries."""
     last = f": {messages[-1]}" if messages else ""
-    return Diagnostic.of(KUBECTL_FAILED, reason + last, help, place=Location(file=SHOWN))
+    return Diagnostic.declared(KUBECTL_FAILED, reason + last, help, place=Location(file=SHOWN))
 
 
 def _hint(messages: Sequence[str], default: str) -> str:

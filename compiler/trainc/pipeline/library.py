@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
-    Apart = Callable[[Document, Document], Diagnostic | None]
+    OverlayConflict = Callable[[Document, Document], Diagnostic | None]
 
 DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
 
@@ -43,7 +43,7 @@ class LibraryEntry:
     @property
     def id(self) -> ObjectId:
         """The runtime's identity, as it was written."""
-        return ObjectId.of(self.document.value)
+        return ObjectId.from_manifest(self.document.value)
 
     @property
     def requested(self) -> bool:
@@ -74,8 +74,8 @@ class Level:
         return self.entries
 
     @classmethod
-    def of(
-        cls, name: str, documents: Iterable[Document], conform: Conform, apart: Apart | None = None
+    def build(
+        cls, name: str, documents: Iterable[Document], conform: Conform, apart: OverlayConflict | None = None
     ) -> tuple[Level, list[Diagnostic]]:
         """Return a level of these runtimes, and a diagnostic for each duplicate name; the first runtime is kept.
 
@@ -166,7 +166,7 @@ class Library(NamedTuple):
         return entry is not None and entry.level == BUILT_IN and entry.document is document
 
     @property
-    def usable(self) -> tuple[Level, ...]:
+    def usable_levels(self) -> tuple[Level, ...]:
         """The levels whose runtimes a TrainJob may use."""
         return self.levels if self.forbidden is None else self.levels[:-1]
 
@@ -178,13 +178,13 @@ class Library(NamedTuple):
 
 def key_of(document: Document) -> Key:
     """Return the key of a runtime."""
-    id = ObjectId.of(document.value)
+    id = ObjectId.from_manifest(document.value)
     return id.kind, "" if id.kind in CLUSTER_SCOPED else id.namespace, id.name
 
 
 def _duplicate(document: Document, first: Document) -> Diagnostic:
-    id = ObjectId.of(document.value)
-    found = Diagnostic.of(
+    id = ObjectId.from_manifest(document.value)
+    found = Diagnostic.declared(
         DUPLICATE_RUNTIME,
         f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
         "remove or rename one of them",

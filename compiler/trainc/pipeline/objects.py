@@ -43,7 +43,7 @@ class TrainJob(NamedTuple):
     @property
     def id(self) -> ObjectId:
         """The identity of its document."""
-        return ObjectId.of(self.document.value)
+        return ObjectId.from_manifest(self.document.value)
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ class Runtime(NamedTuple):
     """`v1.9` if trainer and initializers are identified by name (`training_operator`), not by label."""
 
     @classmethod
-    def of(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
+    def from_value(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
         """Return the runtime for a value that the schema has admitted."""
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
@@ -151,7 +151,7 @@ class Runtime(NamedTuple):
     @property
     def id(self) -> ObjectId:
         """The object's identity."""
-        return ObjectId.of(self.value)
+        return ObjectId.from_manifest(self.value)
 
     def metadata(self, key: str) -> Tree:
         """Return the template's labels or annotations, which the JobSet gets."""

@@ -248,7 +248,7 @@ class Plan(NamedTuple):
                 spec = edit(spec, (*node.path, "resources"), lambda there: _merged(there or NOTHING, per_node))
         return self._replace(spec=spec)
 
-    def sized(self) -> Plan:
+    def with_replicas(self) -> Plan:
         """Set the number of pods of each replicated job to the runtime's."""
         return self._replace(counts=tuple(map(self.count_of_runtime, range(len(self.jobs)))))
 

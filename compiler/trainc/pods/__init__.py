@@ -158,8 +158,8 @@ class Job(NamedTuple):
 
     def _pod(self, template: Tree, index: int | None) -> Pod:
         metadata, spec = template.get("metadata") or {}, template["spec"]
-        labels = {**metadata.get("labels", {}), **self._of_jobset(), **self._of_job(), PRIORITY: priority(spec)}
-        annotations = {**metadata.get("annotations", {}), **self._of_jobset(), **self._exclusive()}
+        labels = {**metadata.get("labels", {}), **self._jobset_labels(), **self._job_labels(), PRIORITY: priority(spec)}
+        annotations = {**metadata.get("annotations", {}), **self._jobset_labels(), **self._exclusive_placement()}
         name, hostname = self.name[:LONGEST_PREFIX], spec.get("hostname") or Unknown("it is the pod's name")
         if index is not None:
             labels[INDEX] = annotations[INDEX] = str(index)
@@ -179,7 +179,7 @@ class Job(NamedTuple):
         )
         return Pod(self, index, name, hostname, spec.get("subdomain", ""), labels, annotations, containers, spec)
 
-    def _of_jobset(self) -> dict[str, Value]:
+    def _jobset_labels(self) -> dict[str, Value]:
         """Return the labels of JobSet on the pods, which are also annotations."""
         jobset, replicated = self.jobset, self.replicated
         counted = {key: str(number) for key, number in numbers(jobset, replicated, self.replica).items()}
@@ -207,7 +207,7 @@ class Job(NamedTuple):
             found[jobs.COORDINATOR] = f"{host}.{subdomain(jobset)}"
         return found
 
-    def _of_job(self) -> dict[str, Value]:
+    def _job_labels(self) -> dict[str, Value]:
         """Return the labels with which a Job selects its pods."""
         return {
             "batch.kubernetes.io/controller-uid": Unknown(GENERATED),
@@ -216,7 +216,7 @@ class Job(NamedTuple):
             "job-name": self.name,
         }
 
-    def _exclusive(self) -> dict[str, Value]:
+    def _exclusive_placement(self) -> dict[str, Value]:
         """Return the exclusive placement annotations, from the JobSet or the replicated job."""
         found: dict[str, Value] = {}
         for owner in (self.jobset, self.replicated["template"]):

@@ -100,7 +100,7 @@ def _kind(diagnostic: Diagnostic) -> str:
 def _name(diagnostic: Diagnostic) -> str:
     """Return the name of an object in its source file, which the environments share."""
     place, object = diagnostic.place, diagnostic.object
-    source = ObjectId.of(place.document.unedited) if isinstance(place, Place) else object
+    source = ObjectId.from_manifest(place.document.unedited) if isinstance(place, Place) else object
     return source.name if source.kind == object.kind and source.name else object.name
 
 

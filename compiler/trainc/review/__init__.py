@@ -23,7 +23,7 @@ from trainc.review.causes import Causes
 from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
-from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
+from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
 from trainc.review.presence import Presence
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
     from trainc.review.settings import SettingEdit
-    from trainc.review.sides import SideItem, Side, SideSpec
+    from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
 OLD_SIDE: Final = "in {}: "
@@ -188,7 +188,7 @@ class _Reviewer:
             lines=lines,
             refused=judgement.refused,
             known=judgement.known,
-            at=self._at(new),
+            at=self._item_location(new),
             before=old.tree,
             after=new.tree,
             renamed=old.id.name if old.id.name != new.id.name else "",
@@ -198,7 +198,7 @@ class _Reviewer:
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
         known = None
         if old.job is not None and new.job is not None:
-            known = self.causes.of(old.job.plan, new.job.plan)
+            known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
@@ -225,12 +225,12 @@ class _Reviewer:
         item = new or old
         assert item is not None  # a pair has at least one item
         before, after = self._plans_of(item)
-        edit = self.causes.of(before, after).presence(item.id) if before and after else None
+        edit = self.causes.compare(before, after).presence(item.id) if before and after else None
         return Reviewed(
             status="removed" if new is None else "added",
             id=item.id,
             cause=self._cause(edit) if edit else None,
-            at=self._at(item, old=new is None),
+            at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=new.tree if new else None,
         )
@@ -251,7 +251,7 @@ class _Reviewer:
 
         return f"{new.id.name}-{digest(new.job.objects)}"
 
-    def _at(self, item: SideItem, *, old: bool = False) -> Location:
+    def _item_location(self, item: SideItem, *, old: bool = False) -> Location:
         return self._location(item.document.file, item.document.line, item.document.column, old=old)
 
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
@@ -260,10 +260,10 @@ class _Reviewer:
     def _cause(self, edit: InputEdit) -> Cause:
         """Return an edit as a cause, which is computed once."""
         if id(edit) not in self._shown:
-            self._shown[id(edit)] = (edit, self._made(edit))
+            self._shown[id(edit)] = (edit, self._make_cause(edit))
         return self._shown[id(edit)][1]
 
-    def _made(self, edit: InputEdit) -> Cause:
+    def _make_cause(self, edit: InputEdit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:

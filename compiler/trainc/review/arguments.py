@@ -44,7 +44,7 @@ def parse_sides(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
     if SEPARATOR in arguments:
         at = arguments.index(SEPARATOR)
         return _separated(tuple(arguments[:at]), tuple(arguments[at + 1 :]))
-    return _unseparated(*arguments)
+    return _sides_of_one_argument(*arguments)
 
 
 def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
@@ -61,7 +61,7 @@ def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec
     return _range(first, paths) if _is_range(first) else _with_working_tree(first, paths)
 
 
-def _unseparated(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
+def _sides_of_one_argument(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
     """Return the sides of arguments of which each is a path or a revision."""
     exists = [argument == STDIN or os.path.lexists(argument) for argument in (first, *rest)]
     for argument, found in zip((first, *rest), exists, strict=True):

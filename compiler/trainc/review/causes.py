@@ -61,13 +61,13 @@ class Causes:
         self._edits: dict[tuple[int, int], tuple[Any, Any, list[InputEdit]]] = {}
         self._known: dict[object, InputEdit | None] = {}
 
-    def once(self, key: object, find: Callable[[], InputEdit | None]) -> InputEdit | None:
+    def cached(self, key: object, find: Callable[[], InputEdit | None]) -> InputEdit | None:
         """Return the cached result for a key; compute it on the first call."""
         if key not in self._known:
             self._known[key] = find()
         return self._known[key]
 
-    def of(self, old: Plan, new: Plan) -> _Causes:
+    def compare(self, old: Plan, new: Plan) -> _Causes:
         """Return the causes of one TrainJob's changes."""
         return _Causes(self, old, new)
 
@@ -111,7 +111,7 @@ class _Causes:
             return self._found(edits, old, new, change)
         inputs = (id(self.old.runtime.value), id(self.new.runtime.value))
         key = (*inputs, new, change.kind, change.field, repr(change.old), repr(change.new))
-        return self.shared.once(key, lambda: self._found(edits, old, new, change))
+        return self.shared.cached(key, lambda: self._found(edits, old, new, change))
 
     def _patch(self, old: int, new: int, change: Change) -> InputEdit | None:
         """Return the edited patch of trainc.yaml that writes or removes a changed field of the JobSet."""
@@ -148,7 +148,7 @@ class _Causes:
             experiment = self._experiment(number, edits[number])
             if experiment is not None and experiment.undoes(new, change):
                 return edits[number]
-        return self._nearest(edits, old, new, change)
+        return self._nearest_edit(edits, old, new, change)
 
     def _experiment(self, number: int, edit: InputEdit) -> _Experiment | None:
         """Return the objects as compiled without one edit; None if the stages fail."""
@@ -161,7 +161,7 @@ class _Causes:
                 self._without[number] = None
         return self._without[number]
 
-    def _nearest(self, edits: list[InputEdit], old: int, new: int, change: Change) -> InputEdit:
+    def _nearest_edit(self, edits: list[InputEdit], old: int, new: int, change: Change) -> InputEdit:
         """Return the edit nearest to the line that wrote a changed field; for a removed field, the old side's line."""
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
@@ -193,7 +193,7 @@ class _Experiment:
     def _comparison(self, index: int) -> Correspondence:
         """Return the corresponding values of an object without the edit; it may not exist then."""
         if index not in self._compared:
-            id = ObjectId.of(self.made[index])
+            id = ObjectId.from_manifest(self.made[index])
             without = next((tree for tree in self.without if _is_object(tree, id)), GONE)
             self._compared[index] = Correspondence(self.made[index], without)
         return self._compared[index]
@@ -273,5 +273,5 @@ def _has_value(tree: Any, step: str | int, value: Any) -> bool:
 
 def _is_object(tree: Tree, id: ObjectId) -> bool:
     """Whether a manifest has the kind and name of an object."""
-    found = ObjectId.of(tree)
+    found = ObjectId.from_manifest(tree)
     return (found.kind, found.name) == (id.kind, id.name)

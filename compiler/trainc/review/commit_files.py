@@ -66,7 +66,7 @@ def read(
                 yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
             elif not (each.listed and content.startswith(MARKS)):
                 yield File(commit.named(each.path), content, found=each.path not in named, revision=commit.named(""))
-    if walk.excluded is not None and is_empty and (excluded := walk.excluded.everything()) is not None:
+    if walk.excluded is not None and is_empty and (excluded := walk.excluded.no_files_error()) is not None:
         yield excluded
     if elsewhere := [path for path in paths if commit.inside(path) is None]:
         yield from inputs.read(

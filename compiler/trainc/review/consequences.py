@@ -173,7 +173,7 @@ class _Rules:
         if top != "spec":
             return Consequence("in-place")
         if not rest:  # the whole spec is added or removed
-            return self._immutable() if update.refused(self.old, self.new) else Consequence("in-place")
+            return self._immutable_change() if update.refused(self.old, self.new) else Consequence("in-place")
         if rest[0] == update.JOBS:
             return self._job(change)
         if _is_same_at(change, self.old, self.new):
@@ -184,7 +184,7 @@ class _Rules:
             return Consequence("in-place") if before == after else Consequence("stops" if after else "starts")
         in_both = rest[0] in self.old["spec"] and rest[0] in self.new["spec"]
         if rest[0] == "managedBy" or (rest[0] in update.POLICIES and in_both):
-            return self._immutable()
+            return self._immutable_change()
         return Consequence("in-place")
 
     def _job(self, change: Change) -> Consequence:
@@ -194,12 +194,12 @@ class _Rules:
         path = change.path[1:]
         around = path[2:] == POD_TEMPLATE[: len(path[2:])]  # the pod template, or a part of the job that contains it
         if not (around or update.while_suspended(path)) or not _is_same_at(change, *self.without_queueing):
-            return self._immutable()
+            return self._immutable_change()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
 
-    def _immutable(self) -> Consequence:
+    def _immutable_change(self) -> Consequence:
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)
 
 

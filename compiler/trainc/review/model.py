@@ -159,13 +159,13 @@ class Review(NamedTuple):
         """Whether an error prevents the review."""
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
-    def of(self, status: Status) -> list[Reviewed]:
+    def with_status(self, status: Status) -> list[Reviewed]:
         """Return the objects that were added, removed or changed."""
         return [found for found in self.objects if found.status == status]
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause; the cause that changes most objects comes first."""
-        return grouped(self.of("changed"))
+        return grouped(self.with_status("changed"))
 
 
 def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.files.confine import is_within
 from trainc.files.inputs import SETTINGS, STDIN, File, fault
-from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, TreeEntry, Objects, RevisionError
+from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Objects, RevisionError, TreeEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Commit:
         """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
         at = self.inside(path)
         if at is not None:
-            at = self._real(at) or at
+            at = self._resolved_path(at) or at
         while at is not None:
             name = f"{at}/{SETTINGS}" if at else SETTINGS
             if self.has(name):
@@ -85,11 +85,11 @@ class Commit:
 
     def _file(self, path: str) -> TreeEntry | None:
         """Return the file at a path; links are followed."""
-        real = self._real(path)
+        real = self._resolved_path(path)
         entry = None if real is None else self.entry(real)
         return None if entry is None or entry.mode in {FOLDER, MODULE} else entry
 
-    def _real(self, path: str) -> str | None:
+    def _resolved_path(self, path: str) -> str | None:
         """Return a path without links; None if it does not exist, or if a link leads out of the repository."""
         try:
             return self.resolved(path)

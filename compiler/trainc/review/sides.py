@@ -231,7 +231,7 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[SideItem]:
     for job in result.jobs:
         for index, tree in enumerate(job.objects):
-            yield SideItem(ObjectId.of(tree), tree, job.plan.job.document, job, index)
+            yield SideItem(ObjectId.from_manifest(tree), tree, job.plan.job.document, job, index)
     if passthrough:
         yield from _rendered(result.others)[0]
 
@@ -241,7 +241,7 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[SideItem, ...], list
     first: dict[ObjectId, SideItem] = {}
     found = []
     for document in documents:
-        id = ObjectId.of(document.value)
+        id = ObjectId.from_manifest(document.value)
         if not (id.apiVersion and id.kind and id.name):
             continue
         if id in first:
@@ -269,11 +269,11 @@ def _without_other_kinds(side: Side) -> Side:
 
 
 def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
-    return Diagnostic.of(
+    return Diagnostic.declared(
         MIXED_SIDE,
         "one side contains both TrainJobs and JobSets",
         "give a folder with only sources or only rendered manifests",
-        object=ObjectId.of(job.value),
+        object=ObjectId.from_manifest(job.value),
         place=Place(document=job, path=("kind",)),
         related=(Related(message="a JobSet", place=Place(document=jobset, path=("kind",))),),
     )
@@ -281,7 +281,7 @@ def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
 
 def no_jobs(old: Side, new: Side) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
-    return Diagnostic.of(
+    return Diagnostic.declared(
         NOTHING_TO_COMPARE,
         f"neither {old.spec.name} nor {new.spec.name} contains a TrainJob or a JobSet",
         "give the folder that contains them: `trainc diff main jobs/`",

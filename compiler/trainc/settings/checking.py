@@ -33,7 +33,7 @@ def faults(base: Base, limits: Budget) -> Iterator[Diagnostic]:
         yield excluded
         return
     environments = value.get(ENVIRONMENTS)
-    if isinstance(environments, dict) and (over := limits.exceeded("environments", len(environments))) is not None:
+    if isinstance(environments, dict) and (over := limits.excess("environments", len(environments))) is not None:
         yield over._replace(place=Place(document, (ENVIRONMENTS,), key=True))
         return
     if found := list(schema.faults(document)):
@@ -58,7 +58,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     else:
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
         help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
-    return Diagnostic.of(
+    return Diagnostic.declared(
         REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
     )
 

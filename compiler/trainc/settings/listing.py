@@ -72,4 +72,6 @@ def _entry(path: Path, value: Any, source: Place | str) -> SettingEntry:
     if isinstance(source, Place):
         layer: Layer = "environment" if source.path[:1] == (ENVIRONMENTS,) else "file"
         return SettingEntry(path, value, layer, location=source.locate())
-    return SettingEntry(path, value, "built-in") if source == BUILT_IN else SettingEntry(path, value, "flag", flag=source)
+    return (
+        SettingEntry(path, value, "built-in") if source == BUILT_IN else SettingEntry(path, value, "flag", flag=source)
+    )

@@ -52,7 +52,7 @@ def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]
         if not _is_inside(base, written):
             several = "a relative path" if key == "output" else "relative paths"
             message = f'{key} must be {several} inside the root, not "{written}"'
-            yield Diagnostic.of(SETTINGS_PATH, message, _FIXES[key], field=at, place=place)
+            yield Diagnostic.declared(SETTINGS_PATH, message, _FIXES[key], field=at, place=place)
         elif key == "output" and _GIT in os.path.normpath(written).split(os.sep):
             message = f'output must not be a folder of git, such as "{written}"'
-            yield Diagnostic.of(SETTINGS_PATH, message, "use another folder", field=at, place=place)
+            yield Diagnostic.declared(SETTINGS_PATH, message, "use another folder", field=at, place=place)

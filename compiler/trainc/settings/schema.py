@@ -79,10 +79,10 @@ def _suggested_rule(document: Document, violation: Violation) -> str:
     if violation.rule != ENUM.id or "disable" not in violation.path:
         return ""
     from trainc.base.ids import LINT_RULES
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
     from trainc.kubernetes.trees import get
 
-    near = nearest(str(get(document.value, violation.path)), LINT_RULES)
+    near = nearest_name(str(get(document.value, violation.path)), LINT_RULES)
     return f"did you mean {near}?" if near else ""
 
 

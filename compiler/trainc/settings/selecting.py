@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.nearest import nearest, use
+from trainc.base.nearest import nearest_name, use
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.violations import shown
 from trainc.settings.keys import ENVIRONMENTS
@@ -24,18 +24,18 @@ def unknown_environment(settings: Settings, name: str) -> Diagnostic:
     names = settings.environment_names
     message = f"{shown(name)} is not an environment"
     if settings.base is None:
-        return Diagnostic.of(
+        return Diagnostic.declared(
             UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml is read", f"add it to {ENVIRONMENTS} of a trainc.yaml"
         )
     document = settings.base.document
     if not names:
         message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"
-        return Diagnostic.of(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))
-    near = nearest(name, names)
+        return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))
+    near = nearest_name(name, names)
     help = use(names[:_MANY], " or ") if len(names) <= _MANY else f"use one of {', '.join(names[:_MANY])} ..."
     help = f"did you mean {near}? {document.file} has the environments {listed(names)}" if near else help
     place = Place(document, (ENVIRONMENTS,), key=True)
-    return Diagnostic.of(UNKNOWN_ENVIRONMENT, message, help, field=ENVIRONMENTS, place=place)
+    return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, field=ENVIRONMENTS, place=place)
 
 
 def listed(names: tuple[str, ...]) -> str:

@@ -49,7 +49,7 @@ class BrokenFile:
         first = len(written) - len(written.lstrip(" \t\ufeff")) + 1
         return Location(self.path, line, first, line, len(written) + 1, document)
 
-    def since(self, error: YamlError) -> tuple[Related, ...]:
+    def conflicting_line(self, error: YamlError) -> tuple[Related, ...]:
         """Return the line with which the error conflicts, if that is another line."""
         if error.since in (0, error.line):
             return ()

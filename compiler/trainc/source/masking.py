@@ -113,9 +113,9 @@ def role_of(key: str) -> _Role:
     """Return the meaning of a field's name for its own value, or for the other fields of its mapping."""
     if key in _ROLES or is_secret(key):
         return _ROLES.get(key, "field")
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
 
-    meant = nearest(key, ("name", "value"), likeness=_SIMILAR)
+    meant = nearest_name(key, ("name", "value"), likeness=_SIMILAR)
     return _ROLES[meant] if meant else ""
 
 

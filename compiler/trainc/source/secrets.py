@@ -77,7 +77,7 @@ def _named(text: str, root: Value, begin: int, end: int) -> Iterator[Stretch]:
         if secret and (node.sequence is None or secret == "variable"):
             yield from hidden(text, node.index, node.end, literal=secret == "data")
         elif node.sequence:
-            fields = node.near(begin, end) if isinstance(node, JsonNode) else node.fields.values()
+            fields = node.fields_between(begin, end) if isinstance(node, JsonNode) else node.fields.values()
             items = [field.value for field in fields]
             words = [_word(text, item) for item in items]
             waiting += [(item, secret or item_secrecy(words, index)) for index, item in enumerate(items)]

@@ -31,7 +31,7 @@ from trainc.pipeline.passes.conform import PROCESSES, conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.upgrade.jobs import UpgradedJob, Texts, text_place
+from trainc.upgrade.jobs import Texts, UpgradedJob, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -169,7 +169,7 @@ def _is_same(old: Document, new: Document) -> bool:
 
 
 def _key(document: Document) -> tuple[str, str]:
-    subject = ObjectId.of(document.value)
+    subject = ObjectId.from_manifest(document.value)
     return subject.namespace, subject.name
 
 
@@ -300,11 +300,11 @@ def _renewed(document: Document, new: Texts) -> Document:
 
 def _refusal(document: Document, why: str) -> Diagnostic:
     words = get(document.value, NUMBER) in WORDS
-    return Diagnostic.of(
+    return Diagnostic.declared(
         NOT_UPGRADABLE,
         f"the {document.value['kind']} cannot be upgraded: {why}",
         "set numProcPerNode to a number first" if words else "rewrite it by hand, or keep it: `trainc build` reads it",
-        object=ObjectId.of(document.value),
+        object=ObjectId.from_manifest(document.value),
         field="spec.trainer.numProcPerNode" if words else "",
         place=Place(document=document, path=NUMBER if words else ()),
     )
@@ -340,7 +340,7 @@ def _changed(job: UpgradedJob) -> Changed:
         if move.value is not AS_IS and move.source == move.target
     ]
     dropped = [f"{field_of(path)} is dropped: it has no effect" for path in _dropped(job)]
-    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
+    return Changed(ObjectId.from_manifest(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
 def _dropped(job: UpgradedJob) -> Iterator[Path]:

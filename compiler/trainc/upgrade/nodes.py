@@ -106,7 +106,10 @@ def compose(text: str) -> TextNode:
 
 
 def _node(
-    event: NodeEvent, following: Callable[[], Event | None], mark: Callable[[int], TextMark], anchors: dict[str, TextNode]
+    event: NodeEvent,
+    following: Callable[[], Event | None],
+    mark: Callable[[int], TextMark],
+    anchors: dict[str, TextNode],
 ) -> TextNode:
     if isinstance(event, AliasEvent):
         if event.anchor not in anchors:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.upgrade.nodes import MappingNode, TextNode, ScalarNode, SequenceNode, anchors_in, compose
+from trainc.upgrade.nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,18 +56,18 @@ class Text:
             flow = bool(getattr(node, "flow_style", False))
             if isinstance(step, int):
                 items = node.value if isinstance(node, SequenceNode) else []
-                if step >= len(items) or self._elsewhere(node, items[step]):
+                if step >= len(items) or self._is_alias(node, items[step]):
                     return None
                 found = TextField(None, items[step], flow)
             else:
                 pairs = node.value if isinstance(node, MappingNode) else []
                 pair = next(((key, value) for key, value in pairs if key.value == step), None)
-                if pair is None or self._elsewhere(node, pair[0]):
+                if pair is None or self._is_alias(node, pair[0]):
                     return None
                 found = TextField(pair[0], pair[1], flow)
         return found
 
-    def _elsewhere(self, parent: TextNode, child: TextNode) -> bool:
+    def _is_alias(self, parent: TextNode, child: TextNode) -> bool:
         """Return whether a child starts before its parent, so that an alias refers to it."""
         return bool(child.start_mark.index < parent.start_mark.index)
 
@@ -95,7 +95,7 @@ class Text:
         if isinstance(node, MappingNode) and not node.flow_style:
             key, value = node.value[-1]
             return self.last_line(TextField(key, value, flow=False))
-        if isinstance(node, SequenceNode) and not node.flow_style and not self._elsewhere(node, node.value[-1]):
+        if isinstance(node, SequenceNode) and not node.flow_style and not self._is_alias(node, node.value[-1]):
             return self._end(node.value[-1])
         if isinstance(node, SequenceNode) and not node.flow_style:
             return int(node.end_mark.line) - 1  # the last item is an alias, and the node ends at the next token

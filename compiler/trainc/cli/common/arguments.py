@@ -103,7 +103,7 @@ class Command(NamedTuple):
     click_class: type[click.Command] | None = None
     """The class of the click command; click's own by default."""
 
-    def of_click(self, name: str | None = None) -> click.Command:
+    def click_command(self, name: str | None = None) -> click.Command:
         """Return the command as a click command."""
         import click
 

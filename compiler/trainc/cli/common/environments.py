@@ -36,7 +36,7 @@ def compiled(
     reader = environment_runs.CachedStreams()
     found = environment_runs.runs(chosen, lambda options: compile(options, reader))
     result = environment_runs.merge_runs(found)
-    return result.saying(environment_runs.shared_objects(found)), found
+    return result.with_diagnostics(environment_runs.shared_objects(found)), found
 
 
 def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
@@ -51,4 +51,4 @@ def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
         jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
         numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
     counted = [f"{number} in {environment_runs.listed(names)}" for number, names in numbers.items()]
-    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.not_compiled(result))))
+    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))

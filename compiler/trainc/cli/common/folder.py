@@ -79,12 +79,12 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
                 folder = order.folder
                 planned += _removals(order, parts, planned, stack)
         except OSError as error:
-            report(result.saying([outputs.write_fault(folder, "", error)]))
+            report(result.with_diagnostics([outputs.write_fault(folder, "", error)]))
             return WRONG_INPUT
         except OverBudgetError as error:
-            report(result.saying([error.diagnostic]))
+            report(result.with_diagnostics([error.diagnostic]))
             return WRONG_INPUT
-        result = result.saying(found for each in planned for found in _diagnostics(each))
+        result = result.with_diagnostics(found for each in planned for found in _diagnostics(each))
         if result.failed:
             report(result)
             return WRONG_INPUT
@@ -93,7 +93,7 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
             return _compare(order, result, planned, kept, report)
         for each in planned:
             if refused := outputs.apply(each.output, each.changes):
-                report(result.saying(refused))
+                report(result.with_diagnostics(refused))
                 return WRONG_INPUT
         _drop(planned)
     done = [line for each in planned if (line := _done(each))]
@@ -199,7 +199,7 @@ def _done(planned: _Planned) -> str:
 def _omitted(order: Order, planned: _Planned) -> str:
     assert planned.part is not None
     if not order.passthrough:
-        return printing.left_out(planned.part[1], False)
+        return printing.omitted_note(planned.part[1], False)
     count = len(planned.part[1].others) - len(planned.others)
     if not count:
         return ""

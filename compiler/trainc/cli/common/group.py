@@ -76,16 +76,16 @@ class LazyGroup(click.Group):
             return None
         module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
         command: Command | click.Command = import_module(f"{self.package}.{module}").command
-        return command if isinstance(command, click.Command) else command.of_click(cmd_name)
+        return command if isinstance(command, click.Command) else command.click_command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest command for an unknown one, except during completion."""
         if args and args[0] not in self.names and not ctx.resilient_parsing:
-            from trainc.base.nearest import nearest
+            from trainc.base.nearest import nearest_name
 
-            near = self.habits.get(args[0]) or nearest(args[0], self.names)
+            near = self.habits.get(args[0]) or nearest_name(args[0], self.names)
             hint = f' Did you mean "{near}"?' if near else f" The commands are {', '.join(self.names)}."
             ctx.fail(f'Unknown command "{args[0]}".{hint}')
         return super().resolve_command(ctx, args)

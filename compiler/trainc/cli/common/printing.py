@@ -91,7 +91,7 @@ def with_unknown(result: Compilation) -> Compilation:
     """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
     from trainc.kueue import findings
 
-    return result.saying(findings.undecided_notes((job.plan for job in result.jobs), result.others))
+    return result.with_diagnostics(findings.undecided_notes((job.plan for job in result.jobs), result.others))
 
 
 def summary(compilation: Compilation) -> str:
@@ -113,7 +113,7 @@ def verdict(compilation: Compilation) -> str:
     """Return the summary with the number of files; without diagnostics, the number of checked objects."""
     from trainc.base.plural import plural
 
-    others = not_compiled(compilation)
+    others = unsupported_note(compilation)
     if counted := summary(compilation):
         # A run that an invalid trainc.yaml or command line ends reads no file.
         files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
@@ -122,7 +122,7 @@ def verdict(compilation: Compilation) -> str:
     return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
 
 
-def not_compiled(compilation: Compilation) -> str:
+def unsupported_note(compilation: Compilation) -> str:
     """Return a sentence with the numbers of PyTorchJobs and other training jobs that are not compiled, if any."""
     if not compilation.others:
         return ""
@@ -131,9 +131,9 @@ def not_compiled(compilation: Compilation) -> str:
     return training_jobs.not_compiled(compilation.others)
 
 
-def left_out(result: Compilation, passthrough: bool) -> str:
+def omitted_note(result: Compilation, passthrough: bool) -> str:
     """Return lines about the documents that a build leaves out."""
-    others = not_compiled(result)
+    others = unsupported_note(result)
     if passthrough or not result.others:
         return others
     from trainc.base.plural import plural

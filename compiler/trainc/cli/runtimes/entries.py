@@ -26,7 +26,7 @@ class RuntimeEntries(NamedTuple):
     """Whether trainc.yaml forbids built-in runtimes."""
 
     @property
-    def usable(self) -> list[LibraryEntry]:
+    def usable_entries(self) -> list[LibraryEntry]:
         """The runtimes that a TrainJob may use."""
         from trainc.pipeline.library import BUILT_IN
 
@@ -47,7 +47,9 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     meter.check()
     printing.report_skipped(found.skipped, verbose=run.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
-    return RuntimeEntries(_without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
+    return RuntimeEntries(
+        _without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None
+    )
 
 
 def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:

@@ -52,10 +52,10 @@ def export(names: tuple[str, ...], folder: str | None) -> int:
 
 
 def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
     from trainc.source.printable import escape
 
-    near = nearest(name, names)
+    near = nearest_name(name, names)
     hint = f' Did you mean "{near}"?' if near else " `trainc runtimes list` lists them."
     return click.UsageError(f'No built-in runtime "{escape(name)}".{hint}')
 

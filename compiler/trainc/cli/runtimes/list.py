@@ -31,7 +31,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
     PATH is files, folders or -; the default is the project or the current folder.
     """
     found = search(paths, run)
-    known = [(entry, runtime) for entry in found.usable if (runtime := entry.conform()[0])]
+    known = [(entry, runtime) for entry in found.usable_entries if (runtime := entry.conform()[0])]
     if form == "json":
         import json
 
@@ -44,7 +44,9 @@ def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
         printing.write("".join(f"{line}\n" for row in folded([header, *rows], terminal()) for line in row))
-    return report([*found.diagnostics, *(diagnostic for entry in found.usable for diagnostic in entry.conform()[1])])
+    return report(
+        [*found.diagnostics, *(diagnostic for entry in found.usable_entries for diagnostic in entry.conform()[1])]
+    )
 
 
 def _row(entry: LibraryEntry, runtime: Runtime) -> tuple[str, ...]:

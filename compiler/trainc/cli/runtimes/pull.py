@@ -58,7 +58,7 @@ def _not_a_list(data: bytes) -> Diagnostic:
         message = "the answer is not a valid JSON list"
     else:
         message = f'the answer is not JSON: it starts with "{start}"'
-    return Diagnostic.of(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))
+    return Diagnostic.declared(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))
 
 
 command = Command(

@@ -38,13 +38,13 @@ def _as_written(document: Document) -> str:
 
 
 def _missing_runtime(name: str, names: set[str]) -> Diagnostic:
-    from trainc.base.nearest import nearest, use
+    from trainc.base.nearest import nearest_name, use
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.passes import resolve
 
-    near = nearest(name, sorted(names))
+    near = nearest_name(name, sorted(names))
     help = f"did you mean {near}?" if near else use(sorted(names))
-    return Diagnostic.of(resolve.missing_runtime.declared, f'no runtime "{name}"', help, phase="read")
+    return Diagnostic.declared(resolve.missing_runtime.declared, f'no runtime "{name}"', help, phase="read")
 
 
 command = Command(

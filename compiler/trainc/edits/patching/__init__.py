@@ -42,7 +42,7 @@ class Patches:
         """The faults of the patches, and of their application."""
         self._of_kind: dict[str, list[Patch]] = {}
         self._used: set[int] = set()
-        self._of_jobset: dict[Identity, JobSetPatches] = {}
+        self._jobset_patches: dict[Identity, JobSetPatches] = {}
         """The patches of the JobSets, by the identities of their TrainJobs' documents."""
         found = list(read_items(environment, files_of, budget=meter.budget, follow_links=follow_links))
         for patch in found:
@@ -61,11 +61,11 @@ class Patches:
         """The identities of the texts of all valid patches."""
         return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
 
-    def apply(self, documents: Iterable[Document]) -> list[Document]:
+    def apply_all(self, documents: Iterable[Document]) -> list[Document]:
         """Return documents with all patches that match them."""
-        return [*map(self.one, documents)]
+        return [*map(self.apply, documents)]
 
-    def one(self, document: Document) -> Document:
+    def apply(self, document: Document) -> Document:
         """Return a document with all patches that match it."""
         source = document.value
         kind = source["kind"]
@@ -80,19 +80,19 @@ class Patches:
                 labels = {name: setting.value for name, setting in self.environment.labels.items()}
                 annotations = {name: setting.value for name, setting in self.environment.annotations.items()}
                 patches = JobSetPatches(of_jobset, labels, annotations, self.meter.budget)
-                self._of_jobset[document.identity] = patches
+                self._jobset_patches[document.identity] = patches
         return document
 
-    def of_jobset(self, document: Document) -> JobSetPatches | None:
+    def jobset_patches(self, document: Document) -> JobSetPatches | None:
         """Return the patches of the JobSet of a TrainJob; None without any."""
-        return self._of_jobset.get(document.identity)
+        return self._jobset_patches.get(document.identity)
 
-    def unused(self) -> Iterator[Diagnostic]:
+    def unused_patches(self) -> Iterator[Diagnostic]:
         """Yield a warning for each patch that matches no object of the run."""
         for patches in self._of_kind.values():
             for patch in patches:
                 if id(patch) not in self._used:
-                    yield Diagnostic.of(
+                    yield Diagnostic.declared(
                         UNUSED_PATCH,
                         f"{patch.name} matches no {patch.target.kind}",
                         "fix its target, or remove the patch",

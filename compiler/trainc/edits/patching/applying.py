@@ -99,8 +99,8 @@ def _identity_error(patch: Patch, edit: Edit, path: Path, after: Any) -> PatchEr
 
 def failure(patch: Patch, error: PatchError, object: Place) -> Diagnostic:
     """Return the diagnostic for a patch that cannot be applied to an object."""
-    id = ObjectId.of(object.document.value)
-    return Diagnostic.of(
+    id = ObjectId.from_manifest(object.document.value)
+    return Diagnostic.declared(
         PATCH_FAILED,
         f"{patch.name} cannot be applied: {error}",
         error.help,
@@ -112,7 +112,7 @@ def failure(patch: Patch, error: PatchError, object: Place) -> Diagnostic:
 
 def too_large(patch: Patch, error: TooLargeError, budget: Budget) -> Diagnostic:
     """Return the diagnostic for operations that process more values than the budget has."""
-    over = budget.exceeded(VALUES, budget.limits[VALUES] + 1)  # without a maximum, there is no such error
+    over = budget.excess(VALUES, budget.limits[VALUES] + 1)  # without a maximum, there is no such error
     assert over is not None
     help = over.help.replace("pass fewer files or folders", "copy smaller values")
     return over._replace(place=patch.at(error.path), help=help)

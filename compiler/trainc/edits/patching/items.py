@@ -89,7 +89,7 @@ def _patch(setting: Setting, document: Document, budget: Budget) -> Patch | Diag
         if isinstance(value, dict):
             merges.check(value)
             return patch
-        over = budget.exceeded("operations of a patch", len(value))
+        over = budget.excess("operations of a patch", len(value))
         if over is not None:
             help = over.help.replace("pass fewer files or folders", "use a strategic merge patch")
             return over._replace(place=Place(document), field=_field(setting), help=help)
@@ -143,7 +143,7 @@ def _document_in_file(
     if os.path.isabs(written) or not is_within(target, resolved(root or ".")):
         message = f'the path of a patch must be relative and inside the root, not "{written}"'
         help = "move the file into the repository"
-        return Diagnostic.of(SETTINGS_PATH, message, help, field=f"{_field(setting)}.path", place=place)
+        return Diagnostic.declared(SETTINGS_PATH, message, help, field=f"{_field(setting)}.path", place=place)
     path = os.path.normpath(os.path.join(folder, written))
     if not os.path.isabs(setting.place.document.file):
         path = os.path.relpath(path)  # messages show the path as they show that of trainc.yaml
@@ -165,7 +165,7 @@ def _document_in_file(
 
 
 def _invalid(setting: Setting, message: str, help: str, place: Place | None = None) -> Diagnostic:
-    return Diagnostic.of(INVALID_PATCH, message, help, field=_field(setting), place=place)
+    return Diagnostic.declared(INVALID_PATCH, message, help, field=_field(setting), place=place)
 
 
 def _field(setting: Setting) -> str:

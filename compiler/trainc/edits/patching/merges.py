@@ -44,11 +44,11 @@ def check(patch: Tree) -> None:
 
 
 def _check_directive(key: str, value: Any, path: Path) -> None:
-    from trainc.base.nearest import nearest, suggestion_or
+    from trainc.base.nearest import nearest_name, suggestion_or
 
     name = key.partition("/")[0]
     if name not in DIRECTIVES or (name in (ORDER, DELETE)) != ("/" in key):
-        near = nearest(name, DIRECTIVES)
+        near = nearest_name(name, DIRECTIVES)
         form = f"{near}/<list>" if near in (ORDER, DELETE) else near
         help = f"did you mean {form}?" if near else f"use one of {', '.join(DIRECTIVES)}"
         raise PatchError(f"unknown directive {key}", help, path, key=True)
@@ -105,7 +105,7 @@ class _Walk:
     def _field(self, name: str) -> tuple[str, str]:
         """Return the names of a field in the object before and in the patch, which are the same."""
         self.list = self.into.find(name) if self.into is not None else None
-        self.into = self.into.inner(self.list) if self.into is not None and self.list is not None else None
+        self.into = self.into.inner_struct(self.list) if self.into is not None and self.list is not None else None
         if isinstance(self.patch, dict) and self.patch.get(PATCH) == "replace":
             self._replaced()
         elif name not in self.patch and any(f"{directive}/{name}" in self.patch for directive in (ORDER, DELETE)):

@@ -111,14 +111,18 @@ class _Types:
             item: Any = self._resolved(schema["items"])
             keys = schema.get("x-kubernetes-list-map-keys", ())
             strategy = "merge" if schema.get("x-kubernetes-list-type") in ("map", "set") else ""
-            return GoField("slice", self._kept(f"{path}[]", item), strategy=strategy, mergeKey=next(iter(keys), ""))
+            return GoField(
+                "slice", self._kept_type(f"{path}[]", item), strategy=strategy, mergeKey=next(iter(keys), "")
+            )
         if "additionalProperties" in schema:
             values = schema["additionalProperties"]
             each = self._field(f"{path}.{EACH}", values) if isinstance(values, dict) else GoField("")
             return GoField("map", each.of if each.kind in ("ptr", "struct") else "")
-        return GoField("ptr", self._kept(path, schema)) if "properties" in schema else GoField(schema.get("type", ""))
+        return (
+            GoField("ptr", self._kept_type(path, schema)) if "properties" in schema else GoField(schema.get("type", ""))
+        )
 
-    def _kept(self, path: str, schema: Tree) -> str:
+    def _kept_type(self, path: str, schema: Tree) -> str:
         if "properties" in schema:
             self._schemas[path] = schema
         return path

@@ -54,10 +54,10 @@ class WrittenValue:
         if path == NAMESPACE and self.environment.namespace is not None:
             return self.environment.namespace.place
         if path[1:2] in (("labels",), ("annotations",)):
-            return self._of_metadata(path)
+            return self._metadata_source(path)
         return path
 
-    def _of_metadata(self, path: Path) -> Place | Path:
+    def _metadata_source(self, path: Path) -> Place | Path:
         """Return the source of a label or an annotation, or of the mapping of all of them."""
         key = str(path[1])
         settings = self.environment.labels if key == "labels" else self.environment.annotations
@@ -132,14 +132,14 @@ class Transformation:
         scopes = namespaced_kinds(documents)
 
         def with_namespace(document: Document) -> Document:
-            id = ObjectId.of(document.value)
+            id = ObjectId.from_manifest(document.value)
             if id.namespace or not is_namespaced(id, scopes) or _metadata(document.value) is None:
                 return document
             return self._edited(document, put(document.value, NAMESPACE, setting.value))
 
         return [*map(with_namespace, documents)]
 
-    def unmatched(self) -> Iterator[Diagnostic]:
+    def unmatched_images(self) -> Iterator[Diagnostic]:
         """Yield a warning for each item of `images` that has matched no image so far."""
         for index, item in enumerate(self.environment.images):
             if index not in self._matched:

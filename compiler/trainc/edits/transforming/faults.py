@@ -48,7 +48,7 @@ def duplicate_sources(diagnostic: Diagnostic, document: Document, first: Documen
 
 def source_name(document: Document) -> str:
     """Return the namespace and name of an object in its file: `team/train`."""
-    id = ObjectId.of(document.unedited)
+    id = ObjectId.from_manifest(document.unedited)
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
@@ -131,10 +131,10 @@ def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnos
     documents = list(others)
     scopes = namespaced_kinds(documents)
     for document in documents:
-        id = ObjectId.of(document.value)
+        id = ObjectId.from_manifest(document.value)
         if id.namespace in ("", setting.value) or not is_namespaced(id, scopes):
             continue
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             OTHER_NAMESPACE,
             f'{id.kind} "{id.name}" stays in its own namespace "{id.namespace}", not in "{setting.value}"',
             "remove its namespace, or exclude the file from the environment",

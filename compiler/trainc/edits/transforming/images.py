@@ -132,4 +132,4 @@ def unmatched_item(item: Image, names: Iterable[str]) -> Diagnostic:
     if isinstance(get(place.document.value, (*place.path, "name")), str):
         place = place._replace(path=(*place.path, "name"))
     message = f'no TrainJob and no runtime has the image "{item.name}"'
-    return Diagnostic.of(UNMATCHED_IMAGE, message, help, field=field_of(place.path), place=place)
+    return Diagnostic.declared(UNMATCHED_IMAGE, message, help, field=field_of(place.path), place=place)

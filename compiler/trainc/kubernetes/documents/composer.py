@@ -173,7 +173,7 @@ class _Composer:
                 key = value if fresh else self._key(frame, value, event)
                 continue
             if value.__class__ is float:
-                value = self._finite(value, event)
+                value = self._finite_number(value, event)
             if mapping is None:
                 sequence.append(value)
             elif key is _MERGE:
@@ -280,7 +280,7 @@ class _Composer:
                 raise self._error(event, composer_messages.NOT_MERGEABLE)
             for key in source:
                 if key in mapping:
-                    raise self._unmergeable(frame, key, frame.merge or event)
+                    raise self._merge_error(frame, key, frame.merge or event)
             mapping.update(source)
             frame.merged.update(source)
 
@@ -302,7 +302,7 @@ class _Composer:
             self.anchors[event.anchor] = Anchor(value, open=False)
         return value
 
-    def _finite(self, value: float, event: Event) -> int | float:
+    def _finite_number(self, value: float, event: Event) -> int | float:
         if not isfinite(value):
             raise self._error(event, composer_messages.NOT_FINITE)
         return json_number(value)
@@ -328,7 +328,7 @@ class _Composer:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
         return self._error(event, composer_messages.duplicate(key, written), since=self._line_of(key))
 
-    def _unmergeable(self, frame: _Frame, key: str, event: Event) -> YamlError:
+    def _merge_error(self, frame: _Frame, key: str, event: Event) -> YamlError:
         if key in frame.merged:
             return self._error(event, composer_messages.merged_twice(key))
         return self._error(event, composer_messages.late_merge(key), since=self._line_of(key))

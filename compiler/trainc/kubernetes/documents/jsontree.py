@@ -71,15 +71,15 @@ class JsonNode:
     def find(self, part: str | int) -> JsonField | None:
         """Return a field or item; the text after it is not read."""
         self._read(part)
-        return self._field(part) if self._has(part) else None
+        return self._field(part) if self._has_field(part) else None
 
-    def near(self, begin: int, end: int) -> list[JsonField]:
+    def fields_between(self, begin: int, end: int) -> list[JsonField]:
         """Return the items of a list between two indices, and the item before them."""
         self._read(_NEVER, end)
         first = max(bisect_right(self._starts, begin) - 2, 0)
         return [self._field(number) for number in range(first, bisect_right(self._starts, end))]
 
-    def _has(self, part: str | int) -> bool:
+    def _has_field(self, part: str | int) -> bool:
         if self.sequence and isinstance(part, int):
             return 0 <= part < len(self._starts)
         return part in self._keys
@@ -93,7 +93,7 @@ class JsonNode:
 
     def _read(self, part: str | int, end: int = -1) -> None:
         """Continue reading to the field or item, or to the first one after an index; otherwise to the end."""
-        if self.sequence is None or self._has(part) or (self._starts and 0 <= end < self._starts[-1]):
+        if self.sequence is None or self._has_field(part) or (self._starts and 0 <= end < self._starts[-1]):
             return
         if self._scanning is None:
             self._scanning = self._scan()

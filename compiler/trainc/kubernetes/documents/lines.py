@@ -27,7 +27,7 @@ class Lines:
     def __len__(self) -> int:
         return self._before[-1] + 1
 
-    def of(self, index: int) -> tuple[int, int]:
+    def position(self, index: int) -> tuple[int, int]:
         """Return the line of a character, and the index at which that line starts."""
         block = min(index // _BLOCK, len(self._before) - 1)
         line = self._before[block] + self._text.count("\n", block * _BLOCK, index) + 1

@@ -94,7 +94,7 @@ def extent(text: str, path: tuple[str | int, ...]) -> tuple[int, int] | None:
 
 def place_of(text: str, index: int) -> tuple[int, int]:
     """Return the 1-based line and column of a character; a byte order mark occupies no column."""
-    line, begin = lines(text).of(index)
+    line, begin = lines(text).position(index)
     invisible = line == 1 and index > 0 and text.startswith("\ufeff")
     return line, index - begin + 1 - invisible
 
@@ -214,7 +214,9 @@ class _Reading(NamedTuple):
                         break
 
 
-def _walk(text: str, path: tuple[str | int, ...]) -> tuple[PositionNode | JsonNode, PositionedKey | JsonField | None, bool]:
+def _walk(
+    text: str, path: tuple[str | int, ...]
+) -> tuple[PositionNode | JsonNode, PositionedKey | JsonField | None, bool]:
     """Return the deepest existing value on a path, its field, and whether the path ends there."""
     reading = _reading_of(text)
     node, field = reading.root, None

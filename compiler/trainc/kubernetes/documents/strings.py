@@ -81,7 +81,7 @@ def in_literal(text: str, scalar: Scalar, chunk: Chunk) -> Chunk | None:
     if scalar.style != "|":
         return None
     known = lines(text)
-    line = known.of(text.find("\n", scalar.begin) + 1)[0] + chunk.line - 1
+    line = known.position(text.find("\n", scalar.begin) + 1)[0] + chunk.line - 1
     last = line + chunk.text.rstrip("\n").count("\n")
     if last > len(known):
         return None

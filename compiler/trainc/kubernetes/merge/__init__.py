@@ -124,7 +124,7 @@ def _merge_items(original: list[Any], patch: list[Any], field: GoField, items: S
     server, listed = _directed_items(original, patch, field.mergeKey)
     merged = list(server)
     at = Positions(key_of(item, field.mergeKey) for item in server)
-    in_order, last = at.distinct and not any(PATCH in item for item in server), -1
+    in_order, last = at.are_distinct and not any(PATCH in item for item in server), -1
     for item in listed:
         key = key_of(item, field.mergeKey)
         index = at.find(key)
@@ -247,7 +247,7 @@ def _list_name(key: str, directive: str) -> str:
 
 
 def _inner_struct(into: Struct | None, field: GoField) -> Struct | None:
-    return into.inner(field) if into is not None else None
+    return into.inner_struct(field) if into is not None else None
 
 
 def _field(into: Struct | None, name: str) -> GoField:

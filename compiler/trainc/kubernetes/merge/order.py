@@ -66,7 +66,7 @@ class Positions:
         self._size += 1
 
     @property
-    def distinct(self) -> bool:
+    def are_distinct(self) -> bool:
         """Whether all keys are scalars, and differ."""
         return len(self._first) == self._size
 

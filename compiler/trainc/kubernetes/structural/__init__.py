@@ -16,7 +16,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, SchemaNode, SchemaViolations, String
+from trainc.kubernetes.structural.nodes import (
+    Anything,
+    Integer,
+    IntOrString,
+    Metadata,
+    SchemaNode,
+    SchemaViolations,
+    String,
+)
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.base.nearest import nearest
+from trainc.base.nearest import nearest_name
 from trainc.base.plural import plural
 from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_meant
@@ -141,7 +141,7 @@ def out_of_range(
 
 def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     """Return the violation for an unsupported string."""
-    meant = nearest(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
+    meant = nearest_name(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
     choices = listed([shown(a) for a in allowed], "or")
     return Violation.at(
         path,
@@ -209,7 +209,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     known = list(schema.get("properties", {}))
     if space := spaces.leading_space(name):
         help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
-    elif searched and (meant := nearest(name, known, likeness=_ALIKE) or _field_ending_with(name, known)):
+    elif searched and (meant := nearest_name(name, known, likeness=_ALIKE) or _field_ending_with(name, known)):
         help = f"did you mean {meant}?"
     elif searched and (home := _home(name, root)):
         help = f"did you mean {field_of(home)}?"

@@ -59,7 +59,7 @@ def pod_term(violations: PodViolations, at: At, value: Tree) -> None:
         if key:
             violations.bad_key((at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
-            violations.missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
+            violations.report_missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
 
 
 def _namespace(violations: PodViolations, at: At, value: str, field: str) -> None:

@@ -48,7 +48,9 @@ def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
         here = (at, index)
         name = claim.get("name")
         if not name:
-            violations.missing((here, "name"), "use the name of one of the pod's claims", field=cluster_field(here))
+            violations.report_missing(
+                (here, "name"), "use the name of one of the pod's claims", field=cluster_field(here)
+            )
             continue
         if request := claim.get("request"):
             label(violations, (here, "request"), request)

@@ -106,7 +106,7 @@ def _access_modes(violations: PodViolations, at: At, spec: Tree) -> None:
     modes = spec.get("accessModes")
     here = (at, "accessModes")
     if not modes:
-        violations.missing(here, "add access modes, such as accessModes: [ReadWriteOnce]")
+        violations.report_missing(here, "add access modes, such as accessModes: [ReadWriteOnce]")
         return
     for index, mode in enumerate(modes):
         if mode not in ACCESS_MODES:

@@ -70,7 +70,7 @@ class PodViolations:
         places = tuple((label, path_of(there)) for label, there in related)
         self.violations.append(Violation.at(path_of(at), declared, message, help, field=field, key=key, related=places))
 
-    def missing(self, at: At, help: str = "", *, field: str = "") -> None:
+    def report_missing(self, at: At, help: str = "", *, field: str = "") -> None:
         """Report a required field that is missing or empty."""
         assert at is not None
         parent, key = at
@@ -236,7 +236,7 @@ def required_fields(violations: PodViolations, at: At, value: Tree, *keys: str) 
     """Report each field that a mapping lacks or leaves empty."""
     for key in keys:
         if not value.get(key):
-            violations.missing((at, key))
+            violations.report_missing((at, key))
 
 
 SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -104,7 +104,7 @@ def containers(violations: PodViolations, at: At, pod: Tree) -> None:
     if with_ports:
         _on_the_host(violations, at, pod)
     if not pod.get("containers"):
-        violations.missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
+        violations.report_missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
 def check_name_image_and_mounts(violations: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
@@ -129,9 +129,9 @@ def one_by_one(violations: PodViolations, at: At, container: Tree) -> None:
 
 def _incomplete_container(violations: PodViolations, at: At, container: Tree) -> None:
     if not container.get("name"):
-        violations.missing((at, "name"), "name the container, for example main")
+        violations.report_missing((at, "name"), "name the container, for example main")
     if not container.get("image"):
-        violations.missing((at, "image"), "set the image with its tag")
+        violations.report_missing((at, "image"), "set the image with its tag")
 
 
 def _same_name(violations: PodViolations, at: At, name: str, first: At) -> None:

@@ -80,7 +80,7 @@ def field_ref(violations: PodViolations, at: At, ref: Tree, readable: Collection
     if version == "v1" and (path == INDEX or _OLD_NAMES.get(path, path) in readable):
         return
     if not path:
-        violations.missing((at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
+        violations.report_missing((at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
     elif version != "v1":
         violations.report(
             ENV_FIELD,
@@ -145,7 +145,7 @@ def _name(violations: PodViolations, at: At, name: str) -> None:
     if not names.is_relaxed_env_var_name(name):
         return
     if not name:
-        violations.missing(at, "name the variable, for example NCCL_DEBUG")
+        violations.report_missing(at, "name the variable, for example NCCL_DEBUG")
         return
     invalid = next(character for character in name if not " " <= character <= "~" or character == "=")
     violations.report(
@@ -171,7 +171,7 @@ def _object(violations: PodViolations, at: At, name: str, *, as_prefix: bool = T
     if name:
         violations.bad_name(at, name, "subdomain")
     else:
-        violations.missing(at, "set the name of the object that has the value")
+        violations.report_missing(at, "set the name of the object that has the value")
 
 
 def _key_ref(violations: PodViolations, at: At, ref: Tree) -> None:
@@ -183,7 +183,7 @@ def _key_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     if not names.is_config_map_key(key):
         return
     if not key:
-        violations.missing((at, "key"), "set the key that has the value")
+        violations.report_missing((at, "key"), "set the key that has the value")
         return
     violations.report(
         INVALID_NAME,
@@ -199,7 +199,7 @@ def _file_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     from trainc.kubernetes.validation import mounts
 
     if not ref.get("path"):
-        violations.missing((at, "path"), "set the path of the file in the volume")
+        violations.report_missing((at, "path"), "set the path of the file in the volume")
     elif ".." in ref["path"].split("/"):
         violations.report(
             mounts.SUB_PATH,
@@ -208,7 +208,7 @@ def _file_ref(violations: PodViolations, at: At, ref: Tree) -> None:
             "use a path inside the volume, without ..",
         )
     if not ref.get("key"):
-        violations.missing((at, "key"), "set the name of the variable in the file")
+        violations.report_missing((at, "key"), "set the name of the variable in the file")
     else:
         _name(violations, (at, "key"), ref["key"])
 
@@ -220,7 +220,7 @@ def _file_volume(violations: PodViolations, at: At, name: str) -> None:
 
     volume = next((v for v in violations.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
-        violations.missing(at, "set the name of the emptyDir volume that has the file")
+        violations.report_missing(at, "set the name of the emptyDir volume that has the file")
     elif names.is_dns1123_label(name):
         violations.bad_name(at, name, "label")
     elif volume is None:
@@ -257,11 +257,11 @@ def _check_subscript(violations: PodViolations, at: At, path: str, readable: Col
 
 
 def _unsupported_field(violations: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
 
     if path in _KEYED:
         help = f"use a single {path.removeprefix('metadata.')[:-1]}: {path}['KEY']"
-    elif near := nearest(path, readable, likeness=0.8):
+    elif near := nearest_name(path, readable, likeness=0.8):
         help = f"did you mean {near}?"
     else:
         help = f"use one of {listed(sorted(readable))}, or a single label or annotation: metadata.labels['KEY']"
@@ -269,14 +269,14 @@ def _unsupported_field(violations: PodViolations, at: At, path: str, readable: C
 
 
 def _unsupported_resource(violations: PodViolations, at: At, resource: str) -> None:
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
 
     if not resource:
-        violations.missing(at, "set a resource, for example resource: limits.cpu")
+        violations.report_missing(at, "set a resource, for example resource: limits.cpu")
         return
     if "gpu" in resource.lower():
         help = "set the number of GPUs as the variable's value"
-    elif near := nearest(resource, RESOURCES, likeness=0.75):
+    elif near := nearest_name(resource, RESOURCES, likeness=0.75):
         help = f"did you mean {near}?"
     else:
         help = f"use one of {listed(list(RESOURCES))}, or huge pages; set any other number as the variable's value"

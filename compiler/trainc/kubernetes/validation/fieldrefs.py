@@ -45,7 +45,7 @@ def pod_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
     path = ref.get("fieldPath")
     here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
-        violations.missing(here, "set a pod field, for example metadata.name", field=cluster_field(field))
+        violations.report_missing(here, "set a pod field, for example metadata.name", field=cluster_field(field))
         return
     name, subscript = split(path)
     if (ref.get("apiVersion") or "v1") != "v1":
@@ -89,9 +89,9 @@ def resource_field(violations: PodViolations, at: At, ref: Tree, named: At) -> N
     unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
         if unnamed:
-            violations.missing((at, "containerName"), field=cluster_field(named, "containerName"))
+            violations.report_missing((at, "containerName"), field=cluster_field(named, "containerName"))
         elif not resource:
-            violations.missing(
+            violations.report_missing(
                 (at, "resource"),
                 "set a resource, for example limits.memory",
                 field=cluster_field(named, "resource"),

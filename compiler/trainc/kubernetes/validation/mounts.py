@@ -91,9 +91,9 @@ def _mount(violations: PodViolations, at: At, mount: Tree, container: Tree, plac
 
 def _incomplete_mount(violations: PodViolations, at: At, mount: Tree) -> None:
     if not mount.get("name"):
-        violations.missing((at, "name"), "set the name of a volume of the pod")
+        violations.report_missing((at, "name"), "set the name of a volume of the pod")
     if not mount.get("mountPath"):
-        violations.missing((at, "mountPath"), "set the path in the container, for example mountPath: /data")
+        violations.report_missing((at, "mountPath"), "set the path in the container, for example mountPath: /data")
 
 
 def _duplicate_path(violations: PodViolations, at: At, path: str, first: At) -> None:
@@ -183,9 +183,9 @@ def _devices(violations: PodViolations, at: At, devices: list[Tree]) -> None:
         if name:
             _device(violations, (here, "name"), name, names)
         else:
-            violations.missing((here, "name"), "set the name of a volume with a claim")
+            violations.report_missing((here, "name"), "set the name of a volume with a claim")
         if not path:
-            violations.missing((here, "devicePath"), "set the device path, for example devicePath: /dev/xvda")
+            violations.report_missing((here, "devicePath"), "set the device path, for example devicePath: /dev/xvda")
         elif ".." in path.split("/"):
             violations.report(
                 BLOCK_DEVICE,

@@ -34,7 +34,7 @@ _status: Final = one_of("True", "False", "Unknown")
 def managed_by(violations: PodViolations, at: At, value: str) -> None:
     """Check the controller that manages the Job: a domain and a path."""
     if not value:
-        violations.missing(at, "set a controller, as in acme.io/jobs, or remove the field")
+        violations.report_missing(at, "set a controller, as in acme.io/jobs, or remove the field")
         return
     if names.is_domain_prefixed_path(value):
         violations.report(
@@ -97,7 +97,7 @@ def failure_rule(violations: PodViolations, at: At, rule: Tree, containers: list
     """Check one rule: an action, and either exit codes or conditions."""
     action = rule.get("action")
     if not action:
-        violations.missing((at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
+        violations.report_missing((at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
     elif action not in ACTIONS:
         violations.not_allowed((at, "action"), action, ACTIONS)
     elif action == "FailIndex" and "backoffLimitPerIndex" not in violations.job:
@@ -131,7 +131,7 @@ def exit_codes(violations: PodViolations, at: At, codes: Tree, containers: list[
     """Check a rule's exit codes and the container that they belong to."""
     operator, values = codes.get("operator"), codes.get("values") or []
     if not operator:
-        violations.missing((at, "operator"), "add `operator: In` or `operator: NotIn`")
+        violations.report_missing((at, "operator"), "add `operator: In` or `operator: NotIn`")
     elif operator not in OPERATORS:
         violations.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
@@ -174,7 +174,7 @@ def success_policy(violations: PodViolations, at: At, policy: Tree) -> None:
         return
     rules = policy.get("rules") or ()
     if not rules:
-        violations.missing((at, "rules"), "add a rule, or remove the policy")
+        violations.report_missing((at, "rules"), "add a rule, or remove the policy")
     elif len(rules) > MAX_RULES:
         too_many(violations, (at, "rules"), len(rules), MAX_RULES)
     completions = violations.job.get("completions", 1)

@@ -32,7 +32,7 @@ def ports(violations: PodViolations, at: At, ports: list[Tree]) -> None:
         if port.get("containerPort"):
             _number(violations, (here, "containerPort"), port["containerPort"])
         else:
-            violations.missing((here, "containerPort"), "set the number that the container listens on")
+            violations.report_missing((here, "containerPort"), "set the number that the container listens on")
         if port.get("hostPort"):
             _number(violations, (here, "hostPort"), port["hostPort"])
         if "protocol" in port:

@@ -112,7 +112,7 @@ def _handler_count(violations: PodViolations, at: At, handlers: list[str], kinds
 
 def _exec(violations: PodViolations, at: At, action: Tree) -> None:
     if not action.get("command"):
-        violations.missing((at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]")
+        violations.report_missing((at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]")
 
 
 def _http_get(violations: PodViolations, at: At, action: Tree) -> None:

@@ -101,7 +101,7 @@ def _path(violations: PodViolations, at: At, value: Tree, named: At) -> None:
     if path := value.get("path"):
         files.path_in_volume(violations, (at, "path"), path, named=(named, "path"))
     else:
-        violations.missing((at, "path"), field=cluster_field(named, "path"))
+        violations.report_missing((at, "path"), field=cluster_field(named, "path"))
 
 
 def _unique_path(violations: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:

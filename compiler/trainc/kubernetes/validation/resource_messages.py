@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.nearest import nearest
+from trainc.base.nearest import nearest_name
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.validation.combinators import cluster_field
@@ -107,7 +107,7 @@ def _request_and_limit(
 
 def _name(name: str, owner: str) -> tuple[str, str]:
     """Return the message and the help for an invalid resource name."""
-    correction = CORRECTIONS.get(name.lower()) or nearest(name, COMMON, likeness=0.8)
+    correction = CORRECTIONS.get(name.lower()) or nearest_name(name, COMMON, likeness=0.8)
     if correction and (owner != "pods" or correction in OF_PODS):
         help = f"did you mean {correction}?"
     elif name.startswith("requests."):

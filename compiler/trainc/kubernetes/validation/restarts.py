@@ -45,7 +45,7 @@ def rules(violations: PodViolations, at: At, container: Tree) -> None:
         _enum(violations, ((here, index), "action"), rule.get("action"), ACTIONS)
         codes = rule.get("exitCodes")
         if codes is None:
-            violations.missing(
+            violations.report_missing(
                 ((here, index), "exitCodes"),
                 "set the exit codes, for example exitCodes: {operator: In, values: [42]}",
             )
@@ -96,7 +96,7 @@ def resize_policy_of_init(violations: PodViolations, at: At, policies: list[Tree
 def _enum(violations: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
     """Check a required enum."""
     if not value:
-        violations.missing(at, f"set it to {listed(list(allowed), 'or')}", field=field)
+        violations.report_missing(at, f"set it to {listed(list(allowed), 'or')}", field=field)
     elif value not in allowed:
         violations.not_allowed(at, value, allowed, field=field)
 

@@ -84,7 +84,7 @@ def spread_constraint(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one topology spread constraint."""
     _skew(violations, (at, "maxSkew"), value.get("maxSkew", 0))
     if not value.get("topologyKey"):
-        violations.missing((at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
+        violations.report_missing((at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
     when = value.get("whenUnsatisfiable", "")
     _when(violations, (at, "whenUnsatisfiable"), when)
     if "minDomains" in value:

@@ -50,7 +50,7 @@ def seccomp(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a seccomp profile: its type, and the file of a Localhost profile."""
     kind = value.get("type", "")
     if not kind:
-        violations.missing((at, "type"), "use type: RuntimeDefault")
+        violations.report_missing((at, "type"), "use type: RuntimeDefault")
     else:
         _profile(violations, (at, "type"), kind)
     if kind == "Localhost" and "localhostProfile" not in value:
@@ -73,7 +73,7 @@ def app_armor(violations: PodViolations, at: At, value: Tree) -> None:
     """Check an AppArmor profile: its type, and the name of a Localhost profile."""
     kind, name, place = value.get("type", ""), value.get("localhostProfile"), (at, "localhostProfile")
     if not kind:
-        violations.missing((at, "type"), "use type: RuntimeDefault")
+        violations.report_missing((at, "type"), "use type: RuntimeDefault")
     elif kind not in PROFILES:
         _profile(violations, (at, "type"), kind)
     elif kind != "Localhost":
@@ -115,7 +115,7 @@ def sysctls(violations: PodViolations, at: At, value: list[Tree]) -> None:
     for index, sysctl in enumerate(value):
         place, name = ((at, index), "name"), sysctl.get("name", "")
         if not name:
-            violations.missing(place)
+            violations.report_missing(place)
         elif len(name) > _MAX_SYSCTL or not _SYSCTL.fullmatch(name):
             message = f"{shown(name)} is not a valid sysctl name"
             violations.report(PATTERN, place, message, "use a name such as net.core.somaxconn")

@@ -88,7 +88,7 @@ def _gce(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a GCE disk, which the API server's errors call `persistentDisk`."""
     assert at is not None
     if not value.get("pdName"):
-        violations.missing((at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
+        violations.report_missing((at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
     field = cluster_field(at[0], "persistentDisk", "partition")
     _number(violations, (at, "partition"), value.get("partition", 0), field=field)
 
@@ -107,7 +107,7 @@ def _iscsi(violations: PodViolations, at: At, value: Tree) -> None:
     if "initiatorName" in value:
         _iscsi_name(violations, (at, "initiatorName"), value["initiatorName"], field=cluster_field(at, "initiatorname"))
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and "secretRef" not in value:
-        violations.missing((at, "secretRef"), "add the Secret for CHAP authentication")
+        violations.report_missing((at, "secretRef"), "add the Secret for CHAP authentication")
 
 
 def _iscsi_name(violations: PodViolations, at: At, value: str, *, field: str = "") -> None:

@@ -130,7 +130,7 @@ def _host_path(violations: PodViolations, at: At, value: Tree) -> None:
 
 def _secret(violations: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
-        violations.missing((at, "secretName"), "add secretName; only configMap uses `name`")
+        violations.report_missing((at, "secretName"), "add secretName; only configMap uses `name`")
     _files(violations, at, value)
 
 

@@ -45,7 +45,7 @@ def system(violations: PodViolations, at: At, value: Tree) -> None:
         if name:
             violations.not_allowed((at, "name"), name, _SYSTEMS, field=field_of(at))
         else:
-            violations.missing((at, "name"), "use name: linux, or remove os")
+            violations.report_missing((at, "name"), "use name: linux, or remove os")
         return
     context, here = violations.pod.get("securityContext") or {}, (spec, "securityContext")
     if name == "windows":

@@ -33,7 +33,7 @@ class Check(NamedTuple, Generic[P]):
             field = found.field
             if field is None:
                 field = field_of(found.place.path) if found.place else ""
-            yield Diagnostic.of(
+            yield Diagnostic.declared(
                 self.declared,
                 found.message,
                 found.help,

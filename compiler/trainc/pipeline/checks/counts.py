@@ -35,7 +35,7 @@ def is_below_one(count: Any) -> bool:
 def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
     """Yield the warnings about a TrainJob together with its patched runtime."""
     if not plan.jobs:
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             NO_JOBS,
             f'runtime "{plan.runtime.id.name}" has no replicatedJobs, so the TrainJob starts no pods',
             "add a replicated job to the runtime's template, or use another runtime",
@@ -51,7 +51,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
         if traits.launcher:
             as_node = plan.runtime.settings.get("runLauncherAsNode")
             outcome = "the launcher and one node start anyway" if as_node else "the launcher starts without nodes"
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             NODE_COUNT,
             f"numNodes must be at least 1, not 0: {outcome}",
             "set the number of nodes; to create a TrainJob that does not start yet, set `suspend: true`",
@@ -60,7 +60,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
     if is_below_one(processes):
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             PROCESS_COUNT,
             f"numProcPerNode must be at least 1, not {processes}: Trainer's next release rejects it",
             "set the number of processes per node, or remove the field to use the runtime's default",
@@ -81,7 +81,7 @@ def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
         return
     nodes = (runtime.policy or {}).get("numNodes")
     if is_below_one(nodes) and "elasticPolicy" not in runtime.settings:
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             NODE_COUNT,
             f"mlPolicy.numNodes must be at least 1, not {nodes}: the controller uses 1 instead",
             "set `numNodes: 1`, or remove the field",
@@ -93,7 +93,7 @@ def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
     processes = runtime.settings.get("numProcPerNode") if traits.launcher else None
     if is_below_one(processes):
         path = ("spec", "mlPolicy", runtime.framework, "numProcPerNode")
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             PROCESS_COUNT,
             f"{runtime.framework}.numProcPerNode must be at least 1, not {processes}: the nodes have no slots for "
             "processes",

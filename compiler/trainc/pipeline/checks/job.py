@@ -83,7 +83,7 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
         base: Path = (*JOBS_OF_JOBSET, index, "template")
         job, found = _checked(jobset, replicated)
         for violation in found:
-            yield _placed(jobset, JobFault(ObjectId.of(job), violation, base))
+            yield _placed(jobset, JobFault(ObjectId.from_manifest(job), violation, base))
         if odd_labels:
             from trainc.pipeline.checks import joblabels
 
@@ -93,7 +93,9 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
             continue
         pod = job["spec"]["template"]
         for violation in validation.pod_violations(pod):
-            yield JobFault(ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, *JOB.pods[0]))
+            yield JobFault(
+                ObjectId.from_manifest(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, *JOB.pods[0])
+            )
     if spec.get("volumeClaimPolicies"):
         from trainc.pipeline.checks import volumeclaims
 

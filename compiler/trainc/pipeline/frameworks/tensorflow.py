@@ -183,12 +183,12 @@ def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if TF_CONFIG is too long for a process: before it is written, because a count is cheap."""
     if plan.failed:
         return
-    sized = plan.sized().with_nodes_of_job()
+    sized = plan.with_replicas().with_nodes_of_job()
     tasks = roles(sized)
     size = 0 if is_single(sized, tasks) else max(config_size(sized, tasks, role) for role in tasks)
     size += len(f"{CONFIG}=")
     if size > limits.MAX_ARGUMENT:
-        yield Diagnostic.of(
+        yield Diagnostic.declared(
             limits.ARGUMENT_TOO_LONG,
             limits.too_long(f"variable {CONFIG}, including its name,", size),
             "use fewer nodes or shorter names, or set dynamicWorkers in the runtime",

@@ -47,10 +47,10 @@ class Interfaces(NamedTuple):
     excluded: bool
 
     @classmethod
-    def of(cls, text: str) -> Interfaces:
+    def parse(cls, text: str) -> Interfaces:
         """Parse the value.
 
-        >>> Interfaces.of("^=docker0,lo")
+        >>> Interfaces.parse("^=docker0,lo")
         Interfaces(names=('docker0', 'lo'), whole=True, excluded=True)
         """
         excluded, text = text.startswith("^"), text.removeprefix("^")
@@ -86,7 +86,7 @@ def conflicts(settings: Mapping[str, str], *, several: bool, one_network: bool) 
         if settings.get(switch) == "1" and settings.get(setting) and settings[setting] not in WITHOUT:
             message = f"{switch}=1 disables {transport}, so NCCL ignores {setting}={settings[setting]}"
             yield NcclConflict(setting, message, f"remove {switch} or {setting}")
-    nccl = Interfaces.of(settings.get(NCCL, ""))
+    nccl = Interfaces.parse(settings.get(NCCL, ""))
     if several and nccl.names and set(nccl.names) == {"lo"} and not nccl.excluded:
         yield NcclConflict(
             NCCL, f"{NCCL}={settings[NCCL]} is the loopback interface, which cannot reach other pods", POD_INTERFACE

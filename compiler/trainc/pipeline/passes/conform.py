@@ -139,7 +139,7 @@ def conform_lowered(plan: Plan) -> Plan:
         return plan.report(found)._replace(stopped=True)
     form, of_runtime = lowering.documents(document, front_end.lower(value))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
-    runtime = Runtime.of(of_runtime, of_runtime.value, as_go_type(template), level="")
+    runtime = Runtime.from_value(of_runtime, of_runtime.value, as_go_type(template), level="")
     return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
 
 
@@ -181,7 +181,7 @@ def conform_runtime(
 
     option   the name of the option that drops unknown fields with a warning
     """
-    subject = ObjectId.of(document.value)
+    subject = ObjectId.from_manifest(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
         written = drop_field(written, PROCESSES)
@@ -202,7 +202,7 @@ def conform_runtime(
         return None, (*found, *unknown_found)
     found += unknown_found
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime.of(document, value, as_go_type(template), level)
+    runtime = Runtime.from_value(document, value, as_go_type(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
     per_node = runtime.settings.get("numProcPerNode", 1)
@@ -260,7 +260,7 @@ def diagnose(
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
             or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
             or as_written(violation.help, place),
-            object=ObjectId.of(document.value),
+            object=ObjectId.from_manifest(document.value),
             field=violation.field,
             place=place,
         )

@@ -81,7 +81,7 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
-    searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.usable)
+    searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.usable_levels)
     option = plan.library.option_names.runtimes.format("PATH")
     yield Finding(
         message=f'{kind} "{name}" not found'
@@ -95,13 +95,13 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 
 def _hint(plan: Plan, kind: str, name: str) -> str:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
-    keys = [key for level in plan.library.usable for key in level.known()]
+    keys = [key for level in plan.library.usable_levels for key in level.known()]
     for other, namespace, found in keys:
         if found == name and other == kind:
             return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
         if found == name:
             return f"set `kind: {other}`: there is a {other} of that name; "
-    from trainc.base.nearest import nearest, use
+    from trainc.base.nearest import nearest_name, use
     from trainc.pipeline.runtime_owners import FORMER
 
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
@@ -110,7 +110,7 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
             "`trainc runtimes pull`; "
         )
     names = sorted({found for other, _, found in keys if other == kind})
-    if near := nearest(name, names, likeness=LIKENESS):
+    if near := nearest_name(name, names, likeness=LIKENESS):
         return f"did you mean {near}? "
     framework, _, _ = name.partition("-")
     names = [known for known in names if known.partition("-")[0] == framework] or names
@@ -122,7 +122,7 @@ def _forbidden(plan: Plan, setting: Place) -> Diagnostic:
     from trainc.pipeline.runtime_owners import origin
 
     name = plan.job.runtime_ref["name"]
-    found = Diagnostic.of(
+    found = Diagnostic.declared(
         BUILT_IN_RUNTIME,
         f'"{name}" is a built-in runtime ({origin(name)}), which runtimes.builtin forbids',
         f"pin it with `trainc runtimes export {name}` in a folder that trainc reads, or set `builtin: allow`",

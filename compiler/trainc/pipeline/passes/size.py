@@ -19,4 +19,4 @@ def size(plan: Plan) -> Plan:
     """Merge the resources, then set the pod counts."""
     if plan.runtime.policy is not None:
         plan = plan.with_resources(plan.trainers())
-    return plan.sized()
+    return plan.with_replicas()

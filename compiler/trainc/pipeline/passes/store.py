@@ -32,7 +32,7 @@ def store(plan: Plan) -> Plan:
     violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
     violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
-        return plan.refuse("jobset-schema", ObjectId.of(whole), violations)
+        return plan.refuse("jobset-schema", ObjectId.from_manifest(whole), violations)
     if plan.runtime.gang:
         from trainc.pipeline import schedulers
 

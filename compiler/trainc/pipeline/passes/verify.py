@@ -37,10 +37,10 @@ def verify(plan: Plan) -> Plan:
         from trainc.pipeline import schedulers
 
         for group, violations in schedulers.refused(plan):
-            plan = plan.refuse("build", ObjectId.of(group), violations)
+            plan = plan.refuse("build", ObjectId.from_manifest(group), violations)
     refused = list(jobset.violations(made))
     if refused:
-        plan = plan.refuse("jobset", ObjectId.of(made), refused)
+        plan = plan.refuse("jobset", ObjectId.from_manifest(made), refused)
     reported = {violation.path for violation in refused}
     for faults in (job.faults(made), images.faults(made)):
         found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
@@ -77,7 +77,7 @@ def _sizes(plan: Plan) -> Plan:
     made = plan.objects[0]
     of_hosts *= max((len(plan.containers(job)) for job in range(len(plan.jobs))), default=0)
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB + of_hosts) > LARGE:
-        plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))
+        plan = plan.refuse("jobset", ObjectId.from_manifest(made), limits.stored(made))
     for violation in limits.strings(made):
         plan = plan.refuse("job", job.first_job(made, plan.jobs[int(violation.path[2])]), [violation])
     return plan

@@ -79,7 +79,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
 def _compiled(trace: Trace, wanted: ObjectId) -> tuple[int, Tree]:
     """Return a compiled object and its position; the JobSet for an object that the cluster creates from it."""
     made = objects_of_a_job(trace.steps[-1].after)
-    position = next((number for number, tree in enumerate(made) if ObjectId.of(tree) == wanted), 0)
+    position = next((number for number, tree in enumerate(made) if ObjectId.from_manifest(tree) == wanted), 0)
     return position, made[position]
 
 
@@ -222,7 +222,7 @@ def _names(items: list[Tree] | None) -> list[str]:
 
 
 def _field_hint(name: str, known: list[str]) -> str:
-    from trainc.base.nearest import nearest
+    from trainc.base.nearest import nearest_name
 
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     return f"did you mean {near}?" if near else ""

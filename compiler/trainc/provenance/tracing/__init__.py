@@ -134,7 +134,9 @@ class Trace:
         source = self._source(step, path, value)
         if source is None:
             kind = str(value_at(step.after, (path[0], "kind")))
-            return Origin(self._around(number, path), stage_source(self.plan, step.stage, kind), step.stage, value)
+            return Origin(
+                self._enclosing_place(number, path), stage_source(self.plan, step.stage, kind), step.stage, value
+            )
         place = nearest_existing(source.place)
         by = source.by
         if not source.exact:
@@ -156,7 +158,7 @@ class Trace:
         if step.edit is not None and (source := self._patched(step.edit, path, value)) is not None:
             return source
         if value and isinstance(value, (dict, list)):
-            return self._within(step, path, value)
+            return self._step_source(step, path, value)
         cause = self._experiments.cause(OutputField(step.stage, path, step.after, value))
         if cause is None:
             return None
@@ -184,7 +186,7 @@ class Trace:
         there = self._merges[step.patch].path(path[1:])
         return None if there is None else self._source_at(owner, (*base, *there))
 
-    def _within(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
+    def _step_source(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
         """Return the source of the fields that a step wrote in a mapping or a list; of a copy, the original."""
         before = corresponding_path(step.after, path, step.before)
         operations = patch(GONE if before is None else value_at(step.before, before), value)
@@ -226,7 +228,7 @@ class Trace:
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
         return _Source(place, value_at(self.plan.job.value, path), by)
 
-    def _around(self, number: int, path: Path) -> Place:
+    def _enclosing_place(self, number: int, path: Path) -> Place:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
         outer = path[:-1]
         if (number, outer) not in self._enclosing:
@@ -237,7 +239,7 @@ class Trace:
             found = (
                 nearest_existing(source.place)
                 if source
-                else self._around(number, outer)
+                else self._enclosing_place(number, outer)
                 if outer
                 else self.plan.job.at()
             )

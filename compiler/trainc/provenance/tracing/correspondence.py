@@ -72,9 +72,9 @@ class Correspondence:
 
     def match(self, path: Path) -> Match:
         """Return the match of the value at a path."""
-        return self._around(path[:-1]).below(path[-1]) if path else self._root
+        return self._container_match(path[:-1]).below(path[-1]) if path else self._root
 
-    def _around(self, path: Path) -> Match:
+    def _container_match(self, path: Path) -> Match:
         """Return the match of a container, which is found once."""
         found = self._known.get(path)
         if found is None:

@@ -56,7 +56,7 @@ class Experiments:
         """Return the first field that the value depends on, else the innermost one that its presence depends on."""
         key = written.stage, written.path
         if key not in self._causes:
-            self._causes[key] = self._name(written) or self._first(written)
+            self._causes[key] = self._name(written) or self._first_cause(written)
         return self._causes[key]
 
     def _name(self, written: OutputField) -> FieldCause | None:
@@ -64,7 +64,7 @@ class Experiments:
         references = [fields for fields in self._ranks if fields.rank.reference] if is_name(written.path) else []
         return next(filter(None, (self._copied(written, fields) for fields in references)), None)
 
-    def _first(self, written: OutputField) -> FieldCause | None:
+    def _first_cause(self, written: OutputField) -> FieldCause | None:
         """Return the cause in the first rank that has one.
 
         The output also disappears without the containers of a template in which a stage writes. They are no cause.
@@ -74,7 +74,7 @@ class Experiments:
             if copied := self._copied(written, fields):
                 return copied
             found: list[InputField] = []
-            for remove, group in ((False, fields.changeable), (True, fields.removable(written.path))):
+            for remove, group in ((False, fields.changeable), (True, fields.removable_fields(written.path))):
                 for field, outcome in self._effective(written, group, remove=remove):
                     if outcome is not GONE:
                         return FieldCause(field, to_value=True)
@@ -92,7 +92,7 @@ class Experiments:
         original = fields.originals.get(str(self._outcome(written, fields.changeable, remove=False)))
         if original is not None and str(original.value) == str(written.value):
             return FieldCause(original, to_value=True)
-        for field, outcome in self._effective(written, fields.equal(written.value), remove=False):
+        for field, outcome in self._effective(written, fields.fields_with_value(written.value), remove=False):
             if str(outcome) == str(field.another):
                 return FieldCause(field, to_value=True)
         return None
@@ -134,7 +134,7 @@ class Rerun:
         """Return the output field's value in this run; GONE if it has none or its stage fails."""
         stage = written.stage
         if stage not in self._compared:
-            plan = self._after(stage)
+            plan = self._plan_after(stage)
             if plan is None:
                 return GONE
             after = objects(plan)
@@ -142,7 +142,7 @@ class Rerun:
         compared = self._compared[stage]
         return written.value if compared is None else compared.match(written.path).there
 
-    def _after(self, stage: str) -> Plan | None:
+    def _plan_after(self, stage: str) -> Plan | None:
         while stage not in self._plans:
             try:
                 name, plan = next(self._stages)

@@ -27,7 +27,7 @@ def by_names(tree: Any, path: Path) -> str:
     >>> by_names({"jobs": [{"name": "node", "mounts": [{"name": "a", "mountPath": "/a"}]}]}, ("jobs", 0, "mounts", 0))
     'jobs[node].mounts[mountPath=/a]'
     """
-    return Names(tree).of(path)
+    return Names(tree).name(path)
 
 
 class Names:
@@ -36,7 +36,7 @@ class Names:
     def __init__(self, tree: Any) -> None:
         self._known: dict[Path, tuple[str, Any]] = {(): ("", tree)}
 
-    def of(self, path: Path) -> str:
+    def name(self, path: Path) -> str:
         """Return a path with its list items by name."""
         return self._field(path)[0]
 

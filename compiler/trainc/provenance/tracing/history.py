@@ -85,7 +85,7 @@ def resolved_plan(
         of_job = of_job._replace(value=job)
     if runtime is not None:
         spec = as_go_type(get(runtime, ("spec", "template", "spec"), {}))
-        of_runtime = Runtime.of(of_runtime.document, runtime, spec, of_runtime.level)
+        of_runtime = Runtime.from_value(of_runtime.document, runtime, spec, of_runtime.level)
     of_project = plan.project if project is None else plan.project._replace(value=project)
     return Plan(
         job=of_job,

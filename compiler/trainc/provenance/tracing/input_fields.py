@@ -39,7 +39,7 @@ class Rank(NamedTuple):
     """Whether they contain other fields, which a removal would remove too."""
 
     @classmethod
-    def of(cls, owner: Owner, path: Path, value: Any) -> Rank:
+    def for_field(cls, owner: Owner, path: Path, value: Any) -> Rank:
         """Return the rank of a field."""
         whole = bool(value) and isinstance(value, (dict, list))
         return cls(path[:2] in MERGED, is_name(path) or "labels" in path, OWNERS.index(owner), whole)
@@ -86,11 +86,11 @@ class RankedFields:
         """The shapes of the fields that can enclose an output field."""
         self._outside: dict[frozenset[Path], Group] = {}
 
-    def equal(self, value: Any) -> Group:
+    def fields_with_value(self, value: Any) -> Group:
         """Return the changeable fields with a value, compared as text."""
         return tuple(self._by_text.get(str(value), ()))
 
-    def removable(self, output: Path) -> Group:
+    def removable_fields(self, output: Path) -> Group:
         """Return the fields that can be removed, except for those that enclose an output field: it would go too."""
         enclosing = self._shapes and self._shapes.intersection(_enclosing_shapes(output))
         if not enclosing:
@@ -105,7 +105,7 @@ def by_rank(documents: Mapping[Owner, Tree]) -> list[RankedFields]:
     found: dict[Rank, list[tuple[Path, Any]]] = {}
     for owner, tree in documents.items():
         for path, value in _fields(tree):
-            found.setdefault(Rank.of(owner, path, value), []).append((path, value))
+            found.setdefault(Rank.for_field(owner, path, value), []).append((path, value))
     return [RankedFields(rank, found[rank]) for rank in sorted(found)]
 
 

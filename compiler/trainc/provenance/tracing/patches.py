@@ -68,7 +68,9 @@ def _lists(before: list[Any], after: list[Any], path: Path) -> Iterator[TracedOp
     if [index for index in there if index is not None] != sorted(kept):
         yield TracedOperation("replace", path, after)
         return
-    yield from (TracedOperation("remove", (*path, index)) for index in reversed(range(len(before))) if there[index] is None)
+    yield from (
+        TracedOperation("remove", (*path, index)) for index in reversed(range(len(before))) if there[index] is None
+    )
     for index, item in enumerate(after):
         if index in kept:
             yield from patch(kept[index], item, (*path, index))

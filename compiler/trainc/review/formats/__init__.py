@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Line, Review, Reviewed, ChangedSetting
+    from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
@@ -78,9 +78,9 @@ def headline(review: Review) -> str:
     parts = [
         f"{counted(found)} {one if _is_one(found) else many}"
         for found, one, many in (
-            (review.of("changed"), "changes", "change"),
-            (review.of("added"), "is added", "are added"),
-            (review.of("removed"), "is removed", "are removed"),
+            (review.with_status("changed"), "changes", "change"),
+            (review.with_status("added"), "is added", "are added"),
+            (review.with_status("removed"), "is removed", "are removed"),
         )
         if found
     ]

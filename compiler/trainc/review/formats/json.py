@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, CauseGroup, Line, Review, Reviewed, ChangedSetting
+    from trainc.review.model import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 
 def render(review: Review, *, color: bool = False) -> str:
@@ -34,9 +34,9 @@ def render(review: Review, *, color: bool = False) -> str:
         "summary": {
             "text": headline(review),
             "settings": len(review.settings),
-            "added": len(review.of("added")),
-            "removed": len(review.of("removed")),
-            "changed": len(review.of("changed")),
+            "added": len(review.with_status("added")),
+            "removed": len(review.with_status("removed")),
+            "changed": len(review.with_status("changed")),
             "unchanged": review.unchanged,
         },
         "settings": [_setting(setting) for setting in review.settings],

@@ -229,10 +229,12 @@ def search_domain(plan: Plan) -> Iterator[Finding]:
 def large_hostfile(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if the hostfile is too large for its ConfigMap: before it is written, because a count is cheap."""
     is_number = str(plan.job.trainer.get("numProcPerNode", 1)).isdecimal()  # else another check reports it
-    size = hostfile_size(with_nodes(plan.sized())) if is_number and not plan.failed else 0
+    size = hostfile_size(with_nodes(plan.with_replicas())) if is_number and not plan.failed else 0
     if size > limits.MAX_DATA:
         found = limits.config_map(plan, f"{plan.name}-{HOSTFILE}", size)
-        yield Diagnostic.of(limits.config_maps.declared, found.message, found.help, object=subject, place=found.place)
+        yield Diagnostic.declared(
+            limits.config_maps.declared, found.message, found.help, object=subject, place=found.place
+        )
 
 
 CHECKS: Final[tuple[PlanCheck, ...]] = (missing_jobs, unknown_implementation, search_domain, large_hostfile)
