@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.argocd import files
-from trainc.argocd.files import MOST_BYTES, MOST_FILES, too_many
+from trainc.argocd import application_files
+from trainc.argocd.application_files import MOST_BYTES, MOST_FILES, too_many
 from trainc.diagnostics import Location
 
 HALF = MOST_BYTES // 2
@@ -69,7 +69,7 @@ def test_a_file_counts_once_however_many_links_lead_to_it(repository: Path) -> N
 
 
 def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_FILES", 3)
+    monkeypatch.setattr(application_files, "MOST_FILES", 3)
     assert said(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
     assert said(repository, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
 
@@ -77,7 +77,7 @@ def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_is_counted_is_what_is_read(repository: Path) -> None:
     said(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
     (repository / "apps" / "training" / "g").symlink_to("b")
-    counted = list(files.files_below(os.curdir, os.path.realpath(repository)))
+    counted = list(application_files.files_below(os.curdir, os.path.realpath(repository)))
     assert counted == ["a.yaml", "b/c.yml", "f.json"]
     assert f"({len(counted)} files read)" in run("cmp", "generate").err
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from running import run
 
-from trainc.argocd import environment, parameters
+from trainc.argocd import parameters, plugin_environment
 from trainc.argocd.parameters import OPTION_NAMES
 from trainc.compilation import Options
 from trainc.pipeline.delivery import Delivery
@@ -24,7 +24,7 @@ def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
 
 
 def wanted(variables: dict[str, str]) -> tuple[Options, list[str]]:
-    found, diagnostics = parameters.read_options(environment.read(variables, parameters.NAMES))
+    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.NAMES))
     return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
 
 
@@ -191,12 +191,12 @@ def test_what_is_refused(variables: dict[str, str], expected: str) -> None:
 )
 def test_the_root(path: str | None, root: str, repository: Path) -> None:
     variables = {} if path is None else {"ARGOCD_APP_SOURCE_PATH": path}
-    assert environment.root(variables) == os.path.realpath(repository / root)
+    assert plugin_environment.root(variables) == os.path.realpath(repository / root)
 
 
 def test_the_root_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/usr")
-    assert environment.root({"ARGOCD_APP_SOURCE_PATH": "usr"}) == "/usr"
+    assert plugin_environment.root({"ARGOCD_APP_SOURCE_PATH": "usr"}) == "/usr"
 
 
 @pytest.mark.parametrize(
@@ -208,12 +208,12 @@ def test_the_root_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_cluster(version: str, older: bool) -> None:
-    assert environment.is_older(version) == older
+    assert plugin_environment.is_older(version) == older
 
 
 def test_the_rules_that_are_checked_are_those_of_the_documentation() -> None:
     versions = (FILES.parents[1] / "docs" / "versions.md").read_text()
-    assert f"| Kubernetes | v{'.'.join(map(str, environment.CHECKED))}." in versions
+    assert f"| Kubernetes | v{'.'.join(map(str, plugin_environment.CHECKED))}." in versions
 
 
 def test_plugin_yaml_announces_them_too() -> None:

@@ -13,7 +13,7 @@ from cluster.server import Cluster, until
 from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
 from trainc import pods
-from trainc.kubernetes.environment import sources
+from trainc.kubernetes.container_environment import sources
 from trainc.pods.json import pod_json
 
 Tree = dict[str, Any]

@@ -25,7 +25,7 @@ from running import NO_LINT
 import trainc
 from trainc.compilation import Options
 from trainc.pipeline import stages
-from trainc.pipeline.checks import job
+from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.passes import store
 from trainc.pipeline.plan import Plan
 
@@ -99,7 +99,7 @@ def _not_refused_later(cluster: Cluster, cases: list[Refused]) -> list[str]:
 def _jobs(cluster: Cluster, jobset: Tree) -> Iterator[Answer]:
     """Yield the server's answers to the creation of each Job of a JobSet."""
     for replicated in jobset["spec"]["replicatedJobs"]:
-        yield cluster.try_create(job.make_job(jobset, replicated))
+        yield cluster.try_create(created_jobs.make_job(jobset, replicated))
 
 
 def _warnings(cluster: Cluster, namespace: str, jobset: str) -> Iterator[str]:

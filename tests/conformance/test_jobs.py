@@ -11,7 +11,7 @@ from conformance.test_trainer import spelling
 
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
-from trainc.pipeline.checks import job
+from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.checks.jobset import RELEASE
 from trainc.pipeline.passes.store import with_defaults
 
@@ -35,7 +35,7 @@ def test_jobs(case: dict[str, Any]) -> None:
         return
     assert not admitted.violations
     stored = jobset | {"spec": as_go_type(with_defaults(admitted.value["spec"]))}
-    faults = list(job.faults(stored))
+    faults = list(created_jobs.faults(stored))
     for kind, key in (("Job", "errors"), ("Pod", "podErrors")):
         recorded = case.get(key) or []
         found = {spelling(fault.violation.field): fault for fault in faults if fault.object.kind == kind}

@@ -17,7 +17,7 @@ from conformance.recordings import DATA
 
 from trainc.diagnostics import Document
 from trainc.kueue.admission import Admission, Verdict
-from trainc.kueue.objects import read
+from trainc.kueue.kueue_objects import read
 
 FILE = DATA / "kueue" / "quota.jsonl"
 CASES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []

@@ -9,8 +9,8 @@ from conformance.test_smp import go_spelled, side
 from trainc.diagnostics import Document, Path, Place
 from trainc.edits.environment import Setting
 from trainc.edits.patching.applying import applied
-from trainc.edits.patching.faults import PatchError
-from trainc.edits.patching.items import Patch
+from trainc.edits.patching.parsed_patches import Patch
+from trainc.edits.patching.patch_faults import PatchError
 from trainc.edits.patching.targets import Target
 from trainc.kubernetes.trees import get
 

@@ -5,21 +5,21 @@ from typing import Any
 import pytest
 from conformance.recordings import lines, same
 
-from trainc.kubernetes import pods
+from trainc.kubernetes import pod_resources
 from trainc.kubernetes.quantity import Quantity
 
 
 @pytest.mark.parametrize("case", lines("podrequests"))
 def test_podrequests(case: dict[str, Any]) -> None:
     pod = case["input"]["podSpec"]
-    stored = pods.defaulted(pod)
+    stored = pod_resources.defaulted(pod)
     answer = {
         "asGiven": sums(pod),
         "defaulted": sums(stored),
         "defaultedSpec": {
             **{
                 key: [{"name": c["name"], "resources": printed(c["resources"])} for c in stored.get(key) or []]
-                for key in pods.CONTAINERS
+                for key in pod_resources.CONTAINERS
             },
             "overhead": printed(stored.get("overhead")),
             "resources": printed(stored.get("resources")),
@@ -29,7 +29,7 @@ def test_podrequests(case: dict[str, Any]) -> None:
 
 
 def sums(pod: dict[str, Any]) -> Any:
-    return printed({"requests": pods.requests(pod), "limits": pods.limits(pod)})
+    return printed({"requests": pod_resources.requests(pod), "limits": pod_resources.limits(pod)})
 
 
 def printed(node: Any) -> Any:

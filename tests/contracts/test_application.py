@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 import trainc
-from trainc.argocd import environment, parameters
+from trainc.argocd import parameters, plugin_environment
 from trainc.argocd.parameters import OPTION_NAMES
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.compilation import Options
@@ -35,7 +35,7 @@ def test_the_parameters_are_valid() -> None:
         "ARGOCD_APP_PARAMETERS": json.dumps(plugin["parameters"]),
         "ARGOCD_APP_SOURCE_PATH": SPEC["source"]["path"],
     }
-    found, diagnostics = parameters.read_options(environment.read(variables, parameters.NAMES))
+    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.NAMES))
     # The folder here is not the Application's, so its path leads out.
     assert [diagnostic.message for diagnostic in diagnostics] == [
         'the parameter "runtimes": "../../platform/runtimes" is outside the repository'
@@ -77,7 +77,7 @@ def test_each_environment_has_an_application_with_its_parameter() -> None:
         for each in source["plugin"]["parameters"]
     ]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(given), "ARGOCD_APP_SOURCE_PATH": source["path"]}
-    assert parameters.read_options(environment.read(variables, parameters.NAMES)) == (
+    assert parameters.read_options(plugin_environment.read(variables, parameters.NAMES)) == (
         APPLIED._replace(environments=("prod",)),
         (),
     )
@@ -87,7 +87,7 @@ def test_the_source_hydrator_runs_the_plugin_with_the_environment() -> None:
     found = yaml.safe_load((ARGOCD / "hydrator.yaml").read_text())["spec"]["sourceHydrator"]
     assert found["drySource"]["path"] == found["syncSource"]["path"]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(found["drySource"]["plugin"]["parameters"])}
-    assert parameters.read_options(environment.read(variables, parameters.NAMES)) == (
+    assert parameters.read_options(plugin_environment.read(variables, parameters.NAMES)) == (
         APPLIED._replace(environments=("prod",)),
         (),
     )

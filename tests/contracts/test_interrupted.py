@@ -16,7 +16,7 @@ from running import run
 
 from trainc.files import outputs
 from trainc.files.atomic import PART
-from trainc.files.listing import LISTING, MARK
+from trainc.files.output_listing import LISTING, MARK
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20

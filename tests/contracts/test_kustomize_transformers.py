@@ -26,7 +26,7 @@ import trainc
 from trainc.compilation import Options
 from trainc.diagnostics import Place
 from trainc.edits.environment import Image
-from trainc.edits.transforming.images import changed
+from trainc.edits.transforming.image_overrides import changed
 from trainc.kubernetes.trees import get
 
 BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]

@@ -17,7 +17,7 @@ import trainc
 from trainc.compilation import Options
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
-from trainc.pipeline.checks import job
+from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.checks.jobset import RELEASE
 from trainc.pipeline.passes.store import with_defaults
 
@@ -63,7 +63,7 @@ def refused(spec: dict[str, Any]) -> set[str]:
     admitted = load("JobSet", RELEASE).admit(jobset)
     assert not admitted.violations
     stored = jobset | {"spec": as_go_type(with_defaults(admitted.value["spec"]))}
-    return {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
+    return {spelling(fault.violation.field) for fault in created_jobs.faults(stored) if fault.object.kind == "Job"}
 
 
 def recorded(answer: Answer) -> set[str]:

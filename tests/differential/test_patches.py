@@ -24,8 +24,8 @@ from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Environment, Setting
 from trainc.edits.patching import Patches, types
 from trainc.edits.patching.applying import applied
-from trainc.edits.patching.faults import PatchError
-from trainc.edits.patching.items import Patch
+from trainc.edits.patching.parsed_patches import Patch
+from trainc.edits.patching.patch_faults import PatchError
 from trainc.kubernetes.gostructs import ROOT, Struct, struct
 from trainc.kubernetes.trees import get
 

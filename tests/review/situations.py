@@ -11,10 +11,10 @@ from trainc.kubernetes.quantity import Quantity
 from trainc.pods.footprint import Footprint
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
-from trainc.review.arguments import parse_sides
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
+from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
+from trainc.review.side_arguments import parse_sides
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -24,7 +24,7 @@ from tinyhtml5.parser import HTMLParser
 from trainc.base.data import data_path
 from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
-from trainc.review.model import Review
+from trainc.review.reviewed import Review
 
 HERE = Path(__file__).parent
 OWN = {"page.css", "page.js"}

@@ -20,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.review.escaping import SENTENCE, code, cut, fenced, prose
 from trainc.review.formats import markdown
-from trainc.review.model import Review
+from trainc.review.reviewed import Review
 
 HERE = Path(__file__).parent
 SCREEN = 45

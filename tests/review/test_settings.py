@@ -13,8 +13,8 @@ from trainc.cli.common.options import REVIEWS
 from trainc.diagnostics import Document
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.formats import load
-from trainc.review.model import Review
-from trainc.review.settings import edits
+from trainc.review.reviewed import Review
+from trainc.review.setting_changes import edits
 
 
 def document(text: str | None) -> Document | None:

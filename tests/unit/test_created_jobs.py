@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.trees import Tree
-from trainc.pipeline.checks import job
+from trainc.pipeline.checks import created_jobs
 
-EXCLUSIVE = {job.EXCLUSIVE: "rack"}
-SELECTOR = {job.BY_NODE_SELECTOR: "true"}
+EXCLUSIVE = {created_jobs.EXCLUSIVE: "rack"}
+SELECTOR = {created_jobs.BY_NODE_SELECTOR: "true"}
 BOTH = EXCLUSIVE | SELECTOR
 GOOD = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
@@ -37,7 +37,7 @@ def found(tree: Tree) -> list[tuple[str, str, str]]:
     """Return the object's name, the field of the API server's error, and the path in the JobSet of each violation."""
     return [
         (fault.object.name, fault.violation.field, ".".join(map(str, fault.in_jobset().path)))
-        for fault in job.faults(tree)
+        for fault in created_jobs.faults(tree)
     ]
 
 
@@ -54,8 +54,8 @@ def found(tree: Tree) -> list[tuple[str, str, str]]:
 )
 def test_exclusive_placement_by_node_selector(of_jobset: Any, of_job: Any, placed: bool) -> None:
     tree = jobset(replicated(annotations=of_job), annotations=of_jobset)
-    spec = job.make_job(tree, tree["spec"]["replicatedJobs"][0])["spec"]["template"]["spec"]
-    assert spec.get("nodeSelector") == ({job.NAMESPACED_JOB: "ns_js-node-0"} if placed else None)
+    spec = created_jobs.make_job(tree, tree["spec"]["replicatedJobs"][0])["spec"]["template"]["spec"]
+    assert spec.get("nodeSelector") == ({created_jobs.NAMESPACED_JOB: "ns_js-node-0"} if placed else None)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_exclusive_placement_by_node_selector(of_jobset: Any, of_job: Any, place
 )
 def test_every_job_of_a_replicated_job_is_checked(namespace: str, replicas: int, expected: list[str]) -> None:
     tree = jobset(replicated(replicas=replicas), annotations=BOTH, namespace=namespace)
-    at = f"metadata.annotations.{job.BY_NODE_SELECTOR}"
+    at = f"metadata.annotations.{created_jobs.BY_NODE_SELECTOR}"
     assert found(tree) == [(name, "spec.template.spec.nodeSelector", at) for name in expected]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.trees import edit, put
-from trainc.pipeline.checks import job as jobs
+from trainc.pipeline.checks import created_jobs as jobs
 from trainc.pipeline.checks.jobset import violations
 from trainc.pipeline.passes.store import with_defaults
 

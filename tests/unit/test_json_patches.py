@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonpatch import JsonPatch, JsonPatchException
 from jsonpointer import JsonPointerException
 
-from trainc.edits.patching.faults import PatchError, TooLargeError
 from trainc.edits.patching.operations import Step, apply, parse, value_at, written
+from trainc.edits.patching.patch_faults import PatchError, TooLargeError
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.provenance.tracing.correspondence import value_at as value_in_tree
 

@@ -16,7 +16,7 @@ from running import run
 import trainc
 from trainc.diagnostics import Diagnostic, Document
 from trainc.kueue.admission import Admission
-from trainc.kueue.objects import UNLIMITED, read
+from trainc.kueue.kueue_objects import UNLIMITED, read
 
 Tree = dict[str, Any]
 GOLDEN = Path(__file__).parents[2] / "golden"

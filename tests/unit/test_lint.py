@@ -490,6 +490,8 @@ def test_a_good_job_loads_no_rule() -> None:
     program = "import sys; from trainc import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert {"trainc.pipeline.lint.triggers", "trainc.provenance.placing.lint", "trainc.source.names"} & {
-        *done.stdout.split()
-    } == {"trainc.pipeline.lint.triggers"}
+    assert {
+        "trainc.pipeline.lint.triggers",
+        "trainc.provenance.placing.lint_findings",
+        "trainc.source.secret_names",
+    } & {*done.stdout.split()} == {"trainc.pipeline.lint.triggers"}

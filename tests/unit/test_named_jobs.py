@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.pipeline.checks import job
+from trainc.pipeline.checks import created_jobs
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ def test_a_job_named_in_its_labels(replicas: int, refused: list[tuple[str, str]]
     }
     replicated = [{"name": "node", "replicas": replicas, "template": template}]
     jobset = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": replicated}}
-    assert [(fault.object.name, fault.violation.field) for fault in job.faults(jobset)] == refused
+    assert [(fault.object.name, fault.violation.field) for fault in created_jobs.faults(jobset)] == refused

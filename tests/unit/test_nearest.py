@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainc.base.nearest import nearest_name
+from trainc.base.suggestions import nearest_name
 
 
 @pytest.mark.parametrize(

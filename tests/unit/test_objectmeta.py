@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.objectmeta import check
-from trainc.kubernetes.structural.nodes import stored_metadata
+from trainc.kubernetes.structural.value_nodes import stored_metadata
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 

@@ -13,7 +13,7 @@ from running import run
 
 from trainc.files import outputs
 from trainc.files.atomic import PART
-from trainc.files.listing import LISTING, MARK, PASSED_MARK
+from trainc.files.output_listing import LISTING, MARK, PASSED_MARK
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

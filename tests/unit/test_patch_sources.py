@@ -14,8 +14,8 @@ from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Setting
 from trainc.edits.patching import merges
 from trainc.edits.patching.applying import applied
-from trainc.edits.patching.faults import PatchError
-from trainc.edits.patching.items import Patch
+from trainc.edits.patching.parsed_patches import Patch
+from trainc.edits.patching.patch_faults import PatchError
 from trainc.edits.patching.targets import Target
 from trainc.provenance.tracing.correspondence import GONE, leaves, value_at
 

@@ -395,7 +395,7 @@ def test_a_build_imports_nothing_of_it() -> None:
     done = subprocess.run([sys.executable, "-c", code, "job.yaml"], capture_output=True, text=True, check=True)
     parts = (
         "trainc.pods",
-        "trainc.kubernetes.environment",
+        "trainc.kubernetes.container_environment",
         "trainc.kubernetes.downward",
         "trainc.pipeline.checks.accelerators",
     )

@@ -12,8 +12,8 @@ from running import run
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.reports import text
 from trainc.source.messages import without_secrets
-from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import in_line, in_message, joined
+from trainc.source.secret_names import LAST_APPLIED, is_secret
 from trainc.source.secrets import secrets
 
 SECRET = """

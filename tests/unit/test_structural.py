@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes import formats
+from trainc.kubernetes import string_formats
 from trainc.kubernetes.structural import StructuralSchema, load
 from trainc.kubernetes.violations import field_of
 
 QUANTITY: dict[str, Any] = {
     "x-kubernetes-int-or-string": True,
     "anyOf": [{"type": "integer"}, {"type": "string"}],
-    "pattern": formats.QUANTITY,
+    "pattern": string_formats.QUANTITY,
 }
 SCHEMA: dict[str, Any] = {
     "title": "Job",
@@ -432,4 +432,4 @@ def test_unimplemented_schemas_raise(schema: dict[str, Any]) -> None:
     ],
 )
 def test_times(text: str, refusal: str | None) -> None:
-    assert formats.date_time(text) == refusal
+    assert string_formats.date_time(text) == refusal

@@ -16,7 +16,7 @@ from trainc.compilation import Compilation, Options, compile_documents, duplicat
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming import Transformation
-from trainc.edits.transforming.images import changed
+from trainc.edits.transforming.image_overrides import changed
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.reports import in_order

@@ -13,8 +13,8 @@ from ruamel.yaml import YAML
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.source.sections import unified_diff
 from trainc.upgrade import upgrade
-from trainc.upgrade.items import cut, pasted
-from trainc.upgrade.nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.upgrade.list_items import cut, pasted
+from trainc.upgrade.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))

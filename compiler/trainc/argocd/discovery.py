@@ -11,7 +11,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.argocd.files import files_below
+from trainc.argocd.application_files import files_below
 from trainc.base.kinds import COMPILED, TRAINJOB
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.argocd.environment import fault
+from trainc.argocd.plugin_environment import fault
 from trainc.base.records import NamedTuple
 from trainc.compilation import Options
 from trainc.files.confine import is_within
@@ -21,7 +21,7 @@ from trainc.pipeline.library import OptionNames
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.argocd.environment import Given, PluginEnvironment
+    from trainc.argocd.plugin_environment import Given, PluginEnvironment
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.violations import FieldValidation
 
@@ -137,7 +137,7 @@ def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _unknown_parameter(given: Given) -> Diagnostic:
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     near = nearest_name(given.name, NAMES)
     return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")

@@ -68,7 +68,7 @@ def build(
         return WRONG_INPUT
     if folder is None:
         return _to_stdout(result, form, report, passthrough=passthrough)
-    from trainc.cli.common.folder import Order, to_folder
+    from trainc.cli.common.output_folder import Order, to_folder
 
     # The sources of a project are all that its output folder has.
     covered = given if paths or settings.base is None else (*given, settings.folder)

@@ -12,7 +12,7 @@ from trainc.cli.common.arguments import Command
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.argocd.manifests import GeneratedManifests
+    from trainc.argocd.generate import GeneratedManifests
 
 EPILOG = """\b
 Examples:
@@ -28,10 +28,11 @@ def command() -> None:
 
 def generate(budget: str) -> int:
     """Print only the objects of every TrainJob in the current folder and the documents of other kinds."""
-    from trainc.argocd import environment, manifests, parameters
+    from trainc.argocd import generate as manifests
+    from trainc.argocd import parameters, plugin_environment
     from trainc.budget import BUDGETS
 
-    answer = manifests.generate(environment.read(os.environ, parameters.NAMES), BUDGETS[budget])
+    answer = manifests.generate(plugin_environment.read(os.environ, parameters.NAMES), BUDGETS[budget])
     _report_errors(answer)
     if answer.result.failed:
         return WRONG_INPUT
@@ -42,11 +43,11 @@ def generate(budget: str) -> int:
 def discover() -> int:
     """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
     from trainc import settings
-    from trainc.argocd import discovery, environment
+    from trainc.argocd import discovery, plugin_environment
 
-    root = environment.root(os.environ)
+    root = plugin_environment.root(os.environ)
     exclude = settings.load((os.curdir,), root=root).exclude
-    found = discovery.find(root, named=environment.PARAMETERS in os.environ, exclude=exclude)
+    found = discovery.find(root, named=plugin_environment.PARAMETERS in os.environ, exclude=exclude)
     if found is not None:
         from trainc.source.printable import escape
 
@@ -59,10 +60,10 @@ def announce() -> int:
     import json
 
     from trainc import settings
-    from trainc.argocd import discovery, environment, parameters
+    from trainc.argocd import discovery, parameters, plugin_environment
     from trainc.source.printable import escape_json
 
-    root = environment.root(os.environ)
+    root = plugin_environment.root(os.environ)
     found = settings.load((os.curdir,), root=root)
     announced = parameters.announcement(discovery.names(root, found.exclude), found.environment_names)
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")

@@ -65,9 +65,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     """
     from trainc.budget import checked_output
     from trainc.review import compare
-    from trainc.review.arguments import parse_sides, reporting
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
+    from trainc.review.side_arguments import parse_sides, reporting
 
     run, others = options.options_of(values)
     run = run._replace(others="require" if others["passthrough"] else "skip")

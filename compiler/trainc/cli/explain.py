@@ -112,7 +112,7 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         gc.freeze()
         gc.enable()
     if patches:
-        from trainc.explain import patches as of_stages
+        from trainc.explain import stage_patches as of_stages
 
         return of_stages.render(result.jobs)
     from trainc.explain import accounts

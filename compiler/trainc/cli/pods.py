@@ -56,7 +56,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
     With a name, yield those of the replicated job or the Job of that name.
     """
     from trainc import pods
-    from trainc.kubernetes.environment import sources
+    from trainc.kubernetes.container_environment import sources
 
     given = [document.value for document in result.others]
     flavors = _flavors(result)
@@ -85,7 +85,7 @@ def _chosen(result: Compilation, name: str | None, index: int | None) -> list[Jo
     if name is not None and not chosen:
         from itertools import islice
 
-        from trainc.base.nearest import nearest_name
+        from trainc.base.suggestions import nearest_name
 
         jobs = list(islice(_jobs(result, None), MOST_NAMES))
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})

@@ -132,7 +132,7 @@ def _explain(id: str) -> int:
     from trainc.base.ids import DECLARED_IN
 
     if id not in DECLARED_IN:
-        from trainc.base.nearest import nearest_name
+        from trainc.base.suggestions import nearest_name
 
         near = nearest_name(id, DECLARED_IN)
         hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."

@@ -225,7 +225,7 @@ def report_lint_findings(build: Build) -> Build:
     linted = [plan for plan in build.plans if plan.lint_findings]
     if not linted:
         return build
-    from trainc.provenance.placing.lint import warnings
+    from trainc.provenance.placing.lint_findings import warnings
 
     found, of_built_in = warnings(linted)
     build.meter.charge("errors and warnings", len(found))
@@ -248,7 +248,7 @@ def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
         return build
-    from trainc.edits.transforming.faults import merge_by_setting
+    from trainc.edits.transforming.setting_faults import merge_by_setting
 
     texts = build.patches.texts if build.patches is not None else frozenset[int]()
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)

@@ -53,7 +53,7 @@ def wrong_namespace(others: Iterable[Document], settings: Settings) -> Iterator[
         return
     setting = settings.environment.namespace
     if setting is not None and setting.value:
-        from trainc.edits.transforming.faults import namespaces
+        from trainc.edits.transforming.setting_faults import namespaces
 
         yield from namespaces(others, setting)
 

@@ -67,7 +67,7 @@ def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
 
             yield from diagnose(plan)
         elif plan.failed:
-            from trainc.provenance.placing.beside import unaffected_errors
+            from trainc.provenance.placing.unaffected import unaffected_errors
 
             yield from unaffected_errors(plan)
 
@@ -118,13 +118,13 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
     )
     if not job.document.edits:
         return found
-    from trainc.edits.transforming.faults import duplicate_sources
+    from trainc.edits.transforming.setting_faults import duplicate_sources
 
     return duplicate_sources(found, job.document, first.document)
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:
-    from trainc.base.nearest import nearest_name, use
+    from trainc.base.suggestions import nearest_name, use
 
     if near := nearest_name(only, names):
         help = f"did you mean {near}?"

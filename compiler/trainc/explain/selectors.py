@@ -150,7 +150,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def suggestion(selector: Selector, trees: Iterable[Tree]) -> str:
     """Return the help for a FIELD that no object has."""
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     trees = list(trees)
     chosen = [tree for tree in trees if selector.matches(tree)]

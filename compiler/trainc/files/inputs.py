@@ -28,7 +28,7 @@ from trainc.files.confine import (
     resolved,
     root_of,
 )
-from trainc.files.listing import LISTING, MARKS, outputs_of
+from trainc.files.output_listing import LISTING, MARKS, outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from trainc.files.atomic import read_current
-from trainc.files.listing import LISTING, is_below, parse
+from trainc.files.output_listing import LISTING, is_below, parse
 from trainc.files.outputs import Changes, listing_of, stale_files, uncovered_sources
 
 if TYPE_CHECKING:

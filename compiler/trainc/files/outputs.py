@@ -26,7 +26,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.atomic import PART, Folders, content, open_below, read_current, remove, replace, replace_at
 from trainc.files.confine import open_to_write
-from trainc.files.listing import (
+from trainc.files.output_listing import (
     BEGINS,
     LISTING,
     MARK,

@@ -66,7 +66,7 @@ def _document_of_kind(
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif kind not in OURS:
-        from trainc.base.nearest import suggestion_or
+        from trainc.base.suggestions import suggestion_or
 
         help = suggestion_or(str(kind), OURS, f"use one of {', '.join(OURS)}")
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
@@ -97,7 +97,7 @@ def is_meant(version: str) -> bool:
     >>> [is_meant(text) for text in ("kubeflow.org/v1", "v1", "trainer.kubflow.org/v1alpha1", "train.acme.io/v1")]
     [True, True, True, False]
     """
-    from trainc.base.nearest import is_one_edit
+    from trainc.base.suggestions import is_one_edit
 
     group, slash, _ = version.lower().partition("/")
     return not slash or group.endswith(OLD_GROUP) or is_one_edit(group, GROUP)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc.kubernetes.references import Reference, references
+from trainc.kubernetes.pod_references import Reference, references
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline import frameworks, schedulers
-from trainc.pipeline.checks.job import claims
+from trainc.pipeline.checks.created_jobs import claims
 from trainc.pipeline.library import BUILT_IN
 from trainc.pipeline.plan import pod_spec
 from trainc.pods import footprint

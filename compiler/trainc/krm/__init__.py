@@ -24,7 +24,7 @@ from trainc.compilation import (
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
-from trainc.krm import items, results
+from trainc.krm import function_results, items
 from trainc.krm.annotations import without_internal
 from trainc.krm.request import parse as request_of
 from trainc.krm.resourcelist import EMPTY, ResourceList
@@ -118,6 +118,6 @@ def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation
 
 
 def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> FunctionResult:
-    reported = results.reported(compilation.diagnostics, given)
+    reported = function_results.reported(compilation.diagnostics, given)
     text = given.written(answer, [result.entry for result in reported])
     return FunctionResult(text, compilation._replace(diagnostics=tuple(result.shown for result in reported)))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.kubernetes import formats, names
-from trainc.kubernetes.structural.nodes import METADATA, METADATA_SCHEMA
+from trainc.kubernetes import names, string_formats
+from trainc.kubernetes.structural.value_nodes import METADATA, METADATA_SCHEMA
 from trainc.kubernetes.violations import (
     ANNOTATIONS_TOO_BIG,
     INVALID_ANNOTATION,
@@ -260,7 +260,7 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
         from trainc.kubernetes.structural import schema_messages
 
         fault = schema_messages.no_time(path, value, "read")
-        return fault._replace(help="remove it: the cluster sets it") if formats.date_time(value) else None
+        return fault._replace(help="remove it: the cluster sets it") if string_formats.date_time(value) else None
     python_type: type = _PYTHON.get(expected, str)
     if isinstance(value, python_type):
         return None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kueue.flavors import Assigned, Assignment
-    from trainc.kueue.objects import Cluster, ClusterQueue, LocalQueue
+    from trainc.kueue.kueue_objects import Cluster, ClusterQueue, LocalQueue
     from trainc.kueue.podsets import PodSet
 
 DEFAULT: Final = "default"

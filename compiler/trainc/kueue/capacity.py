@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kueue.objects import UNLIMITED, Cell, CohortNode
+from trainc.kueue.kueue_objects import UNLIMITED, Cell, CohortNode
 
 if TYPE_CHECKING:
-    from trainc.kueue.objects import Cluster
+    from trainc.kueue.kueue_objects import Cluster
 
 
 class Capacity:

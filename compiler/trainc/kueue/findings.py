@@ -12,7 +12,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes.violations import field_of
-from trainc.kueue import objects, references
+from trainc.kueue import kueue_objects, references
 from trainc.kueue.admission import Admission
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHOWN: Final = 3
 
 def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
     """Yield the diagnostics about the queues and about the TrainJobs."""
-    cluster, found = objects.read(documents)
+    cluster, found = kueue_objects.read(documents)
     yield from found
     yield from references.queue_faults(cluster)
     compiled = [plan for plan in plans if plan.objects and not plan.failed]
@@ -66,7 +66,7 @@ def _nearest_present(place: Place) -> Place:
 
 def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
     """Yield one note for the TrainJobs with a queue whose admission the manifests do not decide."""
-    cluster, _ = objects.read(documents)
+    cluster, _ = kueue_objects.read(documents)
     admission = Admission(cluster)
     reasons: dict[str, list[str]] = {}
     for plan in plans:

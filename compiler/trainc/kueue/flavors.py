@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
 from trainc.kueue import matching
-from trainc.kueue.objects import text_of
+from trainc.kueue.kueue_objects import text_of
 
 if TYPE_CHECKING:
     from trainc.kueue.capacity import Capacity
-    from trainc.kueue.objects import Cell, Cluster, ClusterQueue, Flavor, ResourceGroup
+    from trainc.kueue.kueue_objects import Cell, Cluster, ClusterQueue, Flavor, ResourceGroup
     from trainc.kueue.podsets import PodSet
 
 ATTEMPTS: Final = 10_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trainc.kubernetes.trees import Tree
-    from trainc.kueue.objects import Flavor
+    from trainc.kueue.kueue_objects import Flavor
 
 EFFECTS: Final = ("NoSchedule", "NoExecute")
 REQUIRED: Final = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")

@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.pods import Amounts, amounts, requests
+from trainc.kubernetes.pod_resources import Amounts, amounts, requests
 from trainc.kubernetes.trees import Tree, get
-from trainc.kueue.objects import amount
+from trainc.kueue.kueue_objects import amount
 from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainc.diagnostics import Path
-    from trainc.kueue.objects import Cluster
+    from trainc.kueue.kueue_objects import Cluster
 
 CONTAINERS: Final = ("initContainers", "containers")
 TOPOLOGY: Final = "kueue.x-k8s.io/podset-"

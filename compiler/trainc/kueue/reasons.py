@@ -12,12 +12,12 @@ from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
 from trainc.kubernetes.violations import listed
-from trainc.kueue.objects import text_of
+from trainc.kueue.kueue_objects import text_of
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.kueue.flavors import Assignment, Misfit
-    from trainc.kueue.objects import Cluster, ClusterQueue
+    from trainc.kueue.kueue_objects import Cluster, ClusterQueue
     from trainc.kueue.podsets import PodSet
 
 

@@ -12,18 +12,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.nearest import suggestion_or, use
+from trainc.base.suggestions import suggestion_or, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.capacity import cycles
-from trainc.kueue.objects import UNLIMITED
+from trainc.kueue.kueue_objects import UNLIMITED
 from trainc.pipeline.delivery import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Path
-    from trainc.kueue.objects import Cluster, CohortNode
+    from trainc.kueue.kueue_objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")

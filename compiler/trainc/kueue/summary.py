@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.columns import table
 from trainc.base.records import NamedTuple
-from trainc.kueue import objects, podsets
+from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
-from trainc.kueue.objects import text_of
+from trainc.kueue.kueue_objects import text_of
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document
     from trainc.kueue.admission import Verdict
-    from trainc.kueue.objects import ClusterQueue
+    from trainc.kueue.kueue_objects import ClusterQueue
     from trainc.pipeline.plan import Plan
 
 HEADER: Final = ("QUEUE", "COHORT", "RESOURCE", "CAPACITY", "REQUESTED", "JOBS")
@@ -51,7 +51,7 @@ class Summary(NamedTuple):
 
 def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summary]:
     """Return the ClusterQueues by name."""
-    cluster, _ = objects.read(documents)
+    cluster, _ = kueue_objects.read(documents)
     admission = Admission(cluster)
     members: dict[str, list[Plan]] = {}
     for plan in plans:
@@ -125,5 +125,5 @@ def as_json(summaries: list[Summary]) -> str:
 
 def verdicts(plans: Iterable[Plan], documents: Iterable[Document]) -> dict[int, Verdict]:
     """Return the verdict on each JobSet, by the identity of the JobSet."""
-    admission = Admission(objects.read(documents)[0])
+    admission = Admission(kueue_objects.read(documents)[0])
     return {id(plan.objects[0]): admission.verdict(plan.objects[0]) for plan in plans}

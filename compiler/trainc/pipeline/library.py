@@ -195,6 +195,6 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
     )
     if not document.edits:
         return found
-    from trainc.edits.transforming.faults import duplicate_sources
+    from trainc.edits.transforming.setting_faults import duplicate_sources
 
     return duplicate_sources(found, document, first)

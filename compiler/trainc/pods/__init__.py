@@ -12,18 +12,18 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.container_environment import environment, expand
 from trainc.kubernetes.downward import Known, Unknown, Value
-from trainc.kubernetes.environment import environment, expand
-from trainc.kubernetes.pods import defaulted, requests
+from trainc.kubernetes.pod_resources import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.checks import job as jobs
+from trainc.pipeline.checks import created_jobs as jobs
 from trainc.pipeline.checks.joblabels import numbers, replicas
 from trainc.source.masking import MASK, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from trainc.kubernetes.environment import Shown, Sources
+    from trainc.kubernetes.container_environment import Shown, Sources
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 VARIABLE: Final = "JOB_COMPLETION_INDEX"

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD_TEMPLATE
-from trainc.kubernetes.pods import CONTAINERS, Amounts, defaulted, requests, total
+from trainc.kubernetes.pod_resources import CONTAINERS, Amounts, defaulted, requests, total
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.delivery import QUEUE as KUEUE

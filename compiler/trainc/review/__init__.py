@@ -15,16 +15,16 @@ from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
-from trainc.edits.patching.names import numbered
+from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import environments, lint_annotations, settings, sides
+from trainc.review import lint_annotations, merged_reviews, setting_changes, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
-from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
 from trainc.review.presence import Presence
+from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from trainc.review.causes import InputEdit
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
-    from trainc.review.settings import SettingEdit
+    from trainc.review.setting_changes import SettingEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
@@ -67,7 +67,7 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
             return Review(old.name, new.name, diagnostics=(required,))
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
-    return environments.merge_reviews(found) if found else Review(old.name, new.name)
+    return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
 
 
 def _read(
@@ -112,7 +112,7 @@ def _edited_settings(old: Side, new: Side) -> list[SettingEdit]:
     if {old.content, new.content} == {"compiled", "rendered"}:
         return []
     plans = (list(_plans(side).values()) for side in (old, new))
-    found = [*settings.edits(old.settings.document, new.settings.document), *lint_annotations.edits(*plans)]
+    found = [*setting_changes.edits(old.settings.document, new.settings.document), *lint_annotations.edits(*plans)]
     return sorted(found, key=lambda edit: edit.rank)
 
 

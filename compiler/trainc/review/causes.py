@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import JOBSET
 from trainc.diagnostics import ObjectId, Path, Place
-from trainc.edits.patching.names import name_of, path_in_settings
+from trainc.edits.patching.patch_names import name_of, path_in_settings
 from trainc.emit.order import objects_of_a_job
 from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put

@@ -15,7 +15,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
 from trainc.review.changes import Change
-from trainc.review.settings import ANNOTATION_RANK, NO_EFFECT, SettingEdit
+from trainc.review.setting_changes import ANNOTATION_RANK, NO_EFFECT, SettingEdit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

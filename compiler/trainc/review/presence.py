@@ -11,7 +11,7 @@ from trainc.settings.keys import ENVIRONMENTS
 if TYPE_CHECKING:
     from trainc.diagnostics import Path
     from trainc.files.exclude import Excluded
-    from trainc.review.model import Reviewed
+    from trainc.review.reviewed import Reviewed
     from trainc.review.sides import Side
 
 

@@ -16,7 +16,7 @@ from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.structural import Compiler, Object
-from trainc.kubernetes.structural.nodes import SchemaViolations
+from trainc.kubernetes.structural.value_nodes import SchemaViolations
 from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation
 from trainc.settings.keys import ENVIRONMENTS, FORBIDDEN
 
@@ -79,7 +79,7 @@ def _suggested_rule(document: Document, violation: Violation) -> str:
     if violation.rule != ENUM.id or "disable" not in violation.path:
         return ""
     from trainc.base.ids import LINT_RULES
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
     from trainc.kubernetes.trees import get
 
     near = nearest_name(str(get(document.value, violation.path)), LINT_RULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.nearest import nearest_name, use
+from trainc.base.suggestions import nearest_name, use
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.violations import shown
 from trainc.settings.keys import ENVIRONMENTS

@@ -21,8 +21,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import get
-from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import hidden, in_item, in_line, joined
+from trainc.source.secret_names import LAST_APPLIED, is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ def role_of(key: str) -> _Role:
     """Return the meaning of a field's name for its own value, or for the other fields of its mapping."""
     if key in _ROLES or is_secret(key):
         return _ROLES.get(key, "field")
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     meant = nearest_name(key, ("name", "value"), likeness=_SIMILAR)
     return _ROLES[meant] if meant else ""

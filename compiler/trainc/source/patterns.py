@@ -10,7 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.source.names import is_secret
+from trainc.source.secret_names import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

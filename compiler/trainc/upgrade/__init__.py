@@ -95,7 +95,7 @@ def upgrade(
         report_skipped: called with the files in folders that were skipped.
     """
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
-    from trainc.upgrade.documents import rewritten
+    from trainc.upgrade.rewritten_documents import rewritten
 
     if options.settings.diagnostics:
         return [], list(options.settings.diagnostics)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.references import Reference, references
+from trainc.kubernetes.pod_references import Reference, references
 
 CONFIG, SECRET, CLAIM = "ConfigMap", "Secret", "PersistentVolumeClaim"
 

@@ -39,7 +39,7 @@ def is_object(document: Document) -> bool:
 
 def with_source(document: Document, folder: str) -> str:
     """Return a document's own text below a comment with its file, relative to the output folder."""
-    from trainc.files.listing import STDIN, listed_path
+    from trainc.files.output_listing import STDIN, listed_path
     from trainc.source.printable import escape
 
     source = listed_path(folder, document.file)

@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest command for an unknown one, except during completion."""
         if args and args[0] not in self.names and not ctx.resilient_parsing:
-            from trainc.base.nearest import nearest_name
+            from trainc.base.suggestions import nearest_name
 
             near = self.habits.get(args[0]) or nearest_name(args[0], self.names)
             hint = f' Did you mean "{near}"?' if near else f" The commands are {', '.join(self.names)}."

@@ -11,7 +11,7 @@ from trainc.cli.common import printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
-from trainc.cli.runtimes.names import built_in_names
+from trainc.cli.runtimes.runtime_names import built_in_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def export(names: tuple[str, ...], folder: str | None) -> int:
 
 
 def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
     from trainc.source.printable import escape
 
     near = nearest_name(name, names)

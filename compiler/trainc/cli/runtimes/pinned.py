@@ -11,7 +11,7 @@ from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Option
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.runtimes.entries import report
-from trainc.cli.runtimes.names import FOLDER
+from trainc.cli.runtimes.runtime_names import FOLDER
 
 if TYPE_CHECKING:
     from trainc.pinning.answers import PulledRuntimes
@@ -53,8 +53,8 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool) -> i
     """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
     from trainc.diagnostics import failed
     from trainc.files import outputs
-    from trainc.pinning import folder as pinning
-    from trainc.pinning import listing, manifests
+    from trainc.pinning import manifests, pinned_listing
+    from trainc.pinning import pinned_folder as pinning
     from trainc.source.printable import escape, unified_diff
 
     if failed(answer.diagnostics):
@@ -77,7 +77,7 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool) -> i
         if refused := outputs.apply(opened, changes):
             report([*found, *refused])
             return WRONG_INPUT
-    written = sum(path != listing.NAME for path in changes.write)
+    written = sum(path != pinned_listing.NAME for path in changes.write)
     kept = [path for path in changes.kept if path in files]
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"

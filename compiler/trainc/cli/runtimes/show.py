@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.runtimes.entries import report, search
-from trainc.cli.runtimes.names import names_or_files
+from trainc.cli.runtimes.runtime_names import names_or_files
 
 if TYPE_CHECKING:
     from trainc.compilation import Options
@@ -38,7 +38,7 @@ def _as_written(document: Document) -> str:
 
 
 def _missing_runtime(name: str, names: set[str]) -> Diagnostic:
-    from trainc.base.nearest import nearest_name, use
+    from trainc.base.suggestions import nearest_name, use
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.passes import resolve
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from trainc.base.kinds import JOBSET, role_of
 from trainc.diagnostics import Diagnostic, Place
 from trainc.edits.patching.applying import VALUES, applied, failure, too_large
-from trainc.edits.patching.faults import UNUSED_PATCH, PatchError, TooLargeError
-from trainc.edits.patching.items import Patch
-from trainc.edits.patching.items import read as read_items
 from trainc.edits.patching.jobsets import JobSetPatches
+from trainc.edits.patching.parsed_patches import Patch
+from trainc.edits.patching.parsed_patches import read as read_items
+from trainc.edits.patching.patch_faults import UNUSED_PATCH, PatchError, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

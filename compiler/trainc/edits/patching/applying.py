@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Edit, ObjectId, Place, Related
 from trainc.edits.patching import merges, operations, types
-from trainc.edits.patching.faults import PATCH_FAILED, PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import PATCH_FAILED, PatchError, TooLargeError
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
     from trainc.budget import Budget
     from trainc.diagnostics import Document
-    from trainc.edits.patching.items import Patch
     from trainc.edits.patching.operations import Step
+    from trainc.edits.patching.parsed_patches import Patch
     from trainc.kubernetes.trees import Path, Tree
 
 IDENTITY: Final[tuple[Path, ...]] = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))

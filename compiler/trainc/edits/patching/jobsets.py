@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT, Budget
 from trainc.edits.patching.applying import VALUES, applied, failure, too_large
-from trainc.edits.patching.faults import PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import PatchError, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trainc.diagnostics import Diagnostic, Edit, Place
-    from trainc.edits.patching.items import Patch
+    from trainc.edits.patching.parsed_patches import Patch
     from trainc.kubernetes.trees import Tree
 
 FIELDS = frozenset({"apiVersion", "kind", "metadata", "spec"})

@@ -10,10 +10,10 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
-from trainc.edits.patching.faults import PatchError
+from trainc.edits.patching.patch_faults import PatchError
 from trainc.kubernetes.gostructs import GoField
 from trainc.kubernetes.merge import DELETE, ORDER, RETAIN
-from trainc.kubernetes.merge.order import PATCH
+from trainc.kubernetes.merge.list_order import PATCH
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document
@@ -44,7 +44,7 @@ def check(patch: Tree) -> None:
 
 
 def _check_directive(key: str, value: Any, path: Path) -> None:
-    from trainc.base.nearest import nearest_name, suggestion_or
+    from trainc.base.suggestions import nearest_name, suggestion_or
 
     name = key.partition("/")[0]
     if name not in DIRECTIVES or (name in (ORDER, DELETE)) != ("/" in key):

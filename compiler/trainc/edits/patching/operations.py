@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
-from trainc.edits.patching.faults import PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import PatchError, TooLargeError
 from trainc.edits.patching.sizes import DEEPEST, measured
 from trainc.kubernetes.trees import get
 
@@ -91,7 +91,7 @@ def _checked(index: int, given: Any) -> str:
         raise PatchError("an operation must be a mapping", "use {op: add, path: /spec/..., value: ...}", (index,))
     op = given.get("op")
     if not isinstance(op, str) or op not in MEMBERS:
-        from trainc.base.nearest import suggestion_or
+        from trainc.base.suggestions import suggestion_or
 
         if "op" not in given:
             raise PatchError("the operation has no op", f"add op: one of {', '.join(MEMBERS)}", (index,))
@@ -229,8 +229,8 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
 
 def _missing_pointer(node: Any, parts: list[str], at: Path) -> PatchError:
     """Return the error for a pointer whose last part, the first missing one, is not in a container."""
-    from trainc.base.nearest import suggestion_or
     from trainc.base.plural import plural
+    from trainc.base.suggestions import suggestion_or
 
     *above, written = parts
     where, begin = "/".join(above) or "the object", len("/".join(above)) + 1

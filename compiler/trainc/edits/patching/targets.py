@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import JOBSET, TRAINJOB, role_of
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
-from trainc.edits.patching.selectors import SelectorError, parse
+from trainc.edits.patching.label_selectors import SelectorError, parse
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
-    from trainc.edits.patching.selectors import Requirement
+    from trainc.edits.patching.label_selectors import Requirement
     from trainc.kubernetes.trees import Tree
 
 SELECTORS: Final = {"labelSelector": "labels", "annotationSelector": "annotations"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.diagnostics import Edit, ObjectId, Place
-from trainc.edits.transforming.images import changed, images_of_job, images_of_runtime, line_of, split
+from trainc.edits.transforming.image_overrides import changed, images_of_job, images_of_runtime, line_of, split
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Transformation:
         """Yield a warning for each item of `images` that has matched no image so far."""
         for index, item in enumerate(self.environment.images):
             if index not in self._matched:
-                from trainc.edits.transforming.images import unmatched_item
+                from trainc.edits.transforming.image_overrides import unmatched_item
 
                 yield unmatched_item(item, self._names)
 

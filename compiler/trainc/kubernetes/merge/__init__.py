@@ -18,7 +18,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
-from trainc.kubernetes.merge.order import PATCH, MergeError, Positions, arranged, element_type, is_same_key, key_of
+from trainc.kubernetes.merge.list_order import PATCH, MergeError, Positions, arranged, element_type, is_same_key, key_of
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.kubernetes.structural.nodes import (
+from trainc.kubernetes.structural.value_nodes import (
     Anything,
     Integer,
     IntOrString,

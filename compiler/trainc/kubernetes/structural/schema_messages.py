@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.base.nearest import nearest_name
 from trainc.base.plural import plural
+from trainc.base.suggestions import nearest_name
 from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_meant
 from trainc.kubernetes.violations import (

@@ -35,8 +35,8 @@ def job_violations(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]
 
 def pod_violations(pod: Tree) -> list[Violation]:
     """Return the violations of a Job's Pod that the API server does not report for the pod template."""
-    from trainc.kubernetes.validation import bare
+    from trainc.kubernetes.validation import pod_only
 
     found = PodViolations(pod, of_job=False)
-    bare.pod(found, None, pod)
+    pod_only.pod(found, None, pod)
     return found.violations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation import metadata, selectors
+from trainc.kubernetes.validation import metadata, pod_selectors
 from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, each_item, field_of, fields
 from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED
 
@@ -18,10 +18,10 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 _term: Final = fields(
-    {"matchExpressions": each_item(selectors.node_requirement), "matchFields": each_item(selectors.node_field)}
+    {"matchExpressions": each_item(pod_selectors.node_requirement), "matchFields": each_item(pod_selectors.node_field)}
 )
 _preference: Final = fields(
-    {"matchExpressions": each_item(selectors.node_preference), "matchFields": each_item(selectors.node_field)}
+    {"matchExpressions": each_item(pod_selectors.node_preference), "matchFields": each_item(pod_selectors.node_field)}
 )
 
 
@@ -49,11 +49,11 @@ def pod_term(violations: PodViolations, at: At, value: Tree) -> None:
     """Check one term of a pod affinity or anti-affinity."""
     for key in ("labelSelector", "namespaceSelector"):
         if key in value:
-            selectors.label_selector(violations, (at, key), value[key])
+            pod_selectors.label_selector(violations, (at, key), value[key])
     for index, namespace in enumerate(value.get("namespaces") or ()):
         _namespace(violations, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
     if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
-        selectors.label_keys(violations, at, value)
+        pod_selectors.label_keys(violations, at, value)
     key = value.get("topologyKey", "")
     if not metadata.good_key(key):
         if key:

@@ -32,7 +32,7 @@ CLAIM: Final = "PersistentVolumeClaim"
 SOURCES: Final = (("", CLAIM), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 """The groups and kinds of a dataSource."""
 _mode: Final = one_of("Block", "Filesystem")
-_selector: Final = imported_later("selectors", "label_selector")
+_selector: Final = imported_later("pod_selectors", "label_selector")
 
 
 def ephemeral_volume(violations: PodViolations, at: At, value: Tree) -> None:

@@ -80,7 +80,7 @@ class PodViolations:
 
     def not_allowed(self, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
         """Report a value that an enum does not allow."""
-        from trainc.base.nearest import suggestion_or
+        from trainc.base.suggestions import suggestion_or
 
         self.report(
             ENUM,

@@ -28,7 +28,7 @@ INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Pro
 
 def _resources(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a container's resources."""
-    from trainc.kubernetes.validation.resources import faults
+    from trainc.kubernetes.validation.resource_rules import faults
 
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items())):
@@ -36,9 +36,9 @@ def _resources(violations: PodViolations, at: At, value: Tree) -> None:
 
         resource_messages.report(violations, at, value, wrong)
     if "claims" in value:
-        from trainc.kubernetes.validation import claims
+        from trainc.kubernetes.validation import device_claims
 
-        claims.used(violations, (at, "claims"), value["claims"])
+        device_claims.used(violations, (at, "claims"), value["claims"])
 
 
 FIELDS: Final[dict[str, FieldRule]] = {

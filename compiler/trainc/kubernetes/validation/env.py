@@ -257,7 +257,7 @@ def _check_subscript(violations: PodViolations, at: At, path: str, readable: Col
 
 
 def _unsupported_field(violations: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     if path in _KEYED:
         help = f"use a single {path.removeprefix('metadata.')[:-1]}: {path}['KEY']"
@@ -269,7 +269,7 @@ def _unsupported_field(violations: PodViolations, at: At, path: str, readable: C
 
 
 def _unsupported_resource(violations: PodViolations, at: At, resource: str) -> None:
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     if not resource:
         violations.report_missing(at, "set a resource, for example resource: limits.cpu")

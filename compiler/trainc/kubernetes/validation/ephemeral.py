@@ -54,7 +54,7 @@ def ephemeral_containers(violations: PodViolations, at: At, pod: Tree) -> None:
                 "remove the whitespace",
             )
         if target and target not in others:
-            from trainc.base.nearest import use
+            from trainc.base.suggestions import use
 
             violations.report(
                 EPHEMERAL_CONTAINER,

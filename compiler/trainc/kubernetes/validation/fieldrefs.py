@@ -70,7 +70,7 @@ def split(path: str) -> tuple[str, str | None]:
 
 
 def _unreadable_field(violations: PodViolations, at: At, path: str, field: str) -> None:
-    from trainc.base.nearest import suggestion_or
+    from trainc.base.suggestions import suggestion_or
 
     reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
     help = f"use {listed([*FIELDS], 'or')}"

@@ -30,12 +30,12 @@ SPEC: Final[dict[str, FieldRule]] = {
     "backoffLimitPerIndex": at_least(0),
     "completionMode": one_of("Indexed", "NonIndexed"),
     "completions": at_least(0),
-    "managedBy": imported_later("policies", "managed_by"),
+    "managedBy": imported_later("job_policies", "managed_by"),
     "maxFailedIndexes": at_least(0),
     "parallelism": at_least(0),
-    "podFailurePolicy": imported_later("policies", "pod_failure_policy"),
-    "podReplacementPolicy": imported_later("policies", "pod_replacement_policy"),
-    "successPolicy": imported_later("policies", "success_policy"),
+    "podFailurePolicy": imported_later("job_policies", "pod_failure_policy"),
+    "podReplacementPolicy": imported_later("job_policies", "pod_replacement_policy"),
+    "successPolicy": imported_later("job_policies", "success_policy"),
     "ttlSecondsAfterFinished": at_least(0),
 }
 """The fields that can be checked independently."""
@@ -54,11 +54,11 @@ def job(violations: PodViolations, at: At, job: Tree) -> None:
     if spec.get("completionMode") == "Indexed":
         indexed(violations, place, spec)
     elif "backoffLimitPerIndex" in spec or "maxFailedIndexes" in spec:
-        from trainc.kubernetes.validation import policies
+        from trainc.kubernetes.validation import job_policies
 
         for key in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if key in spec:
-                policies.only_indexed(violations, (place, key))
+                job_policies.only_indexed(violations, (place, key))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         violations.report(
             BACKOFF_LIMIT_PER_INDEX,

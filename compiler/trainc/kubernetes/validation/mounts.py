@@ -40,7 +40,7 @@ def container_mounts(violations: PodViolations, at: At, container: Tree) -> None
 
 def no_volume(violations: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
-    from trainc.base.nearest import suggestion_or
+    from trainc.base.suggestions import suggestion_or
 
     if name in violations.volumes:
         there = volume_at(violations, at, name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes import pods
+from trainc.kubernetes import pod_resources
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field
-from trainc.kubernetes.validation.resources import PAGES, faults, thousandths
+from trainc.kubernetes.validation.resource_rules import PAGES, faults, thousandths
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -18,7 +18,7 @@ POD_RESOURCES: Final = Declaration(
 )
 
 
-def pod_resources(violations: PodViolations, at: At, value: Tree) -> None:
+def pod_level_resources(violations: PodViolations, at: At, value: Tree) -> None:
     """Check the pod-level resources, and compare the containers' resources with them."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items()), of_pod=True):
@@ -26,11 +26,11 @@ def pod_resources(violations: PodViolations, at: At, value: Tree) -> None:
 
         resource_messages.report(violations, at, value, wrong, owner="pods")
     if "claims" in value:
-        from trainc.kubernetes.validation import claims
+        from trainc.kubernetes.validation import device_claims
 
         message = "pod-level resources cannot use resource claims"
         violations.report(POD_RESOURCES, (at, "claims"), message, "move the claims to the containers that use them")
-        claims.used(violations, (at, "claims"), value["claims"])
+        device_claims.used(violations, (at, "claims"), value["claims"])
     _check_totals(violations, at, value)
     _check_limits(violations, at, limits)
 
@@ -47,7 +47,7 @@ def _check_totals(violations: PodViolations, at: At, value: Tree) -> None:
     """Check that the containers' total requests and huge page limits do not exceed those of the pod."""
     for kind in ("requests", "limits"):
         pod_amounts = value.get(kind) or {}
-        totals = pods.containers_amounts(_rounded(violations.pod), kind) if pod_amounts else {}
+        totals = pod_resources.containers_amounts(_rounded(violations.pod), kind) if pod_amounts else {}
         for name, amount in pod_amounts.items():
             total = totals.get(name)
             if total is None or (kind == "limits" and not name.startswith(PAGES)):
@@ -83,12 +83,15 @@ def _check_limits(violations: PodViolations, at: At, limits: Tree) -> None:
 def _rounded(pod: Tree) -> Tree:
     """Return a pod with the containers' amounts rounded as the API server rounds them before adding them up."""
     rounded = {}
-    for key in pods.CONTAINERS:
+    for key in pod_resources.CONTAINERS:
         rounded[key] = [
             container
             | {
                 "resources": {
-                    kind: {name: Quantity.from_json(amount).round_up(pods.MILLI) for name, amount in amounts.items()}
+                    kind: {
+                        name: Quantity.from_json(amount).round_up(pod_resources.MILLI)
+                        for name, amount in amounts.items()
+                    }
                     for kind, amounts in (container.get("resources") or {}).items()
                     if kind != "claims"
                 }

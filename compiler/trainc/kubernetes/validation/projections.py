@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation import fieldrefs, files
+from trainc.kubernetes.validation import fieldrefs, volume_files
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required_fields
 from trainc.kubernetes.validation.fieldrefs import POD_FILE
-from trainc.kubernetes.validation.files import VOLUME_SOURCES
+from trainc.kubernetes.validation.volume_files import VOLUME_SOURCES
 from trainc.kubernetes.violations import listed, shown
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ MAX_TOKEN_SECONDS: Final = 2**32
 def downward_api(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a downward API volume."""
     if "defaultMode" in value:
-        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
+        volume_files.mode(violations, (at, "defaultMode"), value["defaultMode"])
     _downward_files(violations, at, value)
 
 
 def projected(violations: PodViolations, at: At, value: Tree) -> None:
     """Check a projected volume, which has several sources in one directory."""
     if "defaultMode" in value:
-        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
+        volume_files.mode(violations, (at, "defaultMode"), value["defaultMode"])
     paths: dict[str, At] = {}
     for index, source in enumerate(value.get("sources") or ()):
         here = ((at, "sources"), index)
@@ -60,7 +60,7 @@ def _source(violations: PodViolations, volume: At, at: At, value: Tree) -> None:
             _downward_files(violations, at, value)
         case _:
             required_fields(violations, at, value, "name")
-            files.items(violations, (at, "items"), value.get("items") or [])
+            volume_files.items(violations, (at, "items"), value.get("items") or [])
 
 
 def _token(violations: PodViolations, volume: At, at: At, value: Tree) -> None:
@@ -77,7 +77,7 @@ def _downward_files(violations: PodViolations, at: At, value: Tree) -> None:
         here = ((at, "items"), index)
         _path(violations, here, item, at)
         if "mode" in item:
-            files.mode(violations, (here, "mode"), item["mode"], named=(at, "mode"))
+            volume_files.mode(violations, (here, "mode"), item["mode"], named=(at, "mode"))
         ref, resource = item.get("fieldRef"), item.get("resourceFieldRef")
         if ref is not None:
             place = (at, "fieldRef")
@@ -99,7 +99,7 @@ def _downward_files(violations: PodViolations, at: At, value: Tree) -> None:
 def _path(violations: PodViolations, at: At, value: Tree, named: At) -> None:
     """Check a file's path, which the API server's error reports as the `path` of the place `named`."""
     if path := value.get("path"):
-        files.path_in_volume(violations, (at, "path"), path, named=(named, "path"))
+        volume_files.path_in_volume(violations, (at, "path"), path, named=(named, "path"))
     else:
         violations.report_missing((at, "path"), field=cluster_field(named, "path"))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.nearest import nearest_name
+from trainc.base.suggestions import nearest_name
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.validation.combinators import cluster_field
-from trainc.kubernetes.validation.resources import (
+from trainc.kubernetes.validation.resource_rules import (
     FRACTIONAL_RESOURCE,
     LIMIT_MISSING,
     MOST,
@@ -25,7 +25,7 @@ from trainc.kubernetes.violations import OUT_OF_RANGE, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
-    from trainc.kubernetes.validation.resources import ResourceFault
+    from trainc.kubernetes.validation.resource_rules import ResourceFault
 
 CORRECTIONS: Final = {
     "cpus": "cpu",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation import metadata, selectors
+from trainc.kubernetes.validation import metadata, pod_selectors
 from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each_item, field_of, one_of
 from trainc.kubernetes.violations import INVALID_LABEL, shown
 
@@ -100,9 +100,9 @@ def spread_constraint(violations: PodViolations, at: At, value: Tree) -> None:
         if policy in value:
             _inclusion(violations, (at, policy), value[policy])
     if "labelSelector" in value:
-        selectors.label_selector(violations, (at, "labelSelector"), value["labelSelector"])
+        pod_selectors.label_selector(violations, (at, "labelSelector"), value["labelSelector"])
     if "matchLabelKeys" in value:
-        selectors.label_keys(violations, at, value)
+        pod_selectors.label_keys(violations, at, value)
 
 
 spread_constraints: Final[FieldRule] = each_item(spread_constraint)

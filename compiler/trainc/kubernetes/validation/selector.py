@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.metadata import GENERATED
-from trainc.kubernetes.validation.selectors import label_selector
+from trainc.kubernetes.validation.pod_selectors import label_selector
 from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:

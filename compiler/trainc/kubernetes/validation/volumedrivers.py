@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
-from trainc.kubernetes.validation import files
+from trainc.kubernetes.validation import volume_files
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
     PodViolations,
@@ -96,7 +96,7 @@ def _gce(violations: PodViolations, at: At, value: Tree) -> None:
 def _git(violations: PodViolations, at: At, value: Tree) -> None:
     required_fields(violations, at, value, "repository")
     if directory := value.get("directory"):
-        files.path_in_directory(violations, (at, "directory"), directory)
+        volume_files.path_in_directory(violations, (at, "directory"), directory)
 
 
 def _iscsi(violations: PodViolations, at: At, value: Tree) -> None:

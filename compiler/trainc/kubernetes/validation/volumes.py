@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
-from trainc.kubernetes.validation import files
+from trainc.kubernetes.validation import volume_files
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
     PodViolations,
@@ -19,8 +19,8 @@ from trainc.kubernetes.validation.combinators import (
     one_of,
     required_fields,
 )
-from trainc.kubernetes.validation.files import VOLUME_SOURCES
-from trainc.kubernetes.validation.resources import thousandths
+from trainc.kubernetes.validation.resource_rules import thousandths
+from trainc.kubernetes.validation.volume_files import VOLUME_SOURCES
 from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _host_path(violations: PodViolations, at: At, value: Tree) -> None:
     if not path:
         required_fields(violations, at, value, "path")
         return
-    files.no_parent(violations, (at, "path"), path)
+    volume_files.no_parent(violations, (at, "path"), path)
     if kind := value.get("type"):
         _host_path_type(violations, (at, "type"), kind)
 
@@ -141,9 +141,9 @@ def _config_map(violations: PodViolations, at: At, value: Tree) -> None:
 
 def _files(violations: PodViolations, at: At, value: Tree) -> None:
     if "defaultMode" in value:
-        files.mode(violations, (at, "defaultMode"), value["defaultMode"])
+        volume_files.mode(violations, (at, "defaultMode"), value["defaultMode"])
     if "items" in value:
-        files.items(violations, (at, "items"), value["items"])
+        volume_files.items(violations, (at, "items"), value["items"])
 
 
 def _claim(violations: PodViolations, at: At, value: Tree) -> None:
@@ -153,7 +153,7 @@ def _claim(violations: PodViolations, at: At, value: Tree) -> None:
 def _nfs(violations: PodViolations, at: At, value: Tree) -> None:
     required_fields(violations, at, value, "server", "path")
     if (path := value.get("path")) and path[0] != "/":
-        files.not_absolute(violations, (at, "path"), path)
+        volume_files.not_absolute(violations, (at, "path"), path)
 
 
 def _image(violations: PodViolations, at: At, value: Tree) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.validation.files import PATH_LEADS_OUT
-from trainc.kubernetes.validation.resources import RESOURCE_NAME, kind_of
+from trainc.kubernetes.validation.resource_rules import RESOURCE_NAME, kind_of
+from trainc.kubernetes.validation.volume_files import PATH_LEADS_OUT
 from trainc.kubernetes.violations import DUPLICATE_ITEM, PATTERN, Violation
 
 if TYPE_CHECKING:

@@ -153,7 +153,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 @check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
-    from trainc.base.nearest import suggestion_or
+    from trainc.base.suggestions import suggestion_or
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
     for path, name in _targeted(plan):

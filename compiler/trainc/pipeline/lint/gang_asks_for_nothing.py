@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the jobs whose pods request nothing."""
-    from trainc.kubernetes.pods import requests
+    from trainc.kubernetes.pod_resources import requests
 
     for job, count in enumerate(plan.counts):
         if count and all(quantity.is_zero for quantity in requests(pod_at(plan, job)).values()):
@@ -31,7 +31,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 @lint_rule("gang-asks-for-nothing", "Gang member without requests")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler reserves the PodGroup's minResources, which do not include pods without requests."""
-    from trainc.kubernetes.pods import limits
+    from trainc.kubernetes.pod_resources import limits
 
     (name,) = finding.what
     limited = limits(pod_at(plan, int(finding.path[1])))

@@ -61,8 +61,8 @@ def values(word: str, before: str) -> Iterator[tuple[str, Stretch]]:
 
     before   the previous word, which can be the flag
     """
-    from trainc.source.names import is_secret
     from trainc.source.patterns import named
+    from trainc.source.secret_names import is_secret
 
     if is_flag(before) and is_secret(before) and is_random(word):
         yield f"the value of {before}", (0, len(word))

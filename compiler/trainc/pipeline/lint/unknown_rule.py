@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
-    from trainc.base.nearest import suggestion_or
+    from trainc.base.suggestions import suggestion_or
 
     (name,) = finding.what
     holder = plan.runtime if finding.shared else plan.job

@@ -34,7 +34,7 @@ def gang(plan: Plan) -> Plan:
 
 def gathered(plan: Plan) -> Gang:
     """Return the number of pods that must start together, and their total requests."""
-    from trainc.kubernetes.pods import Amounts, requests, total
+    from trainc.kubernetes.pod_resources import Amounts, requests, total
     from trainc.pipeline.schedulers import Gang
 
     needs: Amounts = {}

@@ -101,7 +101,7 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
             return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
         if found == name:
             return f"set `kind: {other}`: there is a {other} of that name; "
-    from trainc.base.nearest import nearest_name, use
+    from trainc.base.suggestions import nearest_name, use
     from trainc.pipeline.runtime_owners import FORMER
 
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):

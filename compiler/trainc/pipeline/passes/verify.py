@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import ObjectId
-from trainc.pipeline.checks import images, job, jobset
+from trainc.pipeline.checks import created_jobs, jobset, jobset_images
 
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
@@ -42,7 +42,7 @@ def verify(plan: Plan) -> Plan:
     if refused:
         plan = plan.refuse("jobset", ObjectId.from_manifest(made), refused)
     reported = {violation.path for violation in refused}
-    for faults in (job.faults(made), images.faults(made)):
+    for faults in (created_jobs.faults(made), jobset_images.faults(made)):
         found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
         for object, violation in found:
             plan = plan.refuse("job", object, [violation])
@@ -79,5 +79,5 @@ def _sizes(plan: Plan) -> Plan:
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB + of_hosts) > LARGE:
         plan = plan.refuse("jobset", ObjectId.from_manifest(made), limits.stored(made))
     for violation in limits.strings(made):
-        plan = plan.refuse("job", job.first_job(made, plan.jobs[int(violation.path[2])]), [violation])
+        plan = plan.refuse("job", created_jobs.first_job(made, plan.jobs[int(violation.path[2])]), [violation])
     return plan

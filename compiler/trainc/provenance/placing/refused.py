@@ -222,7 +222,7 @@ def _names(items: list[Tree] | None) -> list[str]:
 
 
 def _field_hint(name: str, known: list[str]) -> str:
-    from trainc.base.nearest import nearest_name
+    from trainc.base.suggestions import nearest_name
 
     near = nearest_name(name, known)
     return f"did you mean {near}?" if near else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Path, Place, Related
 from trainc.edits.environment import KEYS, described
-from trainc.edits.patching.names import ENVIRONMENTS, name_of
+from trainc.edits.patching.patch_names import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, value_at
@@ -218,7 +218,7 @@ class Trace:
             return _Source(place, value_at(self.plan.job.value, path), by)
         by = f"the {self.plan.job.word}"
         if path == ("metadata", "name") and place.document.edits:
-            from trainc.edits.transforming.faults import additions
+            from trainc.edits.transforming.setting_faults import additions
 
             settings = (described(setting.place, place.document) for _, setting in additions(place.document))
             by = " and ".join(dict.fromkeys([by, *settings]))

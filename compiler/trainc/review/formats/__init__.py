@@ -18,7 +18,7 @@ from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.consequences import WORDS
-from trainc.review.settings import REPORTING
+from trainc.review.setting_changes import REPORTING
 from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 OPEN: Final = 3
 """The maximum number of causes that are expanded at first."""

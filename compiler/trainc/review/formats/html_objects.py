@@ -14,14 +14,14 @@ from trainc.emit import yaml
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, origin
-from trainc.review.lines import Stretch, side_by_side
+from trainc.review.side_by_side import Stretch, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.review.consequences import Effect
-    from trainc.review.lines import LinePart, LineRow
-    from trainc.review.model import CauseGroup, Line, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
+    from trainc.review.side_by_side import LinePart, LineRow
 
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 
 def render(review: Review, *, color: bool = False) -> str:

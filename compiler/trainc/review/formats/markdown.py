@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
-    from trainc.review.model import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 LONGEST: Final = 65_000
 """GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""

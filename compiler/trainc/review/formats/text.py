@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 

@@ -443,7 +443,9 @@ def test_messages(pod: Tree, message: str, help: str, related: list[tuple[str, s
 def test_a_valid_pod_imports_no_messages() -> None:
     pod = ports({"name": "c10d"})["containers"][0] | mounts({"name": "files"})["containers"][0]
     job = {"spec": {"template": {"spec": {"containers": [pod], "volumes": [{"name": "files", "emptyDir": {}}]}}}}
-    program = f"import sys; from trainc.kubernetes import validation; print(validation.of_job({job}), *sys.modules)"
+    program = (
+        f"import sys; from trainc.kubernetes import validation; print(validation.job_violations({job}), *sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     found, *modules = done.stdout.split()
     assert found == "[]"

@@ -249,6 +249,6 @@ def _coordinator_violation(key: str, message: str, help: str, *related: tuple[st
 
 def _job_name_hint(name: str, known: list[str]) -> str:
     """Return a hint with the job name that was probably meant, or all job names."""
-    from trainc.base.nearest import suggestion_or, use
+    from trainc.base.suggestions import suggestion_or, use
 
     return suggestion_or(name, known, use(known)) if known else "remove it: there is no job to name"

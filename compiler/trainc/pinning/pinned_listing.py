@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.files.listing import is_below
+from trainc.files.output_listing import is_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

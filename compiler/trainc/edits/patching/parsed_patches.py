@@ -13,9 +13,9 @@ from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT, Budget
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.edits.patching import merges, operations
-from trainc.edits.patching.faults import INVALID_PATCH, PatchError
-from trainc.edits.patching.names import name_of
-from trainc.edits.patching.selectors import SelectorError
+from trainc.edits.patching.label_selectors import SelectorError
+from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError
+from trainc.edits.patching.patch_names import name_of
 from trainc.edits.patching.sizes import measured
 from trainc.edits.patching.targets import Target
 from trainc.edits.patching.targets import read as read_target

@@ -16,7 +16,7 @@ from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.atomic import Folders, read_current
 from trainc.files.outputs import Changes
-from trainc.pinning import listing
+from trainc.pinning import pinned_listing
 from trainc.pinning.manifests import MARK
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PINNED_RUNTIME_EDITED: Final = Declaration(
 PINNED_RUNTIME_TAKEN: Final = Declaration(
     "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", own=True
 )
-_STARTS: Final = (MARK.encode(), listing.BEGINS)
+_STARTS: Final = (MARK.encode(), pinned_listing.BEGINS)
 _NO_REGULAR_FILE: Final = "remove it"
 
 
@@ -44,27 +44,27 @@ class _Plan:
         self.remove: list[str] = []
         self.kept: list[str] = []
         self.diagnostics: list[Diagnostic] = []
-        self.old: listing.Digests = self._listed()
-        self.new: listing.Digests = {}
+        self.old: pinned_listing.Digests = self._listed()
+        self.new: pinned_listing.Digests = {}
 
-    def _listed(self) -> listing.Digests:
+    def _listed(self) -> pinned_listing.Digests:
         """Return the listing of the last pull; if it is broken, no file counts as pinned."""
-        data = read_current(self.at, listing.NAME)
-        found = listing.parse(data) if isinstance(data, bytes) else None
+        data = read_current(self.at, pinned_listing.NAME)
+        found = pinned_listing.parse(data) if isinstance(data, bytes) else None
         if data is None or found is not None:
             return found or {}
         if isinstance(data, str) or not self.force:
             message = f"cannot be read: {data}" if isinstance(data, str) else "is not a listing of pinned runtimes"
             help = _NO_REGULAR_FILE if isinstance(data, str) else "restore it from git, or replace it with --force"
-            self._plan_conflict(listing.NAME, message, help)
+            self._plan_conflict(pinned_listing.NAME, message, help)
         return {}
 
     def plan_file(self, path: str, data: bytes, there: bytes | str | None) -> None:
         """Plan a file that the folder must have; `there` is its content, or the reason why it is not read."""
-        self.new[path] = (listing.digest(data),)
+        self.new[path] = (pinned_listing.digest(data),)
         if isinstance(there, str):
             self._plan_conflict(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
-        elif there is not None and listing.unix(there) == data:
+        elif there is not None and pinned_listing.unix(there) == data:
             return
         elif there is None or self.force or self._is_pinned(path, there):
             self.write[path] = data
@@ -87,23 +87,23 @@ class _Plan:
 
     def changes(self) -> Changes:
         """Return the changes to all files and the listing."""
-        final, data = listing.render(self.new), read_current(self.at, listing.NAME)
+        final, data = pinned_listing.render(self.new), read_current(self.at, pinned_listing.NAME)
         during = {path: tuple(dict.fromkeys((*self.old.get(path, ()), *found))) for path, found in self.new.items()}
-        writes = {**self.write, **({listing.NAME: final} if data != final else {})}
+        writes = {**self.write, **({pinned_listing.NAME: final} if data != final else {})}
         return Changes(
             write=MappingProxyType(writes),
             remove=tuple(self.remove),
-            listed=listing.render({**self.old, **during}) if self.write else None,
+            listed=pinned_listing.render({**self.old, **during}) if self.write else None,
             folders=frozenset(path.rpartition("/")[0] for path in ("", *self.old, *self.new)),
             kept=tuple(self.kept),
             diagnostics=tuple(self.diagnostics),
-            listing=listing.NAME,
+            listing=pinned_listing.NAME,
             starts=_STARTS,
         )
 
     def _is_pinned(self, path: str, there: bytes) -> bool:
         """Whether a file is as trainc has written it."""
-        return listing.digest(there) in self.old.get(path, ()) and there.startswith(MARK.rstrip("\n").encode())
+        return pinned_listing.digest(there) in self.old.get(path, ()) and there.startswith(MARK.rstrip("\n").encode())
 
     def _edited(self, path: str, message: str, help: str = "") -> None:
         self.new[path] = self.old[path]

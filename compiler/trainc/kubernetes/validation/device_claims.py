@@ -59,7 +59,7 @@ def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
 
 
 def _report_missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
-    from trainc.base.nearest import suggestion_or, use
+    from trainc.base.suggestions import suggestion_or, use
 
     one = f"{use(declared, ' and ')}, or " if declared else ""
     help = suggestion_or(name, declared, f"{one}add {name} to the pod's resourceClaims")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes import formats
+from trainc.kubernetes import string_formats
 from trainc.kubernetes.trees import path_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class String(SchemaNode):
         self.shortest: int = schema.get("minLength", 0)
         self.longest: int | None = schema.get("maxLength")
         self.enum: list[str] | None = schema.get("enum")
-        self.pattern = formats.go_pattern(schema["pattern"]) if "pattern" in schema else None
+        self.pattern = string_formats.go_pattern(schema["pattern"]) if "pattern" in schema else None
         self.is_time = "format" in schema
         if schema.get("format", "date-time") != "date-time":
             raise ValueError(f"format {schema['format']} of a string is not implemented")
@@ -156,7 +156,7 @@ class String(SchemaNode):
             violations.report("not_allowed", at, value, self.enum)
         elif self.pattern is not None and not self.pattern.search(value):
             violations.report("no_match", at, value, self.schema["pattern"])
-        elif self.is_time and (rejected_by := formats.date_time(value)):
+        elif self.is_time and (rejected_by := string_formats.date_time(value)):
             violations.report("no_time", at, value, rejected_by)
         return value
 
@@ -190,8 +190,8 @@ class IntOrString(SchemaNode):
 
     def __init__(self, schema: Tree) -> None:
         super().__init__(schema)
-        self.pattern = formats.go_pattern(schema["pattern"]) if "pattern" in schema else None
-        if schema.get("pattern", formats.QUANTITY) != formats.QUANTITY:
+        self.pattern = string_formats.go_pattern(schema["pattern"]) if "pattern" in schema else None
+        if schema.get("pattern", string_formats.QUANTITY) != string_formats.QUANTITY:
             raise ValueError(f"the pattern {schema['pattern']} of an int-or-string is not implemented")
 
     def admit(self, value: Any, at: At, violations: SchemaViolations) -> Any:
@@ -201,7 +201,7 @@ class IntOrString(SchemaNode):
                 return value
             if not self.pattern.search(value):
                 violations.report("no_quantity", at, value, "schema")
-            elif stage := formats.quantity(value):
+            elif stage := string_formats.quantity(value):
                 violations.report("no_quantity", at, value, stage)
             return value
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:

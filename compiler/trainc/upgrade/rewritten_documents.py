@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
-from trainc.upgrade.edits import NotRewritableError
-from trainc.upgrade.items import ListItem, cut, pasted
 from trainc.upgrade.jobs import NewText, Texts, text_place
+from trainc.upgrade.list_items import ListItem, cut, pasted
 from trainc.upgrade.rewrite import rewrite, rewrite_json
+from trainc.upgrade.text_edits import NotRewritableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

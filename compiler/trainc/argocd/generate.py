@@ -12,9 +12,9 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.argocd.environment import CHECKED, is_older
-from trainc.argocd.files import too_many
+from trainc.argocd.application_files import too_many
 from trainc.argocd.parameters import read_options
+from trainc.argocd.plugin_environment import CHECKED, is_older
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import CI, Budget, checked_output
@@ -27,7 +27,7 @@ from trainc.frontends.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PAT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.argocd.environment import PluginEnvironment
+    from trainc.argocd.plugin_environment import PluginEnvironment
 
 KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", own=True

@@ -122,7 +122,7 @@ def line_of(item: Image) -> Place:
 
 def unmatched_item(item: Image, names: Iterable[str]) -> Diagnostic:
     """Return the warning for an item that matches none of the images with these names."""
-    from trainc.base.nearest import suggestion_or, use
+    from trainc.base.suggestions import suggestion_or, use
 
     known, help = sorted(names), "remove it: no TrainJob and no runtime sets an image"
     if known:

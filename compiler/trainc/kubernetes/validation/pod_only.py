@@ -85,11 +85,11 @@ def _reserve(
 
 def _resources(violations: PodViolations, spec: At) -> None:
     """Check the pod's own resources: a container's limit counts as its request if it sets no request."""
-    from trainc.kubernetes import pods
+    from trainc.kubernetes import pod_resources
 
-    pod = pods.defaulted(violations.pod)
-    container_requests = pods.requests({kind: pod[kind] for kind in pods.CONTAINERS if kind in pod})
-    pod_requests, pod_limits = (pods.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
+    pod = pod_resources.defaulted(violations.pod)
+    container_requests = pod_resources.requests({kind: pod[kind] for kind in pod_resources.CONTAINERS if kind in pod})
+    pod_requests, pod_limits = (pod_resources.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
     at = ((spec, "resources"), "requests")
     for name, amount in pod_requests.items():
         total = container_requests.get(name)

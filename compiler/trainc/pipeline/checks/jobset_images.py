@@ -13,7 +13,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.kubernetes.images import is_reference
 from trainc.kubernetes.violations import Violation
-from trainc.pipeline.checks.job import JobFault, first_job
+from trainc.pipeline.checks.created_jobs import JobFault, first_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

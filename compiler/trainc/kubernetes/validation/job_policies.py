@@ -136,7 +136,7 @@ def exit_codes(violations: PodViolations, at: At, codes: Tree, containers: list[
         violations.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
-        from trainc.base.nearest import suggestion_or, use
+        from trainc.base.suggestions import suggestion_or, use
 
         help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
         violations.report(

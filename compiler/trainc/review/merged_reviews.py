@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
-from trainc.review.model import ChangedSetting, Review
+from trainc.review.reviewed import ChangedSetting, Review
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
