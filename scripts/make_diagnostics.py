@@ -118,7 +118,7 @@ def sections(known: Iterable[Declaration]) -> Iterator[tuple[str, str, list[str]
     """Yield heading, effect and ids of each phase that has any; the ids that only trainc reports come last."""
     ids: dict[Phase | None, list[str]] = {}
     for declared in known:
-        ids.setdefault(None if declared.own else declared.phases[0], []).append(declared.id)
+        ids.setdefault(None if declared.trainc_only else declared.phases[0], []).append(declared.id)
     for phase in PHASES:
         if phase in ids:
             yield *HEADINGS[phase], ids[phase]

@@ -15,7 +15,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compiled, Options, compile_paths
-from trainc.kubernetes.names import is_dns1123_subdomain
+from trainc.kubernetes.names import dns1123_subdomain_errors
 from trainc.pipeline.delivery import PLAIN, Delivery
 
 Tree = dict[str, Any]
@@ -98,4 +98,4 @@ def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
                 tree = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
                 overhead = {"overhead": {"podFixed": pod["overhead"]}} if pod.get("overhead") else {}
                 found["RuntimeClass", "", name] = tree | {"handler": "runc"} | overhead
-    return [tree for tree in found.values() if not is_dns1123_subdomain(tree["metadata"]["name"])]
+    return [tree for tree in found.values() if not dns1123_subdomain_errors(tree["metadata"]["name"])]

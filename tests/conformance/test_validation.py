@@ -9,15 +9,15 @@ from conformance.recordings import lines
 from trainc.kubernetes import names
 
 FUNCTIONS: Final[dict[str, Callable[[Any], list[str]]]] = {
-    "IsConfigMapKey": names.is_config_map_key,
-    "IsDNS1035Label": names.is_dns1035_label,
-    "IsDNS1123Label": names.is_dns1123_label,
-    "IsDNS1123Subdomain": names.is_dns1123_subdomain,
-    "IsDomainPrefixedPath": names.is_domain_prefixed_path,
-    "IsQualifiedName": names.is_qualified_name,
-    "IsRelaxedEnvVarName": names.is_relaxed_env_var_name,
-    "IsValidLabelValue": names.is_label_value,
-    "IsValidPortName": names.is_port_name,
+    "IsConfigMapKey": names.config_map_key_errors,
+    "IsDNS1035Label": names.dns1035_label_errors,
+    "IsDNS1123Label": names.dns1123_label_errors,
+    "IsDNS1123Subdomain": names.dns1123_subdomain_errors,
+    "IsDomainPrefixedPath": names.domain_prefixed_path_errors,
+    "IsQualifiedName": names.qualified_name_errors,
+    "IsRelaxedEnvVarName": names.env_var_name_errors,
+    "IsValidLabelValue": names.label_value_errors,
+    "IsValidPortName": names.port_name_errors,
 }
 OTHERS: Final = ("IsEnvVarName", "IsValidPortNum", None)
 """Recorded functions that trainc does not have: it checks no strict variable names, and prints no field errors."""

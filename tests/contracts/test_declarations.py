@@ -58,7 +58,7 @@ def bare(tree: ast.AST) -> Iterator[str]:
 
 
 def test_a_rule_of_lint_is_trainc_alone() -> None:
-    lint = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
+    lint = {id: declared.trainc_only for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
     assert lint == {id: DECLARED_IN[id].startswith("trainc.pipeline.lint.") for id in lint}
 
 

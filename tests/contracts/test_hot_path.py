@@ -46,21 +46,21 @@ OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
     "trainc.base": "data declarations kinds records version",
     "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
-    "trainc.pipeline.checks": "cel images job jobset runtime trainjob",
+    "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
     "trainc.compilation": "identities plans results sources",
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
-    "trainc.files": "confine inputs listing",
+    "trainc.files": "confine inputs output_listing",
     "trainc.frontends": "dialects extensions reading",
     "trainc.kubernetes": (
-        "formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
+        "string_formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
     ),
     "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
-    "trainc.kubernetes.merge": "order",
-    "trainc.kubernetes.structural": "nodes",
+    "trainc.kubernetes.merge": "list_order",
+    "trainc.kubernetes.structural": "value_nodes",
     "trainc.kubernetes.validation": (
-        "bare combinators container env files job metadata mounts pod ports resources volumes"
+        "pod_only combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
     ),
     "trainc.pipeline.passes": (
         "accelerate admit carry conform deliver framework gang initialize "

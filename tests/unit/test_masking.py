@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.source.masking import is_secret_at, masked
+from trainc.source.masking import secrecy_at, masked
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_what_is_masked(tree: dict[str, Any], shown: Any) -> None:
     ],
 )
 def test_the_context_of_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: str) -> None:
-    assert is_secret_at(tree, path) == secret
+    assert secrecy_at(tree, path) == secret

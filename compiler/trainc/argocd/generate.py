@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainc.argocd.plugin_environment import PluginEnvironment
 
 KUSTOMIZE_NOT_RUN: Final = Declaration(
-    "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", own=True
+    "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", trainc_only=True
 )
 
 FIX: Final = environment_runs.Fix("set the parameter environment to {}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 ARGOCD_PARAMETER: Final = Declaration(
-    "argocd-parameter", ("read",), "Invalid parameter of an Argo CD Application", own=True
+    "argocd-parameter", ("read",), "Invalid parameter of an Argo CD Application", trainc_only=True
 )
 
 PARAMETERS: Final = "ARGOCD_APP_PARAMETERS"

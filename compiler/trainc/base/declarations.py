@@ -26,5 +26,5 @@ class Declaration(NamedTuple):
     title: str
     """A short phrase for the fault, without a full stop."""
     severity: Severity = "error"
-    own: bool = False
+    trainc_only: bool = False
     """Whether only trainc reports it: the cluster accepts it, or never receives it."""

@@ -15,7 +15,7 @@ def plural(count: int, noun: str) -> str:
 def and_others(others: int, noun: str = "more TrainJob") -> str:
     """Return the end of a message that applies to several objects; empty if it applies to one.
 
-    >>> also(0), also(1), also(2)
+    >>> and_others(0), and_others(1), and_others(2)
     ('', ' (and 1 more TrainJob)', ' (and 2 more TrainJobs)')
     """
     return f" (and {plural(others, noun)})" if others else ""

@@ -15,7 +15,7 @@ _LONGEST: Final = 256
 def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """Return the one of `names` that differs only in case, else the most similar one; None if none is similar.
 
-    >>> nearest("numNode", ["image", "numNodes"]), nearest("x", ["image"])
+    >>> nearest_name("numNode", ["image", "numNodes"]), nearest_name("x", ["image"])
     ('numNodes', None)
     """
     if len(name) > _LONGEST:
@@ -28,7 +28,7 @@ def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> s
 def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:
     """Return the hint with the nearest one of `names`, or else another hint.
 
-    >>> meant("numNode", ["image", "numNodes"], "remove it"), meant("x", ["image"], "remove it")
+    >>> suggestion_or("numNode", ["image", "numNodes"], "remove it"), suggestion_or("x", ["image"], "remove it")
     ('did you mean numNodes?', 'remove it')
     """
     near = nearest_name(name, names)

@@ -32,7 +32,9 @@ Examples:
   trainc explain spec.suspend                           a field of the TrainJobs in the current folder
   trainc explain job.yaml --patches                     the changes of each stage, as JSON Patch
 """
-FIELD_NOT_FOUND: Final = Declaration("field-not-found", ("read",), "Field not found in compiled objects", own=True)
+FIELD_NOT_FOUND: Final = Declaration(
+    "field-not-found", ("read",), "Field not found in compiled objects", trainc_only=True
+)
 
 ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 """Paths, and prefixes of paths, that cannot be a FIELD."""

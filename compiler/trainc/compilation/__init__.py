@@ -51,7 +51,7 @@ __all__ = [
     "wrong_namespace",
 ]
 
-NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
 OF_QUEUES: Final = frozenset(
     {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}

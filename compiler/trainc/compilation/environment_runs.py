@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Checked, Document, Location
     from trainc.settings import Settings
 
-ENVIRONMENT_REQUIRED: Final = Declaration("environment-required", ("read",), "No environment selected", own=True)
-SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", own=True)
+ENVIRONMENT_REQUIRED: Final = Declaration(
+    "environment-required", ("read",), "No environment selected", trainc_only=True
+)
+SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", trainc_only=True)
 
 LISTED: Final = 20
 """The most environments that a message names."""
@@ -47,7 +49,7 @@ OPTION: Final = Fix("use {}", "--env {}")
 
 
 class EnvironmentRun(NamedTuple):
-    """One environment's run. Its warnings are still warnings, whatever the settings: `together` makes them errors."""
+    """One environment's run. Its warnings are still warnings, whatever the settings: `merge_runs` makes them errors."""
 
     settings: Settings
     result: Compilation

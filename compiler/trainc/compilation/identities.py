@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 DUPLICATE_OBJECT: Final = Declaration(
-    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", own=True
+    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", trainc_only=True
 )
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.library import Library, OverlayConflict
 
 
-DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
-ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", own=True)
+DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", trainc_only=True)
+ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", trainc_only=True)
 
 
 def plans_of(

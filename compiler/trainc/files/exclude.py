@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Place
     from trainc.files.gitignore import Gitignore
 
-EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", own=True)
-ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), "Exclude patterns that leave no file", own=True)
+EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", trainc_only=True)
+ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), "Exclude patterns that leave no file", trainc_only=True)
 
 KEY: Final = "exclude"
 """The key in trainc.yaml."""

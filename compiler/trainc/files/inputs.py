@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from trainc.files.confine import Opened
     from trainc.files.exclude import Excluded, Patterns
 
-UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
-LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
-SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
+UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", trainc_only=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", trainc_only=True)
+SETTINGS_PATH: Final = Declaration(
+    "settings-path", ("read",), "Path in the settings outside the root", trainc_only=True
+)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 KUSTOMIZATION: Final = "Kustomization"

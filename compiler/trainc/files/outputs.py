@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 OUTPUT_NOT_OURS: Final = Declaration(
-    "output-not-ours", ("build",), "Output would replace a file that trainc did not write", own=True
+    "output-not-ours", ("build",), "Output would replace a file that trainc did not write", trainc_only=True
 )
 OUTPUT_LEFT_ALONE: Final = Declaration(
-    "output-left-alone", ("build",), "Stale output that trainc did not write", severity="warning", own=True
+    "output-left-alone", ("build",), "Stale output that trainc did not write", severity="warning", trainc_only=True
 )
-OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", own=True)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", trainc_only=True)
 PASSTHROUGH_PARTIAL: Final = Declaration(
-    "passthrough-partial", ("build",), "Output would lose the documents of other paths", own=True
+    "passthrough-partial", ("build",), "Output would lose the documents of other paths", trainc_only=True
 )
 
 PASSED: Final = "_passthrough.yaml"

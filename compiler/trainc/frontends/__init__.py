@@ -22,7 +22,7 @@ NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or ru
 UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API")
 UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API")
 UNSUPPORTED_KIND: Final = Declaration(
-    "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", own=True
+    "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", trainc_only=True
 )
 
 OPTIMIZATION: Final = "OptimizationJob"

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 KUSTOMIZE_BASE: Final = Declaration(
-    "kustomize-base", ("read",), "Resource compiled without the changes of its kustomization", "note", own=True
+    "kustomize-base", ("read",), "Resource compiled without the changes of its kustomization", "note", trainc_only=True
 )
 KUSTOMIZE_PATCH: Final = Declaration(
-    "kustomize-patch", ("read",), "Patch of a resource that is not in the given paths", "note", own=True
+    "kustomize-patch", ("read",), "Patch of a resource that is not in the given paths", "note", trainc_only=True
 )
 KUSTOMIZE_OVERLAYS: Final = Declaration(
-    "kustomize-overlays", ("read",), "Same name in several kustomizations", own=True
+    "kustomize-overlays", ("read",), "Same name in several kustomizations", trainc_only=True
 )
 
 NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Path
 
 TEMPLATE_NOT_RENDERED: Final = Declaration(
-    "template-not-rendered", ("read",), "Template that is not rendered", own=True
+    "template-not-rendered", ("read",), "Template that is not rendered", trainc_only=True
 )
 
 BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"

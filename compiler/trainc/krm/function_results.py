@@ -18,7 +18,7 @@ from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.reports import in_order, sort_key
-from trainc.source.masking import is_secret_at, masked
+from trainc.source.masking import secrecy_at, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +92,7 @@ def _current_value(located: Diagnostic, raw: Diagnostic) -> Tree:
     value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
-    secret = is_secret_at(where.document.value, where.path)
+    secret = secrecy_at(where.document.value, where.path)
     return {"currentValue": value} if masked(value, secret=secret) == value else {}
 
 

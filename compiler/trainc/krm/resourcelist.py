@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.files.inputs import File
     from trainc.kubernetes.trees import Tree
 
-RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Invalid ResourceList", own=True)
+RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Invalid ResourceList", trainc_only=True)
 
 KIND: Final = "ResourceList"
 VERSIONS: Final = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")

@@ -2,8 +2,8 @@
 
 A component written in Go reads a manifest into structs and writes it back. Unknown fields are dropped, empty fields
 marked omitempty are dropped, and fields whose type has no "unset" value are written even if the manifest lacks them.
-`typed` does the same. `as_patch` is for a value that is merged afterwards, where an empty list or a null has an effect.
-`compared` is for a comparison.
+`as_go_type` does the same. `as_patch` is for a value that is merged afterwards, where an empty list or a null has an
+effect. `compared` is for a comparison.
 
 Reads    the structs of `gostructs`.
 Returns  trees that share every unchanged subtree with the argument; the argument is not modified.
@@ -51,7 +51,7 @@ def as_go_type(value: Tree, type_name: str = ROOT) -> Tree:
     Nulls, empty lists and empty maps are dropped from every field, because they have no effect when applied. Raises
     WrongTypeError, a TypeError with a path.
 
-    >>> typed({"suspend": False, "network": {}, "replicatedJobs": [], "color": "red"})
+    >>> as_go_type({"suspend": False, "network": {}, "replicatedJobs": [], "color": "red"})
     {'suspend': False, 'network': {}}
     """
     result: Tree = _APPLIED(type_name)(value)
@@ -59,7 +59,7 @@ def as_go_type(value: Tree, type_name: str = ROOT) -> Tree:
 
 
 def stored(value: Tree) -> Tree:
-    """Return `typed` of a JobSetSpec without the empty `metadata` and `resources` that a Go type prints.
+    """Return `as_go_type` of a JobSetSpec without the empty `metadata` and `resources` that a Go type prints.
 
     >>> stored({"replicatedJobs": [{"template": {"metadata": {}}}]})
     {'replicatedJobs': [{'name': '', 'template': {}}]}

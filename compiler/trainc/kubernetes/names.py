@@ -27,7 +27,7 @@ _MOST: Final = 1024
 
 
 @lru_cache(maxsize=_MOST)
-def is_dns1123_label(value: str) -> list[str]:
+def dns1123_label_errors(value: str) -> list[str]:
     """Check the name of most parts of an object: containers, volumes, replicated jobs."""
     reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL, value):
@@ -40,7 +40,7 @@ def is_dns1123_label(value: str) -> list[str]:
     return reasons
 
 
-def is_dns1035_label(value: str) -> list[str]:
+def dns1035_label_errors(value: str) -> list[str]:
     """Check the name of a Service: a label that starts with a letter."""
     reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL_1035, value):
@@ -52,13 +52,13 @@ def is_dns1035_label(value: str) -> list[str]:
 
 
 @lru_cache(maxsize=_MOST)
-def is_dns1123_subdomain(value: str) -> list[str]:
+def dns1123_subdomain_errors(value: str) -> list[str]:
     """Check the name of most objects: labels joined by dots."""
     return _subdomain(value, "characters")
 
 
 @lru_cache(maxsize=_MOST)
-def is_qualified_name(value: str) -> list[str]:
+def qualified_name_errors(value: str) -> list[str]:
     """Check the key of a label or annotation, or a resource name: a name with an optional domain prefix and slash."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
@@ -78,7 +78,7 @@ def is_qualified_name(value: str) -> list[str]:
 
 
 @lru_cache(maxsize=_MOST)
-def is_label_value(value: str) -> list[str]:
+def label_value_errors(value: str) -> list[str]:
     """Check the value of a label, which may be empty."""
     reasons = _too_long(value, LONGEST_LABEL, "bytes")
     if not re.fullmatch(_LABEL_VALUE, value):
@@ -89,7 +89,7 @@ def is_label_value(value: str) -> list[str]:
     return reasons
 
 
-def is_relaxed_env_var_name(value: str) -> list[str]:
+def env_var_name_errors(value: str) -> list[str]:
     """Check the name of a container's variable: any printable ASCII characters except an equals sign."""
     if not value:
         return ["environment variable name must be non-empty"]
@@ -98,7 +98,7 @@ def is_relaxed_env_var_name(value: str) -> list[str]:
     return []
 
 
-def is_config_map_key(value: str) -> list[str]:
+def config_map_key_errors(value: str) -> list[str]:
     """Check a key of a ConfigMap or Secret, which becomes a file name."""
     reasons = _too_long(value, 253)
     if not re.fullmatch(_CONFIG_KEY, value):
@@ -109,7 +109,7 @@ def is_config_map_key(value: str) -> list[str]:
     return reasons + _leads_upwards(value)
 
 
-def is_port_name(value: str) -> list[str]:
+def port_name_errors(value: str) -> list[str]:
     """Check a port name (IANA service names, in lowercase)."""
     reasons = _too_long(value, 15)
     if not re.fullmatch("[-a-z0-9]+", value):
@@ -123,14 +123,14 @@ def is_port_name(value: str) -> list[str]:
     return reasons
 
 
-def is_domain_prefixed_path(value: str) -> list[str]:
+def domain_prefixed_path_errors(value: str) -> list[str]:
     """Check a controller name, as in managedBy: a domain, a slash and a path. An empty text is reported as required."""
     if not value:
         return ["Required value"]
     domain, _, path = value.partition("/")
     if not domain or not path:
         return ['must be a domain-prefixed path (such as "acme.io/foo")']
-    reasons = [*is_dns1123_subdomain(domain)]
+    reasons = [*dns1123_subdomain_errors(domain)]
     if not re.fullmatch(_PATH, path):
         reasons.append(f"Invalid path (regex used for validation is '{_PATH}')")
     return reasons

@@ -88,9 +88,9 @@ def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
 
 def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Violation]:
     name, prefix, namespace = (metadata.get(key, "") for key in ("name", "generateName", "namespace"))
-    if prefix and names.is_dns1123_subdomain(prefix.removesuffix("-") or prefix):
+    if prefix and names.dns1123_subdomain_errors(prefix.removesuffix("-") or prefix):
         yield _invalid_name(("metadata", "generateName"), prefix, _NAME_FORM)
-    if name and names.is_dns1123_subdomain(name):
+    if name and names.dns1123_subdomain_errors(name):
         yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
     if unnamed:
         help = "add metadata.name; only the cluster can complete generateName" if prefix else "add metadata.name"
@@ -102,7 +102,7 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
             f'namespace is "{namespace}", but this kind is cluster-scoped',
             "remove the namespace",
         )
-    elif namespace and names.is_dns1123_label(namespace):
+    elif namespace and names.dns1123_label_errors(namespace):
         yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule=INVALID_NAMESPACE.id)
 
 
@@ -127,9 +127,9 @@ def _labels(labels: Tree) -> Iterator[Violation]:
         if value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")
             continue
-        if names.is_qualified_name(key):
+        if names.qualified_name_errors(key):
             yield _invalid_key(path, key, INVALID_LABEL, "label key", at="metadata.labels")
-        if value and names.is_label_value(value):
+        if value and names.label_value_errors(value):
             from trainc.kubernetes import misnamed
 
             why = misnamed.fault(value, misnamed.QUALIFIED, 63)
@@ -144,7 +144,7 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
         if value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")
             continue
-        if names.is_qualified_name(key.lower()):
+        if names.qualified_name_errors(key.lower()):
             yield _invalid_key(path, key, INVALID_ANNOTATION, "annotation key", at="metadata.annotations")
         size += _bytes(key) + _bytes(value or "")
     if size > MOST_ANNOTATION_BYTES:
@@ -155,7 +155,7 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
 def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
     for index, value in enumerate(finalizers):
         path = ("metadata", "finalizers", index)
-        if isinstance(value, str) and names.is_qualified_name(value):
+        if isinstance(value, str) and names.qualified_name_errors(value):
             yield _invalid_key(path, value, INVALID_FINALIZER, "finalizer", at="metadata.finalizers")
         elif value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")

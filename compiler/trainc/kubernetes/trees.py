@@ -83,9 +83,9 @@ def values_at(tree: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple
 
     Missing and null values are skipped.
 
-    >>> list(each({"jobs": [{"name": "a"}, {}], "roles": {"PS": 1}}, ("jobs", EACH, "name")))
+    >>> list(values_at({"jobs": [{"name": "a"}, {}], "roles": {"PS": 1}}, ("jobs", EACH, "name")))
     [(('jobs', 0, 'name'), 'a')]
-    >>> list(each({"roles": {"PS": 1}}, ("roles", EACH)))
+    >>> list(values_at({"roles": {"PS": 1}}, ("roles", EACH)))
     [(('roles', 'PS'), 1)]
     """
     for depth, step in enumerate(path):

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",), "JobSet that its Kueue queue never admits")
 ADMISSION_UNKNOWN: Final = Declaration(
-    "admission-unknown", ("queue",), "Admission by Kueue that the manifests do not decide", severity="note", own=True
+    "admission-unknown",
+    ("queue",),
+    "Admission by Kueue that the manifests do not decide",
+    severity="note",
+    trainc_only=True,
 )
 SHOWN: Final = 3
 """The number of reasons that the note lists."""

@@ -21,7 +21,7 @@ from trainc.kubernetes.trees import Tree, get
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-DUPLICATE_QUEUE: Final = Declaration("duplicate-queue", ("read",), "Duplicate name of a Kueue object", own=True)
+DUPLICATE_QUEUE: Final = Declaration("duplicate-queue", ("read",), "Duplicate name of a Kueue object", trainc_only=True)
 
 RELEASE: Final = "kueue-0.19"
 GROUP: Final = "kueue.x-k8s.io"

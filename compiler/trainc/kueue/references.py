@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")
 QUOTA_OVERFLOW: Final = Declaration(
-    "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", own=True
+    "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
 )
 UNKNOWN_QUEUE_OBJECT: Final = Declaration(
-    "unknown-queue-object", ("queue",), "Reference to a missing Kueue object", severity="warning", own=True
+    "unknown-queue-object", ("queue",), "Reference to a missing Kueue object", severity="warning", trainc_only=True
 )
 UNKNOWN_PRIORITY_CLASS: Final = Declaration(
-    "unknown-priority-class", ("queue",), "Reference to a missing priority class", severity="warning", own=True
+    "unknown-priority-class", ("queue",), "Reference to a missing priority class", severity="warning", trainc_only=True
 )
 
 

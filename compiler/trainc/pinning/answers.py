@@ -15,14 +15,14 @@ from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents.streams import LARGEST
-from trainc.kubernetes.names import is_dns1123_label, is_dns1123_subdomain
+from trainc.kubernetes.names import dns1123_label_errors, dns1123_subdomain_errors
 from trainc.kubernetes.violations import INVALID_NAME, INVALID_NAMESPACE
 from trainc.pipeline.library import Level, key_of
 
 if TYPE_CHECKING:
     from trainc.pipeline.library import Conformed
 
-NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", own=True)
+NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", trainc_only=True)
 
 _BEGINS: Final = (b"{", b"\xef\xbb\xbf{")
 
@@ -78,11 +78,11 @@ def _names(document: Document) -> list[Diagnostic]:
     """Report a name or namespace that no object in a cluster can have, and that may lead out of the folder."""
     kind, namespace, name = key_of(document)
     found = []
-    if not name or is_dns1123_subdomain(name):
+    if not name or dns1123_subdomain_errors(name):
         message = f'metadata.name "{name}" is not a valid name' if name else f"the {kind} has no metadata.name"
         help = "use lowercase letters, digits, - and .; start and end with a letter or digit"
         found.append(_metadata_diagnostic(document, "name", INVALID_NAME, message, help))
-    if namespace and is_dns1123_label(namespace):
+    if namespace and dns1123_label_errors(namespace):
         message = f'metadata.namespace "{namespace}" is not a valid namespace'
         found.append(
             _metadata_diagnostic(

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from trainc.files.outputs import Output
 
 PINNED_RUNTIME_EDITED: Final = Declaration(
-    "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", own=True
+    "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", trainc_only=True
 )
 PINNED_RUNTIME_TAKEN: Final = Declaration(
-    "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", own=True
+    "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", trainc_only=True
 )
 _STARTS: Final = (MARK.encode(), pinned_listing.BEGINS)
 _NO_REGULAR_FILE: Final = "remove it"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Conform = Callable[[Document, str], Conformed]
     OverlayConflict = Callable[[Document, Document], Diagnostic | None]
 
-DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
+DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", trainc_only=True)
 
 BUILT_IN: Final = "the built-in runtimes"
 """The name of the last level."""

@@ -134,10 +134,10 @@ def _with_variables(plan: Plan, slot: Slot, given: list[Tree]) -> Plan:
 
 @check(
     "ignored-by-release",
-    stage="trainjob",
+    phase="trainjob",
     severity="warning",
     title="Field that the release ignores",
-    own=True,
+    trainc_only=True,
 )
 def ignored(plan: Plan) -> Iterator[Finding]:
     """The controller of Training Operator v1.9 ignores some fields of its schemas without a message."""

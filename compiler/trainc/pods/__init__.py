@@ -260,7 +260,7 @@ def chosen(jobset: Tree, replicated: Tree, name: str | None) -> range:
 
 
 def count(jobset: Tree, name: str | None, index: int | None, *, each: bool = True) -> int:
-    """Return the number of pods that `of` and `Job.pods` yield for these arguments, without listing them.
+    """Return the number of pods that `jobs_of` and `Job.pods` yield for these arguments, without listing them.
 
     A Job without such pods counts as one; so does each Job if its pods are not listed one by one.
     """

@@ -5,9 +5,9 @@ Reads    manifests: compiled or handwritten JobSets and their PodGroups. Fields 
 Returns  pods, nodes, GPUs and the requests of all pods as exact quantities: for a replicated job, for a JobSet, for
          several JobSets, and by queue. A suspended JobSet counts as if it ran. Devices from ResourceClaims have no
          number and are not counted.
-Source   Kubernetes 1.36, a pod's effective requests (`kubernetes.pods`) and the number of pods that a Job runs at a
-         time; JobSet v0.12.0, the default of replicas; Kueue, the label that names a LocalQueue; Volcano, a PodGroup's
-         queue.
+Source   Kubernetes 1.36, a pod's effective requests (`kubernetes.pod_resources`) and the number of pods that a Job runs
+         at a time; JobSet v0.12.0, the default of replicas; Kueue, the label that names a LocalQueue; Volcano, a
+         PodGroup's queue.
 """
 
 from __future__ import annotations

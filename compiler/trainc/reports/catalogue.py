@@ -49,7 +49,7 @@ def declarations(module: ModuleType) -> dict[str, Declaration]:
 
 def component(declared: Declaration) -> str:
     """Return the component that reports the fault."""
-    return "trainc only" if declared.own else BY[declared.phases[0]]
+    return "trainc only" if declared.trainc_only else BY[declared.phases[0]]
 
 
 def page(id: str) -> str:

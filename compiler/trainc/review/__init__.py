@@ -1,7 +1,7 @@
 """Review: the effect of a changed input on the objects, the edit that causes it, and how the cluster handles it.
 
 Reads    two sides (`sides`): sources, rendered manifests or git revisions.
-Returns  a Review (`model`): the changed settings (`settings`, `lint_annotations`); the added, removed and changed
+Returns  a Review (`reviewed`): the changed settings (`settings`, `lint_annotations`); the added, removed and changed
          objects, each change with its consequence (`consequences`) and cause (`causes`); the changes grouped by cause,
          so that one edit of a runtime is one entry; and the resources that the pods request before and after.
          `formats/<format>.py` writes it.

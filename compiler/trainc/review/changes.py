@@ -146,7 +146,7 @@ def _lack_names(old: list[Any], new: list[Any]) -> bool:
 def _aligned_indices(old: list[Any], new: list[Any]) -> list[int | None]:
     """Return the index in the new list of each old item: equal items at both ends are the same, the others in order.
 
-    >>> _aligned([{"a": 1}, {"a": 2}, {"a": 3}], [{"a": 1}, {"a": 3}])
+    >>> _aligned_indices([{"a": 1}, {"a": 2}, {"a": 3}], [{"a": 1}, {"a": 3}])
     [0, None, 1]
     """
     shorter = min(len(old), len(new))

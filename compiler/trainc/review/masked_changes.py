@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.source.masking import is_secret_at, masked
+from trainc.source.masking import secrecy_at, masked
 
 if TYPE_CHECKING:
     from trainc.review.changes import Change
@@ -15,6 +15,6 @@ def shown(change: Change, old: Any, new: Any) -> Change:
     if change.kind == "moved":
         return change
     return change._replace(
-        old=masked(change.old, secret=is_secret_at(old, change.old_path)),
-        new=masked(change.new, secret=is_secret_at(new, change.new_path)),
+        old=masked(change.old, secret=secrecy_at(old, change.old_path)),
+        new=masked(change.new, secret=secrecy_at(new, change.new_path)),
     )

@@ -59,7 +59,7 @@ def side_by_side(old: str, new: str) -> Iterator[LineRow | Stretch]:
     >>> for row in side_by_side("a: 1\\nb: 2\\n", "a: 1\\nb: 3\\n"):
     ...     print(row.old, [part.text for part in row.left if part.differs], [*row.right[1:]])
     1 [] []
-    2 ['2'] [Part(text='3', differs=True)]
+    2 ['2'] [LinePart(text='3', differs=True)]
     """
     before, after = (text.removesuffix("\n").split("\n") for text in (old, new))
     lines = len(before) + len(after)

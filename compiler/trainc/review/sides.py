@@ -1,6 +1,6 @@
 """Sides: the objects before and after a change.
 
-Reads    files, folders and git revisions, as parsed by `arguments`.
+Reads    files, folders and git revisions, as parsed by `side_arguments`.
 Returns  the objects of each side: a side with JobSets is used as rendered, a side with TrainJobs is compiled.
 """
 
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-MIXED_SIDE: Final = Declaration("mixed-side", ("read",), "TrainJobs and JobSets in one side of a review", own=True)
+MIXED_SIDE: Final = Declaration(
+    "mixed-side", ("read",), "TrainJobs and JobSets in one side of a review", trainc_only=True
+)
 NOTHING_TO_COMPARE: Final = Declaration(
-    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", own=True
+    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
 )
 
 WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})

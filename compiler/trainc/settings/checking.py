@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.settings.model import Base
 
-REQUIRED_VERSION: Final = Declaration("required-version", ("read",), "Version that the project excludes", own=True)
+REQUIRED_VERSION: Final = Declaration(
+    "required-version", ("read",), "Version that the project excludes", trainc_only=True
+)
 
 
 def faults(base: Base, limits: Budget) -> Iterator[Diagnostic]:

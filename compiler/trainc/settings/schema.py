@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
 
-ENVIRONMENT_KEY: Final = Declaration("environment-key", ("read",), "Key that an environment cannot set", own=True)
+ENVIRONMENT_KEY: Final = Declaration(
+    "environment-key", ("read",), "Key that an environment cannot set", trainc_only=True
+)
 
 PATH: Final = ("trainc", "Settings.json")
 _FOR_EDITORS: Final = frozenset({"default", "description", "propertyNames"})

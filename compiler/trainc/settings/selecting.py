@@ -13,7 +13,7 @@ from trainc.settings.keys import ENVIRONMENTS
 if TYPE_CHECKING:
     from trainc.settings.model import Settings
 
-UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", own=True)
+UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", trainc_only=True)
 
 _MANY: Final = 20
 """The maximum number of names in a message."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trainc.settings.layers import Branch
     from trainc.settings.model import Base
 
-IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", own=True)
+IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", trainc_only=True)
 
 _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
@@ -89,7 +89,7 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
         yield violation._replace(path=there, field=field_of(there))
     for key, form in _AFFIXES.items():
         found = leaf(layer, key)
-        if found is not None and found.value and names.is_dns1035_label(form.format(found.value)):
+        if found is not None and found.value and names.dns1035_label_errors(form.format(found.value)):
             yield _affix((*path, key), found.value)
     for index, item in enumerate(items(layer, "images")):
         yield from _image((*path, "images", index), item.value)
@@ -132,7 +132,7 @@ def _image(path: Path, item: Tree) -> Iterator[Violation]:
 
 def _environment_name(name: str) -> Iterator[Violation]:
     """Yield the fault of a name that cannot be a folder and a label."""
-    if names.is_dns1123_label(name):
+    if names.dns1123_label_errors(name):
         from trainc.kubernetes.misnamed import LABEL, example, fault
 
         message = f'"{name}" is not a valid name of an environment: it {fault(name, LABEL, names.LONGEST_LABEL)}'

@@ -1,8 +1,8 @@
 """Masking: the values that reports, excerpts, `explain`, `pods` and `diff` show as `***`, by three rules.
 
 1. **Names.** The whole value is masked if the *name* of its field, key, variable or option says that it is a secret
-   (`names`): `apiKey: x`, `{name: HF_TOKEN, value: x}`, `--password x`, and all data of a Secret. References such as
-   `$(NAME)`, code such as `$(command)`, and switches such as `true` stay visible, except in a Secret.
+   (`secret_names`): `apiKey: x`, `{name: HF_TOKEN, value: x}`, `--password x`, and all data of a Secret. References
+   such as `$(NAME)`, code such as `$(command)`, and switches such as `true` stay visible, except in a Secret.
 2. **Forms.** In any text, tokens with the form of a known service, private keys, and the password of a URI or a login
    are masked (`patterns`).
 3. **Unparsable files.** A line of a file that cannot be parsed shows its key: nothing after its first `:` or `=`, and
@@ -58,7 +58,7 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     ({'name': 'HF_TOKEN', 'value': '***'}, ['--api-key', '***', '--lr=1'])
     """
     if isinstance(value, dict):
-        return {key: masked(part, secret=is_secret_below(value, key, secret)) for key, part in value.items()}
+        return {key: masked(part, secret=secrecy_of(value, key, secret)) for key, part in value.items()}
     if isinstance(value, list):
         return [_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
@@ -66,11 +66,11 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     return MASK if secret and isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-def is_secret_at(tree: Any, path: Path) -> Secrecy:
+def secrecy_at(tree: Any, path: Path) -> Secrecy:
     """Whether the value at a path is a secret, by its context."""
     secret: Secrecy = ""
     for step in path:
-        secret = is_secret_below(tree, step, secret)
+        secret = secrecy_of(tree, step, secret)
         tree = get(tree, (step,))
     return secret
 
@@ -87,10 +87,10 @@ def _add_leaves(secrets: list[tuple[Path, Secrecy]], tree: Any, path: Path, secr
         secrets.append((path, secret))
         return
     for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        _add_leaves(secrets, value, (*path, step), is_secret_below(tree, step, secret))
+        _add_leaves(secrets, value, (*path, step), secrecy_of(tree, step, secret))
 
 
-def is_secret_below(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
+def secrecy_of(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
     """Whether a field or item is a secret; `secret` applies to the whole tree."""
     if isinstance(tree, dict):
         return field_secrecy(str(step), tree.items()) if secret in ("", "field") else secret
@@ -130,7 +130,7 @@ def item_secrecy(items: Sequence[object], index: int) -> Secrecy:
 def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
     """Return an item of a list with its secrets masked."""
     item = items[index]
-    if (found := is_secret_below(items, index, secret)) or not isinstance(item, str):
+    if (found := secrecy_of(items, index, secret)) or not isinstance(item, str):
         return masked(item, secret=found)
     own = list(in_item(items, index))
     return _without_stretches(item, [*in_line(item), *own]) if own else _text(item, secret=False)

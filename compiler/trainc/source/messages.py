@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
-from trainc.source.masking import MASK, is_secret_at, masked
+from trainc.source.masking import MASK, secrecy_at, masked
 from trainc.source.patterns import in_message, joined
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def about(text: str, *fields: tuple[Any, Path]) -> str:
     >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
     'label "a-token" has the value "***"'
     """
-    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), is_secret_at(tree, path)))
+    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), secrecy_at(tree, path)))
     for quoted in _QUOTED if secrets else ():
         text = quoted.sub(lambda match: _shown(match[0], secrets), text)
     for begin, end in reversed(list(joined(in_message(text)))):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
 NOT_UPGRADABLE: Final = Declaration(
-    "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", own=True
+    "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", trainc_only=True
 )
 
 NO_EQUIVALENT: Final = "Trainer v2.3 has no equivalent for one of its fields"

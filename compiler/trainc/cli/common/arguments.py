@@ -2,7 +2,7 @@
 
 Importing click takes a quarter of a cold start. `Command.read` parses command lines in which every option is known,
 complete and unabbreviated, and returns the same values as click. Everything else (help, errors, reports, rarer ways to
-write an option) is left to click, with the parameters that `Command.of_click` builds from the same rows.
+write an option) is left to click, with the parameters that `Command.click_command` builds from the same rows.
 """
 
 from __future__ import annotations

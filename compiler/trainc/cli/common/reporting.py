@@ -111,7 +111,7 @@ def _behind_a_link(file: str) -> str:
     except LinkError as error:
         return error.strerror
     except OSError:
-        return ""  # it does not exist, or `_unwritable` reports the reason
+        return ""  # it does not exist, or `_write_failure_reason` reports the reason
     try:
         return LinkError().strerror if is_link(name, at) else ""
     finally:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.names import is_label_value, is_qualified_name
+from trainc.kubernetes.names import label_value_errors, qualified_name_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -109,7 +109,7 @@ class _Parser:
         absent = self.next.text == "!"
         if absent:
             self.take()
-        key = self.word("a key", is_qualified_name)
+        key = self.word("a key", qualified_name_errors)
         if absent or self.next.text in ("", ","):
             return Requirement(key, "!" if absent else "exists")
         operator = self.take()
@@ -143,7 +143,7 @@ class _Parser:
         """Return a value, which may be empty."""
         if self.next.text in ("", ",", ")"):
             return ""
-        return self.word("a value", is_label_value)
+        return self.word("a value", label_value_errors)
 
     def word(self, expected: str, faults: Callable[[str], list[str]]) -> str:
         """Return the next token, which must be a valid key or value."""

@@ -202,9 +202,9 @@ class _Edited:
         try:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
-            from trainc.source.masking import is_secret_at, masked
+            from trainc.source.masking import secrecy_at, masked
 
-            secret = is_secret_at(self.tree, path)
+            secret = secrecy_at(self.tree, path)
             values = (get(self.tree, path), operation.given["value"])
             found, wanted = (_value(masked(value, secret=secret)) for value in values)
             message = f"the test fails: {pointer or 'the object'} is {found}, not {wanted}"

@@ -9,9 +9,11 @@ from trainc.base.declarations import Declaration
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
-INVALID_PATCH: Final = Declaration("invalid-patch", ("read",), "Invalid patch in the settings", own=True)
-PATCH_FAILED: Final = Declaration("patch-failed", ("read",), "Patch that cannot be applied", own=True)
-UNUSED_PATCH: Final = Declaration("unused-patch", ("read",), "Patch that matches no object", "warning", own=True)
+INVALID_PATCH: Final = Declaration("invalid-patch", ("read",), "Invalid patch in the settings", trainc_only=True)
+PATCH_FAILED: Final = Declaration("patch-failed", ("read",), "Patch that cannot be applied", trainc_only=True)
+UNUSED_PATCH: Final = Declaration(
+    "unused-patch", ("read",), "Patch that matches no object", "warning", trainc_only=True
+)
 
 
 class PatchError(Exception):

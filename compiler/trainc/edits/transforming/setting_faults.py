@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainc.edits.environment import Environment, Setting
 
 OTHER_NAMESPACE: Final = Declaration(
-    "other-namespace", ("read",), "Document with another namespace than the environment", "warning", own=True
+    "other-namespace", ("read",), "Document with another namespace than the environment", "warning", trainc_only=True
 )
 
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})

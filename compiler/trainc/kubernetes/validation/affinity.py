@@ -65,7 +65,7 @@ def pod_term(violations: PodViolations, at: At, value: Tree) -> None:
 def _namespace(violations: PodViolations, at: At, value: str, field: str) -> None:
     from trainc.kubernetes import names
 
-    if names.is_dns1123_label(value):
+    if names.dns1123_label_errors(value):
         violations.bad_name(at, value, "label", field=field)
 
 

@@ -1,7 +1,7 @@
 """The interface of the validation rules, and the rules that every table needs.
 
 A rule is a function of (findings, place, value). It is called if the field is present, and reports violations. Fields
-that a table does not name are not checked. `fields` builds a mapping's rule from a table, `each` builds a list's rule.
+that a table does not name are not checked. `fields` builds a mapping's rule from a table, `each_item` a list's rule.
 Modules that word messages are imported with the first violation.
 """
 
@@ -216,19 +216,19 @@ def at_least(minimum: int) -> FieldRule:
 
 def label(violations: PodViolations, at: At, value: str) -> None:
     """Check that a name is a DNS label."""
-    if names.is_dns1123_label(value):
+    if names.dns1123_label_errors(value):
         violations.bad_name(at, value, "label")
 
 
 def subdomain(violations: PodViolations, at: At, value: str) -> None:
     """Check the name of another object, which must be a DNS subdomain."""
-    if names.is_dns1123_subdomain(value):
+    if names.dns1123_subdomain_errors(value):
         violations.bad_name(at, value, "subdomain")
 
 
 def qualified_name(violations: PodViolations, at: At, value: str) -> None:
     """Check a qualified name, which may have a domain and a slash as prefix."""
-    if names.is_qualified_name(value):
+    if names.qualified_name_errors(value):
         violations.bad_key(at, value)
 
 

@@ -142,7 +142,7 @@ def _name(violations: PodViolations, at: At, name: str) -> None:
     """Check a variable name or a variable name prefix."""
     from trainc.kubernetes import names
 
-    if not names.is_relaxed_env_var_name(name):
+    if not names.env_var_name_errors(name):
         return
     if not name:
         violations.report_missing(at, "name the variable, for example NCCL_DEBUG")
@@ -166,7 +166,7 @@ def _object(violations: PodViolations, at: At, name: str, *, as_prefix: bool = T
     from trainc.kubernetes import names
 
     checked = f"{name[:-2]}a" if as_prefix and len(name) > 1 and name.endswith("-") else name
-    if not names.is_dns1123_subdomain(checked):
+    if not names.dns1123_subdomain_errors(checked):
         return
     if name:
         violations.bad_name(at, name, "subdomain")
@@ -180,7 +180,7 @@ def _key_ref(violations: PodViolations, at: At, ref: Tree) -> None:
     key = ref.get("key", "")
     from trainc.kubernetes import names
 
-    if not names.is_config_map_key(key):
+    if not names.config_map_key_errors(key):
         return
     if not key:
         violations.report_missing((at, "key"), "set the key that has the value")
@@ -221,7 +221,7 @@ def _file_volume(violations: PodViolations, at: At, name: str) -> None:
     volume = next((v for v in violations.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
         violations.report_missing(at, "set the name of the emptyDir volume that has the file")
-    elif names.is_dns1123_label(name):
+    elif names.dns1123_label_errors(name):
         violations.bad_name(at, name, "label")
     elif volume is None:
         mounts.no_volume(violations, at, name)
@@ -243,7 +243,7 @@ def _check_subscript(violations: PodViolations, at: At, path: str, readable: Col
     base, bracket, key = path.removesuffix("']").partition("['")
     if not (path.endswith("']") and base and bracket and base in _KEYED):
         _unsupported_field(violations, (at, "fieldPath"), path, readable)
-    elif names.is_qualified_name(key if base == "metadata.labels" else key.lower()):
+    elif names.qualified_name_errors(key if base == "metadata.labels" else key.lower()):
         from trainc.kubernetes import misnamed
 
         kind = base.removeprefix("metadata.")[:-1]

@@ -52,7 +52,7 @@ def pod_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
         message = f'apiVersion must be "v1", not {shown(ref["apiVersion"])}'
         violations.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
-        if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
+        if names.qualified_name_errors(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
 
             message = f"fieldPath {shown(path)} has an invalid key: it {misnamed.fault_of_key(subscript)}"

@@ -1,6 +1,6 @@
 """The API server's rules for the Job itself: its pod counts, failure limits and labels.
 
-The Job's policies (`policies`) and its own selector (`selector`) are checked if they are set.
+The Job's policies (`job_policies`) and its own selector (`selector`) are checked if they are set.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def managed_by(violations: PodViolations, at: At, value: str) -> None:
     if not value:
         violations.report_missing(at, "set a controller, as in acme.io/jobs, or remove the field")
         return
-    if names.is_domain_prefixed_path(value):
+    if names.domain_prefixed_path_errors(value):
         violations.report(
             INVALID_NAME,
             at,

@@ -28,7 +28,7 @@ def good_key(key: str) -> bool:
     """Return whether a text is a valid label key. Results are cached: pods share the same few keys."""
     from trainc.kubernetes import names
 
-    return not names.is_qualified_name(key)
+    return not names.qualified_name_errors(key)
 
 
 @lru_cache(maxsize=1024)
@@ -36,7 +36,7 @@ def good_value(value: str) -> bool:
     """Return whether a text is a valid label value."""
     from trainc.kubernetes import names
 
-    return not names.is_label_value(value)
+    return not names.label_value_errors(value)
 
 
 def labels(

@@ -142,7 +142,7 @@ def _old_service_account(violations: PodViolations, at: At, value: str) -> None:
     """Check the deprecated name of serviceAccountName; the API server's errors use the new name."""
     from trainc.kubernetes import names
 
-    if names.is_dns1123_subdomain(value):
+    if names.dns1123_subdomain_errors(value):
         from trainc.kubernetes.validation.combinators import field_of
 
         violations.bad_name(at, value, "subdomain", field=f"{field_of(at)}Name")

@@ -43,7 +43,7 @@ def is_port_name(violations: PodViolations, at: At, name: str) -> bool:
     """Return whether a text is a valid port name, and report it if not."""
     from trainc.kubernetes import names
 
-    reasons = names.is_port_name(name)
+    reasons = names.port_name_errors(name)
     if reasons:
         _bad_name(violations, at, name)
     return not reasons

@@ -119,7 +119,7 @@ def _name(name: str, owner: str) -> tuple[str, str]:
             "use cpu, memory, ephemeral-storage, huge pages such as hugepages-2Mi, or a device with its domain, "
             "such as nvidia.com/gpu"
         )
-    if names.is_qualified_name(name):
+    if names.qualified_name_errors(name):
         return f"resource {shown(name)} {misnamed.fault_of_key(name)}", help
     if owner == "pods" and kind_of(name).allowed:
         return f"{name} is not allowed in pod-level resources", help

@@ -68,14 +68,16 @@ class ResourceFault(NamedTuple):
 @lru_cache(maxsize=1024)
 def kind_of(resource: str) -> ResourceRules:
     """Return the rules for a resource name."""
-    valid = not names.is_qualified_name(resource)
+    valid = not names.qualified_name_errors(resource)
     if resource.startswith(PAGES):
         return ResourceRules(allowed=valid and "/" not in resource, shared=False, pages=True)
     if "/" not in resource:
         return ResourceRules(allowed=resource in OF_CONTAINERS, whole=resource in COUNTED)
     if "kubernetes.io/" in resource:
         return ResourceRules(allowed=valid)
-    extended = valid and not resource.startswith("requests.") and not names.is_qualified_name(f"requests.{resource}")
+    extended = (
+        valid and not resource.startswith("requests.") and not names.qualified_name_errors(f"requests.{resource}")
+    )
     return ResourceRules(allowed=extended, whole=extended, shared=False)
 
 

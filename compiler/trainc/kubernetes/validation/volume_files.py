@@ -54,7 +54,7 @@ def mode(violations: PodViolations, at: At, value: int, *, named: At = None) -> 
 
 
 def path_in_volume(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
-    """Check a file's path in a volume: as `below`, and it must not start with `..`, which the kubelet reserves."""
+    """Check a file's path in a volume: relative, and not with `..` at its start, which the kubelet reserves."""
     path_in_directory(violations, at, value, named=named)
     if value.startswith("..") and value != ".." and not value.startswith("../"):
         _report_outside(violations, at, value, 'starts with ".."', "rename the file", named)

@@ -229,7 +229,7 @@ def _csi(violations: PodViolations, at: At, value: Tree) -> None:
         subdomain(violations, (at, "driver"), driver.lower())
     if (secret := value.get("nodePublishSecretRef")) is not None:
         required_fields(violations, (at, "nodePublishSecretRef"), secret, "name")
-        if (name := secret.get("name")) and names.is_dns1123_subdomain(name):
+        if (name := secret.get("name")) and names.dns1123_subdomain_errors(name):
             place = ((at, "nodePublishSecretRef"), "name")
             violations.bad_name(place, name, "subdomain", field=cluster_field(at, "name"))
 

@@ -80,7 +80,7 @@ def added(violations: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
     """
     for index, volume in enumerate(volumes, len(violations.pod.get("volumes") or ())):
         name = volume["name"]
-        wrong = not _is_valid_name(name) and not names.is_dns1123_subdomain(name)
+        wrong = not _is_valid_name(name) and not names.dns1123_subdomain_errors(name)
         if wrong:
             label(violations, ((at, index), "name"), name)
         violations.volumes.setdefault(name, None if wrong else volume)
@@ -89,7 +89,7 @@ def added(violations: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
 @lru_cache(maxsize=1024)
 def _is_valid_name(name: str) -> bool:
     """Return whether the name is a valid volume name."""
-    return not names.is_dns1123_label(name)
+    return not names.dns1123_label_errors(name)
 
 
 def _one_source(violations: PodViolations, at: At, volume: Tree) -> None:

@@ -45,13 +45,13 @@ class Check(NamedTuple, Generic[P]):
 
 
 def check(
-    id: str, *, stage: Phase, title: str, severity: Severity = "error", own: bool = False
+    id: str, *, phase: Phase, title: str, severity: Severity = "error", trainc_only: bool = False
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Declare an id, and turn the generator function that finds it into a check.
 
     The function's docstring states the rule in one sentence; the id's page has the details.
     """
-    declared = Declaration(id, (stage,), title, severity, own)
+    declared = Declaration(id, (phase,), title, severity, trainc_only)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(declared, find)

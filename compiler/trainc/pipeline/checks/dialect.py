@@ -41,7 +41,7 @@ NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
 """The fields whose names have no other meaning elsewhere."""
 
 
-@check("mixed-dialects", stage="schema", title="Fields of two Trainer versions in one TrainJob", own=True)
+@check("mixed-dialects", phase="schema", title="Fields of two Trainer versions in one TrainJob", trainc_only=True)
 def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
     """No Trainer release reads both fields: each silently drops one of them."""
     mark, conflict = detected.mark, detected.conflict
@@ -59,10 +59,10 @@ def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
 
 @check(
     "older-dialect",
-    stage="schema",
+    phase="schema",
     severity="note",
     title="TrainJob for an older Trainer version",
-    own=True,
+    trainc_only=True,
 )
 def older_fields(document: Document, detected: Detected) -> Iterator[Finding]:
     """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
@@ -99,10 +99,10 @@ def _version_message(version: str, release: str) -> str:
 
 @check(
     "no-counterpart",
-    stage="schema",
+    phase="schema",
     severity="warning",
     title="Field that no Trainer release implements",
-    own=True,
+    trainc_only=True,
 )
 def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
     """Fields that a schema has and no release implements: exporters, Secrets of other namespaces, v1.9's overrides."""
@@ -150,7 +150,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
+@check("override-target", phase="trainjob", title="Override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
     from trainc.base.suggestions import suggestion_or
@@ -175,7 +175,7 @@ def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
             yield ("spec", "runtimePatches", p, *JOBS_OF_PATCH, j, "name"), str(job.get("name"))
 
 
-@check("override-target-twice", stage="trainjob", title="Job targeted by several overrides")
+@check("override-target-twice", phase="trainjob", title="Job targeted by several overrides")
 def targeted_twice(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 rejects a job that is targeted twice, in one override or in several; v2.1 merges in order."""
     first: dict[str, Place] = {}
@@ -202,7 +202,7 @@ def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
                 yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
 
 
-@check("processes-per-node", stage="trainjob", title="Invalid numProcPerNode")
+@check("processes-per-node", phase="trainjob", title="Invalid numProcPerNode")
 def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
     """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
     count: Any = plan.job.trainer.get("numProcPerNode")
@@ -218,7 +218,7 @@ def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
         )
 
 
-@check("runtime-processes", stage="schema", title="Invalid numProcPerNode in a runtime")
+@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION
@@ -240,10 +240,10 @@ def _is_positive(number: object) -> bool:
 
 @check(
     "older-runtime",
-    stage="schema",
+    phase="schema",
     severity="note",
     title="Runtime for an older Trainer version",
-    own=True,
+    trainc_only=True,
 )
 def older_runtime(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.3 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""

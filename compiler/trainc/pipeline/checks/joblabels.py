@@ -48,7 +48,7 @@ def violations(jobset: Tree, index: int) -> Iterator[Violation]:
     job = jobset["spec"][JOBS][index]
     label, number = min(numbers(jobset, job).items(), key=lambda item: item[1])
     for field, owners in FIELDS.items():
-        if names.is_label_value(job["name"]):
+        if names.label_value_errors(job["name"]):
             yield _name(job["name"], index, field, owners)
         if number < 0:
             yield _number(jobset, f'job "{job["name"]}"', f'{PREFIX}{label} with the value "{number}"', field, owners)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-IMAGE_REFERENCE: Final = Declaration("image-reference", ("job",), "Invalid image reference", own=True)
+IMAGE_REFERENCE: Final = Declaration("image-reference", ("job",), "Invalid image reference", trainc_only=True)
 KINDS: Final = ("containers", "initContainers")
 
 

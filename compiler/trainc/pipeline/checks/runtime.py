@@ -31,7 +31,7 @@ def skipped(runtime: Runtime) -> bool:
     return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
 
 
-@check("runtime-replicas", stage="runtime", title="Several replicas of a trainer or initializer job")
+@check("runtime-replicas", phase="runtime", title="Several replicas of a trainer or initializer job")
 def replicas(runtime: Runtime) -> Iterator[Finding]:
     """The trainer and the initializers run as one Job each; numNodes sets the number of nodes."""
     if skipped(runtime):
@@ -46,7 +46,7 @@ def replicas(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check("runtime-container", stage="runtime", title="Trainer or initializer job without its container")
+@check("runtime-container", phase="runtime", title="Trainer or initializer job without its container")
 def containers(runtime: Runtime) -> Iterator[Finding]:
     """The TrainJob's settings go into a container with a fixed name, which must exist."""
     if skipped(runtime):
@@ -64,7 +64,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check("runtime-deprecated", stage="runtime", severity="warning", title="Deprecated runtime")
+@check("runtime-deprecated", phase="runtime", severity="warning", title="Deprecated runtime")
 def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
     """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
     if runtime.id.kind == CLUSTER_RUNTIME.kind and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, JOBS_OF_PATCH, POD
 from trainc.diagnostics import Finding
-from trainc.kubernetes.names import is_domain_prefixed_path
+from trainc.kubernetes.names import domain_prefixed_path_errors
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.checks import Check, check
 from trainc.pipeline.objects import STEPS
@@ -27,14 +27,14 @@ VOLUME: Final = "initializer"
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
-@check("patch-manager", stage="trainjob", title="Patch manager that is not a domain-prefixed path")
+@check("patch-manager", phase="trainjob", title="Patch manager that is not a domain-prefixed path")
 def manager(plan: Plan) -> Iterator[Finding]:
     """A patch names its manager by a domain and a path."""
     for index, patch in enumerate(plan.job.patches):
         name = patch.get("manager")
         if name is None:
             continue  # the schema reports it
-        if is_domain_prefixed_path(name):
+        if domain_prefixed_path_errors(name):
             yield Finding(
                 message=f'manager "{name}" of the patch is not a domain-prefixed path',
                 help="use a lowercase domain, a slash and a path, such as platform.example.com/node-pools",
@@ -43,7 +43,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("patch-sets-env", stage="trainjob", title="Patch for the variables of a managed container")
+@check("patch-sets-env", phase="trainjob", title="Patch for the variables of a managed container")
 def env(plan: Plan) -> Iterator[Finding]:
     """Only the TrainJob sets variables of `node` and of the initializers; a patch may set those of init containers."""
     for p, patch in enumerate(plan.job.patches):
@@ -61,7 +61,7 @@ def env(plan: Plan) -> Iterator[Finding]:
                     )
 
 
-@check("initializer-missing", stage="trainjob", title="Initializer that the runtime does not support")
+@check("initializer-missing", phase="trainjob", title="Initializer that the runtime does not support")
 def initializers(plan: Plan) -> Iterator[Finding]:
     """The dataset and model initializers are a job, a container and a mount of the runtime, with fixed names."""
     for part, step in STEPS.items():
@@ -110,7 +110,11 @@ def _such_as(plan: Plan, step: str) -> str:
 
 
 @check(
-    "managed-by-other", stage="trainjob", severity="warning", title="TrainJob managed by another controller", own=True
+    "managed-by-other",
+    phase="trainjob",
+    severity="warning",
+    title="TrainJob managed by another controller",
+    trainc_only=True,
 )
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """MultiKueue runs such a TrainJob in another cluster, without a JobSet in this one. trainc still compiles it."""

@@ -3,7 +3,7 @@
 A framework has `apply`, which takes a sized plan and returns a plan with its variables and ports; `RESERVED`, the
 variables that only the framework can set, and `RESERVED_AT`, the field that the webhook reports for them; and `CHECKS`,
 the other rules of its part of the webhook. Optional attributes are `secrets`, for pods that wait for a Secret;
-`reserved`, if the reserved variables depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; and `TRAITS`,
+`reserved_variables`, if they depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; and `TRAITS`,
 for checks and lint rules that apply to some frameworks.
 """
 
@@ -74,7 +74,7 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
     framework = load(plan.runtime.framework)
     if framework is None:
         return frozenset()
-    of_plan: Callable[[Plan], frozenset[str]] | None = getattr(framework, "reserved", None)
+    of_plan: Callable[[Plan], frozenset[str]] | None = getattr(framework, "reserved_variables", None)
     return of_plan(plan) if of_plan else framework.RESERVED
 
 
@@ -95,10 +95,10 @@ def rendezvous_sources(plan: Plan) -> tuple[tuple[str, ...], ...]:
 
 @check(
     "trainer-missing",
-    stage="trainjob",
+    phase="trainjob",
     severity="warning",
     title="Trainer fields without a trainer job",
-    own=True,
+    trainc_only=True,
 )
 def lost_fields(plan: Plan) -> Iterator[Finding]:
     """The controller writes spec.trainer only into jobs with the ancestor label `trainer`."""
@@ -117,7 +117,7 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("reserved-env", stage="trainjob", title="Variable that the framework sets")
+@check("reserved-env", phase="trainjob", title="Variable that the framework sets")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)
@@ -133,10 +133,10 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 
 @check(
     "secret-expected",
-    stage="build",
+    phase="build",
     severity="note",
     title="Required Secret not in the output",
-    own=True,
+    trainc_only=True,
 )
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""

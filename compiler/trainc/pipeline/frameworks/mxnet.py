@@ -94,12 +94,12 @@ def replicas(plan: Plan, job: int) -> int:
     return 1 if job in plan.trainers() else int(plan.jobs[job].get("replicas", 1))
 
 
-def reserved(plan: Plan) -> frozenset[str]:
+def reserved_variables(plan: Plan) -> frozenset[str]:
     """Return the variables that MXNet sets: none in mode local."""
     return frozenset() if is_local(plan) else RESERVED
 
 
-@check("mxnet-roles", stage="build", title="Missing or extra role in an MXNet runtime")
+@check("mxnet-roles", phase="build", title="Missing or extra role in an MXNet runtime")
 def wrong_roles(plan: Plan) -> Iterator[Finding]:
     """In mode dist each of the three roles has its own job; in mode local there is only a worker."""
     named, assigned = plan.runtime.settings.get("roles") or {}, roles(plan)
@@ -137,7 +137,7 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("mxnet-pods", stage="build", title="Invalid number of pods for an MXNet role")
+@check("mxnet-pods", phase="build", title="Invalid number of pods for an MXNet role")
 def wrong_pods(plan: Plan) -> Iterator[Finding]:
     """Mode dist needs one scheduler and at least one pod of each role; mode local has a single worker."""
     assigned = roles(plan)

@@ -2,8 +2,8 @@
 
 A rule has `find(plan)`, which yields `LintFinding`s, and `warning(plan, finding)`, which returns the message for one of
 them and which `lint_rule` turns into a check.
-`passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint` turns the findings of all TrainJobs
-into diagnostics: one per cause, at the first TrainJob that has it, with the number of the others.
+`passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint_findings` turns the findings of all
+TrainJobs into diagnostics: one per cause, at the first TrainJob that has it, with the number of the others.
 Source: trainc's own, unless a rule names another.
 """
 
@@ -45,7 +45,7 @@ def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Fi
             named = found.field is not None or found.place is not None
             yield found if named else found._replace(field=field_of(("spec", *finding.path)))
 
-        return check(id, stage="lint", severity="warning", title=title, own=True)(find)
+        return check(id, phase="lint", severity="warning", title=title, trainc_only=True)(find)
 
     return wrap
 

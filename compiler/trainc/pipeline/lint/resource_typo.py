@@ -39,8 +39,10 @@ def known_name(name: str) -> str | None:
 
     Digits distinguish models, and a first letter distinguishes kinds of devices (vgpu): such names are not misspelled.
 
-    >>> meant("nvidia.com/gpus"), meant("nvidia.com/GPU"), meant("amd.com/vgpu"), meant("huawei.com/Ascend710")
-    ('nvidia.com/gpu', 'nvidia.com/gpu', None, None)
+    >>> [known_name(f"nvidia.com/{name}") for name in ("gpus", "GPU")]
+    ['nvidia.com/gpu', 'nvidia.com/gpu']
+    >>> [known_name(name) for name in ("amd.com/vgpu", "huawei.com/Ascend710")]
+    [None, None]
     """
     if len(name) > LONGEST:
         return None

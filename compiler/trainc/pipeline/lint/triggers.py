@@ -235,7 +235,7 @@ def shared_memory(mount: Tree) -> bool:
 def has_version(image: str) -> bool:
     """Return whether an image has a fixed version: a digest, or a tag other than `latest`.
 
-    >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
+    >>> [has_version(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
     [False, False, False, True]
     """
     name = image.rpartition("/")[2]

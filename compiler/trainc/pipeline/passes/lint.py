@@ -1,7 +1,8 @@
 """Lint: run the lint rules whose triggers apply.
 
 Reads    the whole plan, when its JobSet is complete; the rules that the settings and annotations disable.
-Returns  the plan with lint_findings. When all TrainJobs are done, they become warnings (`placing.lint`), one per cause.
+Returns  the plan with lint_findings. When all TrainJobs are done, `placing.lint_findings` turns them into warnings, one
+         per cause.
 """
 
 from __future__ import annotations

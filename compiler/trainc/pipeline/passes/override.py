@@ -94,7 +94,7 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
     }
 
 
-@check("patch-not-mergeable", stage="build", title="Patch that cannot be merged into the runtime")
+@check("patch-not-mergeable", phase="build", title="Patch that cannot be merged into the runtime")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)

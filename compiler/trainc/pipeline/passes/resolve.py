@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Place
     from trainc.pipeline.plan import Plan
 
-BUILT_IN_RUNTIME: Final = Declaration("built-in-runtime", ("trainjob",), "Built-in runtime", severity="note", own=True)
+BUILT_IN_RUNTIME: Final = Declaration(
+    "built-in-runtime", ("trainjob",), "Built-in runtime", severity="note", trainc_only=True
+)
 """A note about a run, or an error if the settings forbid built-in runtimes."""
 
 KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
@@ -53,7 +55,7 @@ def resolve(plan: Plan) -> Plan:
     return plan._replace(stopped=True) if runtime is None else plan._replace(runtime=runtime)
 
 
-@check("unsupported-runtime-kind", stage="trainjob", title="Unsupported kind in runtimeRef")
+@check("unsupported-runtime-kind", phase="trainjob", title="Unsupported kind in runtimeRef")
 def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     """The webhook supports two kinds of runtime, both of the group trainer.kubeflow.org."""
     ref = plan.job.runtime_ref
@@ -76,7 +78,7 @@ def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     )
 
 
-@check("runtime-not-found", stage="trainjob", title="Runtime not found")
+@check("runtime-not-found", phase="trainjob", title="Runtime not found")
 def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref

@@ -99,7 +99,7 @@ def resolved_plan(
 
 
 def creating_stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """Yield each stage that creates objects, with the plan after it; the plan is from `fresh`."""
+    """Yield each stage that creates objects, with the plan after it; the plan is from `resolved_plan`."""
     yield "conform", plan
     for make in MAKERS:
         plan = make(plan)
@@ -107,7 +107,7 @@ def creating_stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
 
 
 def remade(plan: Plan) -> Plan:
-    """Return a plan from `fresh` with its objects, without checks."""
+    """Return a plan from `resolved_plan` with its objects, without checks."""
     for make in MAKERS:
         plan = make(plan)
     return store(plan)

@@ -140,7 +140,7 @@ def _enclosing_shapes(output: Path) -> Iterator[Path]:
 def substitute(value: Any, mark: str) -> Any:
     """Return another value of the same type; a string gets the mark after its first digits or at its end.
 
-    >>> [another(value, "171") for value in (4, True, "900Gi", "torch")]
+    >>> [substitute(value, "171") for value in (4, True, "900Gi", "torch")]
     [5, False, '900171Gi', 'torch171']
     """
     if isinstance(value, bool):

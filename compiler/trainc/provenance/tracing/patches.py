@@ -30,7 +30,7 @@ class TracedOperation(NamedTuple):
     def json(self) -> Tree:
         """The operation in the JSON form of RFC 6902.
 
-        >>> Operation("add", ("labels", "acme.io/team", 0), "a").json
+        >>> TracedOperation("add", ("labels", "acme.io/team", 0), "a").json
         {'op': 'add', 'path': '/labels/acme.io~1team/0', 'value': 'a'}
         """
         return {"op": self.op, "path": pointer(self.path)} | ({} if self.op == "remove" else {"value": self.value})

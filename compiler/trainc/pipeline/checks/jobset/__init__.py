@@ -73,7 +73,7 @@ def _has_policies(spec: Tree) -> bool:
 def _network(spec: Tree) -> Iterator[Violation]:
     """Check the subdomain as a Service name; every valid Service name is also a valid domain."""
     subdomain = (spec.get("network") or {}).get("subdomain")
-    if subdomain and names.is_dns1035_label(subdomain):
+    if subdomain and names.dns1035_label_errors(subdomain):
         path = ("spec", "network", "subdomain")
         yield Violation.at(
             path,
@@ -88,7 +88,7 @@ def _manager(spec: Tree) -> Iterator[Violation]:
     if manager is None:
         return
     long = len(manager.encode("utf-8", "surrogatepass")) > LONGEST_LABEL
-    if long or names.is_domain_prefixed_path(manager):
+    if long or names.domain_prefixed_path_errors(manager):
         path = ("spec", "managedBy")
         fault = (
             f"has {len(manager)} characters; the limit is {LONGEST_LABEL}" if long else "must be a domain-prefixed path"
@@ -118,7 +118,7 @@ def _pods(job: Tree, path: Path) -> Iterator[Violation]:
 def _group(job: Tree, path: Path) -> Iterator[Violation]:
     """Check the group name, which becomes a label."""
     group = job["groupName"]
-    if names.is_dns1035_label(group):
+    if names.dns1035_label_errors(group):
         there = (*path, "groupName")
         yield Violation.at(
             there,
@@ -135,12 +135,12 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
     longest = last
     if spec.get("completionMode") == "Indexed" and spec.get("completions") is not None:
         child, longest = "pod", f"{last}-{spec['completions'] - 1}{SUFFIX}"
-    if not names.is_dns1035_label(longest):
+    if not names.dns1035_label_errors(longest):
         return
     from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
     there = (*path, "name")
-    if names.is_dns1035_label(last[:LONGEST_LABEL].rstrip("-")):
+    if names.dns1035_label_errors(last[:LONGEST_LABEL].rstrip("-")):
         from trainc.kubernetes import misnamed
 
         yield Violation.at(

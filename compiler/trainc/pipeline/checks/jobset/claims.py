@@ -58,7 +58,7 @@ def violations(jobset: Tree) -> Iterator[Violation]:
 
 def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
     """Check the template name, and the claim name that JobSet makes from it and the JobSet name."""
-    if names.is_dns1123_subdomain(name):
+    if names.dns1123_subdomain_errors(name):
         from trainc.kubernetes import misnamed
 
         message = (

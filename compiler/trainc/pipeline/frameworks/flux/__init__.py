@@ -184,7 +184,7 @@ def secrets(plan: Plan) -> tuple[Secret, ...]:
     return (Secret(name=f"{plan.job.name}-{CURVE}", kind="curve", holds="the CURVE key of the Flux brokers"),)
 
 
-@check("flux-node-count", stage="build", title="Flux job without numNodes")
+@check("flux-node-count", phase="build", title="Flux job without numNodes")
 def node_count(plan: Plan) -> Iterator[Finding]:
     """The controller reads numNodes only from the TrainJob, and panics if it is missing."""
     if "numNodes" not in plan.job.trainer:
@@ -195,7 +195,7 @@ def node_count(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("flux-process-count", stage="trainjob", title="Less than one process per node in a Flux job")
+@check("flux-process-count", phase="trainjob", title="Less than one process per node in a Flux job")
 def process_count(plan: Plan) -> Iterator[Finding]:
     """Flux needs at least one process per node."""
     count = plan.job.trainer.get("numProcPerNode", 1)
@@ -207,7 +207,7 @@ def process_count(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("flux-installer", stage="trainjob", title="Init container with the name of Flux's installer")
+@check("flux-installer", phase="trainjob", title="Init container with the name of Flux's installer")
 def installer_taken(plan: Plan) -> Iterator[Finding]:
     """The policy adds an init container of this name to the job `node`."""
     node = plan.named(NODE)
@@ -239,7 +239,7 @@ def where_named(plan: Plan) -> Place:
     return plan.job.at("spec", "runtimePatches")
 
 
-@check("flux-job-name", stage="build", severity="warning", title="Flux not installed in the trainer", own=True)
+@check("flux-job-name", phase="build", severity="warning", title="Flux not installed in the trainer", trainc_only=True)
 def job_name(plan: Plan) -> Iterator[Finding]:
     """The policy wraps the trainer's command in a script of Flux, but installs Flux only in the job `node`."""
     if plan.trainer is not None and plan.jobs[plan.trainer].get("name") != NODE:

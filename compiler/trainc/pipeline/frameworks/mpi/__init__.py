@@ -181,13 +181,13 @@ def needs_search_domain(plan: Plan) -> bool:
     return mpi is not None and mpi.short_name
 
 
-def reserved(plan: Plan) -> frozenset[str]:
+def reserved_variables(plan: Plan) -> frozenset[str]:
     """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
     mpi = implementation(plan)
     return RESERVED if mpi is None else mpi.reserved
 
 
-@check("launcher-node-missing", stage="trainjob", title="runLauncherAsNode without a job launcher or node")
+@check("launcher-node-missing", phase="trainjob", title="runLauncherAsNode without a job launcher or node")
 def missing_jobs(plan: Plan) -> Iterator[Finding]:
     """If the launcher is a node, the TrainJob's nodes are the launcher and the pods of job `node`."""
     missing = [name for name in (LAUNCHER, NODE) if plan.named(name) is None]
@@ -202,7 +202,7 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-implementation", stage="build", title="MPI runtime without an implementation")
+@check("mpi-implementation", phase="build", title="MPI runtime without an implementation")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
     """The launcher's variables depend on the implementation; without one, the controller fails."""
     if implementation(plan) is None and plan.find(plan.named(LAUNCHER), NODE):
@@ -213,7 +213,7 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-search-domain", stage="build", severity="note", title="Launcher's short name may not resolve")
+@check("mpi-search-domain", phase="build", severity="note", title="Launcher's short name may not resolve")
 def search_domain(plan: Plan) -> Iterator[Finding]:
     """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
     if needs_search_domain(plan) and plan.named(NODE) is not None and not plan.job.namespace:

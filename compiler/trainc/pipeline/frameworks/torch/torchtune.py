@@ -127,7 +127,7 @@ def job_nodes(plan: Plan) -> int:
     return int(plan.job.trainer.get("numNodes", 1))
 
 
-@check("torchtune-model", stage="trainjob", title="Runtime name without a supported torchtune model")
+@check("torchtune-model", phase="trainjob", title="Runtime name without a supported torchtune model")
 def unknown_model(plan: Plan) -> Iterator[Finding]:
     """The model comes from the runtime's name, and only models with a table of configurations are supported."""
     if model(plan) in MODELS:
@@ -151,7 +151,7 @@ def runtime_name(model: str) -> str:
     return f"torchtune-{model.replace('_', '.').replace('/', '-').lower()}"
 
 
-@check("torchtune-nodes", stage="trainjob", title="Several nodes for a single-node torchtune model")
+@check("torchtune-nodes", phase="trainjob", title="Several nodes for a single-node torchtune model")
 def several_nodes(plan: Plan) -> Iterator[Finding]:
     """Only the largest of the supported models has a configuration for several nodes."""
     nodes = job_nodes(plan)
@@ -163,7 +163,7 @@ def several_nodes(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("torchtune-lora-nodes", stage="trainjob", title="LoRA on several nodes")
+@check("torchtune-lora-nodes", phase="trainjob", title="LoRA on several nodes")
 def lora_on_several_nodes(plan: Plan) -> Iterator[Finding]:
     """On several nodes torchtune supports only full fine-tuning, which ignores LoRA arguments."""
     nodes = job_nodes(plan)
@@ -180,7 +180,7 @@ def is_of_lora(plan: Plan, argument: str) -> bool:
     return "model.lora_attn_modules" in argument or (method(plan) == "qlora" and "model.quantize_base" in key(argument))
 
 
-@check("torchtune-qlora", stage="trainjob", title="Unsupported QLoRA with torchtune")
+@check("torchtune-qlora", phase="trainjob", title="Unsupported QLoRA with torchtune")
 def qlora(plan: Plan) -> Iterator[Finding]:
     """Some models have no QLoRA configuration, others have none for more than one GPU."""
     configs = MODELS.get(model(plan), frozenset())
@@ -217,7 +217,7 @@ def trainer_field(plan: Plan, field: str) -> str:
     return field if field in plan.job.trainer else "args"
 
 
-@check("torchtune-managed", stage="trainjob", title="Argument that only the runtime can set")
+@check("torchtune-managed", phase="trainjob", title="Argument that only the runtime can set")
 def managed_arguments(plan: Plan) -> Iterator[Finding]:
     """The runtime sets the paths of the model and the result, in its own command."""
     for index, argument in enumerate(arguments(plan)):
@@ -241,7 +241,7 @@ REFUSED: Final[tuple[Check[[Plan]], ...]] = (
 )
 
 
-@check("torchtune-config", stage="lint", severity="warning", title="Unknown torchtune configuration")
+@check("torchtune-config", phase="lint", severity="warning", title="Unknown torchtune configuration")
 def no_config(plan: Plan) -> Iterator[Finding]:
     """The webhook accepts some combinations for which torchtune has no configuration: the pods fail."""
     if any(True for refusal in REFUSED for _ in refusal.find(plan)):
