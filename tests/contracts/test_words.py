@@ -23,7 +23,6 @@ TABLE: Final = "### Words to avoid"
 INFLECTIONS: Final = "(?:s|es|d|ed|ing)?"
 
 ALLOWED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "anew": ((r"it is written anew\.", "the mark in the first line of compiled files, which must not change"),),
     "counterpart": ((r"no-counterpart", "a diagnostic id"),),
     "in all": ((r"in all [a-z`]", '"in all" before a noun is plain English; only the adverb is banned'),),
     "room": ((r"(makes?|has|have|is) room|room for", "capacity, in plain English"),),

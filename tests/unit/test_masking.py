@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.source.masking import secrecy_at, masked
+from trainc.source.masking import masked, secrecy_at
 
 
 @pytest.mark.parametrize(

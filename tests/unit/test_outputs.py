@@ -51,7 +51,11 @@ def test_a_file_each_and_the_listing() -> None:
     sources = {"b.yaml": "../jobs/b.yaml", "team/a.yaml": "../jobs/a.yaml"}
     listing = {"outputs": ["b.yaml", "team/a.yaml"], "sources": sources}
     assert json.loads(Path("out", LISTING).read_text()) == listing
-    assert Path("out/b.yaml").read_text().startswith(MARK + "apiVersion: jobset.x-k8s.io/v1alpha2\n")
+    assert (
+        Path("out/b.yaml")
+        .read_text()
+        .startswith(f"{MARK}TrainJob b. Do not edit; run trainc build.\napiVersion: jobset.x-k8s.io/v1alpha2\n")
+    )
 
 
 def test_the_listing_is_no_manifest_to_those_who_apply_the_folder() -> None:
@@ -98,7 +102,7 @@ def test_unchanged_files_are_not_rewritten() -> None:
 
 def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     build()
-    files = {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}
+    files = {"b.yaml": Path("out/b.yaml").read_text()}
 
     def plan() -> list[str]:
         with outputs.opened("out", make=False, notify=print) as output:

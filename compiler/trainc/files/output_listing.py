@@ -15,12 +15,12 @@ from trainc.files.confine import is_within
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
-"""The first line of every output."""
-PASSED_MARK: Final = "# Copied by trainc, with the source of each document. Do not edit: it is written again.\n"
+MARK: Final = "# Compiled by trainc from "
+"""The start of every output of a TrainJob: `first_line`."""
+PASSED_MARK: Final = "# Copied by trainc, with the source of each document. Do not edit; run trainc build.\n"
 """The first line of the output with the documents of other kinds."""
 MARKS: Final = (MARK.encode(), PASSED_MARK.encode())
-"""The first lines of all outputs."""
+"""The starts of all outputs."""
 LISTING: Final = ".trainc-outputs"
 """It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
 BEGINS: Final = b'{\n  "outputs": '
@@ -42,6 +42,19 @@ class Listing(NamedTuple):
     sources: Sources = {}  # noqa: RUF012 (never changed)
     environment: str = ""
     """The environment whose outputs these are."""
+
+
+def first_line(kind: str, namespace: str, name: str) -> str:
+    """Return the first line of a job's output.
+
+    >>> first_line("TrainJob", "ml", "llm")
+    '# Compiled by trainc from TrainJob ml/llm. Do not edit; run trainc build.\\n'
+    """
+    return (
+        f"{MARK}{kind} {namespace}/{name}. Do not edit; run trainc build.\n"
+        if namespace
+        else (f"{MARK}{kind} {name}. Do not edit; run trainc build.\n")
+    )
 
 
 def parse(data: bytes) -> Listing | None:

@@ -29,9 +29,7 @@ from trainc.files.confine import open_to_write
 from trainc.files.output_listing import (
     BEGINS,
     LISTING,
-    MARK,
     MARKS,
-    PASSED_MARK,
     STDIN,
     Listing,
     is_below,
@@ -204,10 +202,10 @@ def _changed_outputs(output: Output, files: Mapping[str, str]) -> tuple[dict[str
     refused: list[Diagnostic] = []
     folder, at = output
     if at is None:
-        return {path: _marked(path, text) for path, text in files.items()}, []
+        return {path: text.encode() for path, text in files.items()}, []
     with closing(Folders(at)) as folders:
         for path, text in files.items():
-            wanted = _marked(path, text)
+            wanted = text.encode()
             there = folders.read(path)
             if there == wanted:
                 continue
@@ -218,11 +216,6 @@ def _changed_outputs(output: Output, files: Mapping[str, str]) -> tuple[dict[str
             else:
                 write[path] = wanted
     return write, refused
-
-
-def _marked(path: str, text: str) -> bytes:
-    """Return an output with its first line."""
-    return ((PASSED_MARK if path == PASSED else MARK) + text).encode()
 
 
 def stale_files(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:

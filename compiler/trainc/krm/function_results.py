@@ -18,7 +18,7 @@ from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.reports import in_order, sort_key
-from trainc.source.masking import secrecy_at, masked
+from trainc.source.masking import masked, secrecy_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.source.masking import secrecy_at, masked
+from trainc.source.masking import masked, secrecy_at
 
 if TYPE_CHECKING:
     from trainc.review.changes import Change

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
-from trainc.source.masking import MASK, secrecy_at, masked
+from trainc.source.masking import MASK, masked, secrecy_at
 from trainc.source.patterns import in_message, joined
 
 if TYPE_CHECKING:

@@ -17,12 +17,14 @@ from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.common.copies import is_object, with_source
 from trainc.files import outputs
+from trainc.files.output_listing import PASSED_MARK, first_line
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.compilation import Compilation
+    from trainc.compilation.results import Compiled
     from trainc.diagnostics import Diagnostic, Document
     from trainc.files.outputs import Changes, Output
 
@@ -109,11 +111,13 @@ def _folder(order: Order, environment: str) -> str:
 def _rendered(order: Order, part: Part) -> dict[str, str]:
     """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
     environment, result = part
-    files = dict(zip(_paths(result), (text for _, _, text in result.manifests()), strict=True))
+    texts = [text for _, _, text in result.manifests()]
+    files = {_path(job): _first_line(job) + text for job, text in zip(result.jobs, texts, strict=True)}
     if others := _copied_documents(order, result):
         folder = _folder(order, environment)
-        texts = chain(files.values(), (with_source(document, folder) for document in others))
-        files[outputs.PASSED] = "---\n".join(islice(checked_output(result.budget, texts), len(files), None))
+        whole = chain(files.values(), (with_source(document, folder) for document in others))
+        copies = "---\n".join(islice(checked_output(result.budget, whole), len(files), None))
+        files[outputs.PASSED] = PASSED_MARK + copies
     return files
 
 
@@ -124,7 +128,7 @@ def _copied_documents(order: Order, result: Compilation) -> tuple[Document, ...]
 def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
     environment, result = part
-    sources = dict(zip(_paths(result), ([job.plan.job.document.file] for job in result.jobs), strict=True))
+    sources = {_path(job): [job.plan.job.document.file] for job in result.jobs}
     if others := _copied_documents(order, result):
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
@@ -142,7 +146,7 @@ def _removals(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], 
     if root is None:
         root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=printing.report))
     found: list[_Planned] = []
-    files = {f"{name}/{path}" if name else path for name, result in parts for path in _paths(result)}
+    files = {f"{name}/{path}" if name else path for name, result in parts for path in map(_path, result.jobs)}
     if names and (changes := layouts.removal(root, keep=files, paths=order.paths)) is not None:
         found.append(_Planned(root, changes))
     for name in layouts.deleted_environments(root, names):
@@ -153,10 +157,13 @@ def _removals(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], 
     return found
 
 
-def _paths(result: Compilation) -> Iterator[str]:
-    """Yield the file of each TrainJob, relative to the folder of its environment."""
-    for job in result.jobs:
-        yield f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
+def _path(job: Compiled) -> str:
+    """Return the file of a TrainJob, relative to the folder of its environment."""
+    return f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
+
+
+def _first_line(job: Compiled) -> str:
+    return first_line(job.plan.job.id.kind, job.namespace, job.name)
 
 
 def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:

@@ -202,7 +202,7 @@ class _Edited:
         try:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
-            from trainc.source.masking import secrecy_at, masked
+            from trainc.source.masking import masked, secrecy_at
 
             secret = secrecy_at(self.tree, path)
             values = (get(self.tree, path), operation.given["value"])
