@@ -88,10 +88,10 @@ def verdict(goal: Goal, results: Results) -> str:
     return line((*cells, f"{ratio:.2f}", paired, wall, peaks, "yes" if ratio <= goal.at_most else "no"))
 
 
-def table(work: Work, runs: int, found: Sequence[Result]) -> str:
+def table(work: Work, runs: int, results: Sequence[Result]) -> str:
     """Return the table of a workload."""
-    reference = next((result for result in found if result.contestant.name == work.reference), found[0])
-    rows = "\n".join(result.row(reference) for result in found)
+    reference = next((result for result in results if result.contestant.name == work.reference), results[0])
+    rows = "\n".join(result.row(reference) for result in results)
     return f"### {work.title}: {runs} runs\n\n{head(HEAD)}\n{rows}\n"
 
 

@@ -58,7 +58,7 @@ class Set(NamedTuple):
         return [peers.TRAINC, "build", str(self.folder), *self.options]
 
     @property
-    def ours(self) -> Contestant:
+    def contestant(self) -> Contestant:
         """The command as a contestant."""
         return Contestant(OURS, self.command, size_of(self.folder), len(self.printed))
 
@@ -88,7 +88,7 @@ def jobs(count: int) -> str:
     return "One TrainJob" if count == 1 else f"{count:,} TrainJobs"
 
 
-def made(folder: Path, count: int, runtimes: int) -> Set:
+def made_jobs(folder: Path, count: int, runtimes: int) -> Set:
     """Return jobs on a number of generated runtimes; 0 selects the built-in runtime."""
     names, options = [inputs.BUILT_IN], []
     if runtimes:
@@ -115,39 +115,39 @@ def kustomizations(folder: Path, given: Set) -> list[Contestant]:
     return found
 
 
-def one(folder: Path, count: int) -> Work:
+def cold_start(folder: Path, count: int) -> Work:
     """A cold start on a built-in runtime."""
-    given = made(folder, count, 0)
+    given = made_jobs(folder, count, 0)
     bare = Contestant(BARE, [sys.executable, "-c", "pass"])
     return Work(
-        f"{jobs(count)} on a built-in runtime, cold", KUBECTL, [bare, given.ours, *kustomizations(folder, given)]
+        f"{jobs(count)} on a built-in runtime, cold", KUBECTL, [bare, given.contestant, *kustomizations(folder, given)]
     )
 
 
 def hundred(folder: Path, count: int) -> Work:
     """The folder of a typical team."""
-    given = made(folder, count, 1)
-    return Work(f"{jobs(count)}, one runtime", KUBECTL, [given.ours, *kustomizations(folder, given)])
+    given = made_jobs(folder, count, 1)
+    return Work(f"{jobs(count)}, one runtime", KUBECTL, [given.contestant, *kustomizations(folder, given)])
 
 
 def thousand(folder: Path, count: int) -> Work:
     """A thousand jobs, one file each, like the overlays."""
-    given = made(folder, count, 1)
-    ours = [given.floor(), given.ours, given.to_one_file(folder)]
+    given = made_jobs(folder, count, 1)
+    ours = [given.floor(), given.contestant, given.to_one_file(folder)]
     return Work(f"{jobs(count)}, one runtime, one file each", KUBECTL, [*ours, *kustomizations(folder, given)])
 
 
 def runtimes(folder: Path, count: int) -> Work:
     """A thousand jobs on 20 runtimes."""
-    given = made(folder, count, 20)
-    ours = [given.floor(), given.ours]
+    given = made_jobs(folder, count, 20)
+    ours = [given.floor(), given.contestant]
     return Work(f"{jobs(count)}, 20 runtimes, one file each", KUBECTL, [*ours, *kustomizations(folder, given)])
 
 
 def validated(folder: Path, count: int) -> Work:
     """`trainc build`, which runs every check, compared with Helm piped into kubeconform with JobSet's schema."""
-    given = made(folder, count, 1)
-    contestants = [given.ours, given.to_one_file(folder)]
+    given = made_jobs(folder, count, 1)
+    contestants = [given.contestant, given.to_one_file(folder)]
     helm, kubeconform, bash = map(shutil.which, ("helm", "kubeconform", "bash"))
     if helm and kubeconform and bash:
         chart = peers.chart(folder / "chart", given.jobs, given.options)
@@ -164,19 +164,19 @@ def validated(folder: Path, count: int) -> Work:
 
 def growth(folder: Path, count: int) -> Work:
     """Ten times as many jobs."""
-    small, large = made(folder / "small", count // 10, 1), made(folder / "large", count, 1)
-    contestants = [small.ours._replace(name=TENTH), large.ours, large.floor()]
+    small, large = made_jobs(folder / "small", count // 10, 1), made_jobs(folder / "large", count, 1)
+    contestants = [small.contestant._replace(name=TENTH), large.contestant, large.floor()]
     return Work(f"{jobs(count)} compared with a tenth of them", TENTH, contestants)
 
 
 def foreign(folder: Path, count: int) -> Work:
     """Jobs in a repository with twenty times as many files of other tools; the peers have only the jobs."""
-    given = made(folder, count, 1)
+    given = made_jobs(folder, count, 1)
     inputs.folder_of_foreign(given.folder, 20 * count)
     reported = f"{20 * count} files without TrainJobs or runtimes were skipped\n"
     if peers.printed(given.command, reported=reported) != given.printed:
         raise SystemExit("the jobs compile to other objects among foreign files")
-    ours = [given.floor(), given.ours]
+    ours = [given.floor(), given.contestant]
     title = f"{jobs(count)} among {20 * count:,} foreign YAML files"
     return Work(title, KUBECTL, [*ours, *kustomizations(folder, given)])
 
@@ -224,33 +224,33 @@ def edited(folder: Path, count: int) -> Work:
 
 def explained(folder: Path, count: int) -> Work:
     """The source of every field of all jobs, compared with building them."""
-    given = made(folder, count, 1)
+    given = made_jobs(folder, count, 1)
     command = [peers.TRAINC, "explain", str(given.folder), *given.options]
     text = peers.printed(command)
     explain = Contestant(EXPLAIN, command, size_of(given.folder), len(text))
-    return Work(f"{jobs(count)}, every field explained", OURS, [given.ours, explain])
+    return Work(f"{jobs(count)}, every field explained", OURS, [given.contestant, explain])
 
 
 def field(folder: Path, count: int) -> Work:
     """The source of one field, compared with building the job."""
-    given = made(folder, count, 1)
+    given = made_jobs(folder, count, 1)
     command = [peers.TRAINC, "explain", str(given.folder), "**.env[PET_NNODES].value", *given.options]
     if "spec.trainer.numNodes" not in (text := peers.printed(command)):
         raise SystemExit(f"the field has another source:\n{text}")
     explain = Contestant(EXPLAIN, command, size_of(given.folder), len(text))
-    return Work(f"{jobs(count)}, one field explained", OURS, [given.ours, explain])
+    return Work(f"{jobs(count)}, one field explained", OURS, [given.contestant, explain])
 
 
 def errors(folder: Path, count: int) -> Work:
     """Jobs with an error in a field of the pod, whose line `explain` finds, compared with building correct jobs."""
-    given = made(folder, count, 1)
+    given = made_jobs(folder, count, 1)
     wrong = [job._replace(env=(*job.env, ("A=B", ""))) for job in given.jobs]
     below = inputs.folder_of_jobs(folder / "wrong", wrong)
     command = ["/bin/sh", "-c", f"'{peers.TRAINC}' validate '{below}' --runtimes '{given.options[1]}' || test $? = 1"]
     if f"{count} errors in {count} files" not in (text := peers.printed(command)):
         raise SystemExit(f"the jobs have other errors:\n{text}")
     validate = Contestant(ERRORS, command, size_of(below), len(text))
-    return Work(f"{jobs(count)} with errors", OURS, [given.ours, validate])
+    return Work(f"{jobs(count)} with errors", OURS, [given.contestant, validate])
 
 
 class Entry(NamedTuple):
@@ -265,7 +265,7 @@ class Entry(NamedTuple):
 
 
 WORKS: Final[dict[str, Entry]] = {
-    "one": Entry(one, 1),
+    "one": Entry(cold_start, 1),
     "hundred": Entry(hundred, 100),
     "thousand": Entry(thousand, 1000, heavy=True),
     "runtimes": Entry(runtimes, 1000, heavy=True),

@@ -97,13 +97,13 @@ class Sharing:
         """Return the schema, or a reference to its definition."""
         text = text_of(schema)
         if self.uses[text] < 2 or len(text) < WORTH_SHARING:
-            return self.inside(schema, hint)
+            return self.shared_subschemas(schema, hint)
         if text not in self.names:
             self.names[text] = self._name(schema, text)
-            self.definitions[self.names[text]] = self.inside(schema, hint)
+            self.definitions[self.names[text]] = self.shared_subschemas(schema, hint)
         return {"$ref": f"#/$defs/{self.names[text]}"}
 
-    def inside(self, schema: Tree, hint: str) -> Tree:
+    def shared_subschemas(self, schema: Tree, hint: str) -> Tree:
         """Return the schema with its repeated subschemas replaced by references."""
         made = {keyword: value for keyword, value in schema.items() if keyword not in ("properties", RULES)}
         if RULES in schema:
@@ -206,7 +206,7 @@ def make(crd: Tree, release: str) -> str:
         properties["status"] = {"type": "object"}
     root = {**schema, "properties": properties}
     sharing = Sharing(root)
-    body = sharing.inside(root, "")
+    body = sharing.shared_subschemas(root, "")
     identity = {key: crd[key] for key in ("group", "kind", "version")}
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

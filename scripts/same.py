@@ -132,7 +132,7 @@ def answers(packages: Path, inputs: Sequence[Input], more: Sequence[str], second
             "seconds": seconds,
             "commands": [
                 ["build", given.file, *given.options, *more],
-                ["validate", given.file, "--format", "json", *_of_validate(given.options), *more],
+                ["validate", given.file, "--format", "json", *_validate_output(given.options), *more],
             ],
         }
         for given in inputs
@@ -147,7 +147,7 @@ def answers(packages: Path, inputs: Sequence[Input], more: Sequence[str], second
     ]
 
 
-def _of_validate(given: Sequence[str]) -> list[str]:
+def _validate_output(given: Sequence[str]) -> list[str]:
     return [option for option in given if option not in BUILD_ONLY]
 
 

@@ -59,14 +59,14 @@ def answers(tasks: list[Task]) -> Iterator[bytes]:
     done = 0
     while done < len(tasks):
         batch = tasks[done : done + BATCH]
-        lines, code = _of_batch(batch)
+        lines, code = _batch_output(batch)
         if len(lines) < len(batch):
             lines.append(json.dumps([[code, ""] for _ in batch[len(lines)]["commands"]]).encode())
         yield from lines
         done += len(lines)
 
 
-def _of_batch(batch: list[Task]) -> tuple[list[bytes], int]:
+def _batch_output(batch: list[Task]) -> tuple[list[bytes], int]:
     """Return the lines that a new process writes before it ends, and its exit status."""
     with tempfile.TemporaryFile() as written:
         child = os.fork()

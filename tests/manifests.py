@@ -40,7 +40,7 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def made(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
+def only_object(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
     """Return the only object of a kind; the compilation must have no diagnostics, but may have no nodes."""
     assert {found.id for found in compilation.diagnostics} <= {"node-count"}
     (found,) = (object for object in compilation.objects if object["kind"] == kind)
@@ -49,7 +49,7 @@ def made(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
 
 def job_of(compilation: trainc.Compilation) -> dict[str, Any]:
     """Return the Job spec of the only JobSet's only replicated job."""
-    (job,) = made(compilation, "JobSet")["spec"]["replicatedJobs"]
+    (job,) = only_object(compilation, "JobSet")["spec"]["replicatedJobs"]
     found: dict[str, Any] = job["template"]["spec"]
     return found
 

@@ -15,7 +15,7 @@ from trainc.diagnostics import Location
 HALF = MOST_BYTES // 2
 
 
-def said(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
+def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
     """Return the message and its file for an application whose files have these sizes."""
     for name, size in sizes.items():
         path = repository / "apps" / "training" / name
@@ -48,8 +48,8 @@ TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...], str, str]] = {
 
 
 @pytest.mark.parametrize(("sizes", "runtimes"), [pytest.param(*row, id=name) for name, row in NOT_TOO_MUCH.items()])
-def test_what_is_not_too_much(sizes: dict[str, int], runtimes: tuple[str, ...], repository: Path) -> None:
-    assert said(repository, sizes, *runtimes) is None
+def test_within_the_limits(sizes: dict[str, int], runtimes: tuple[str, ...], repository: Path) -> None:
+    assert error_of(repository, sizes, *runtimes) is None
 
 
 @pytest.mark.parametrize(
@@ -59,23 +59,23 @@ def test_what_is_too_much(
     sizes: dict[str, int], runtimes: tuple[str, ...], much: str, where: str, repository: Path
 ) -> None:
     message = f"the Application has {much} of manifests, more than the limit of 10 MiB"
-    assert said(repository, sizes, *runtimes) == (message, where)
+    assert error_of(repository, sizes, *runtimes) == (message, where)
 
 
 def test_a_file_counts_once_however_many_links_lead_to_it(repository: Path) -> None:
     for number in range(5):
         (repository / "apps" / "training" / f"{number}.yaml").symlink_to("z.yaml")
-    assert said(repository, {"z.yaml": HALF}) is None
+    assert error_of(repository, {"z.yaml": HALF}) is None
 
 
 def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application_files, "MOST_FILES", 3)
-    assert said(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
-    assert said(repository, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
+    assert error_of(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
+    assert error_of(repository, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
 
 
 def test_what_is_counted_is_what_is_read(repository: Path) -> None:
-    said(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
+    error_of(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
     (repository / "apps" / "training" / "g").symlink_to("b")
     counted = list(application_files.files_below(os.curdir, os.path.realpath(repository)))
     assert counted == ["a.yaml", "b/c.yml", "f.json"]

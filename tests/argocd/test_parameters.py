@@ -23,12 +23,12 @@ def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
     return Options(runtimes, others="require", option_names=OPTION_NAMES, **given)
 
 
-def wanted(variables: dict[str, str]) -> tuple[Options, list[str]]:
+def read_options(variables: dict[str, str]) -> tuple[Options, list[str]]:
     found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.NAMES))
     return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
 
 
-def said(*given: dict[str, Any]) -> dict[str, str]:
+def plugin_parameters(*given: dict[str, Any]) -> dict[str, str]:
     """Return the variables that Argo CD sets from `spec.source.plugin.parameters`."""
     return {"ARGOCD_APP_PARAMETERS": json.dumps(given, sort_keys=True)}
 
@@ -36,9 +36,9 @@ def said(*given: dict[str, Any]) -> dict[str, str]:
 UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
     "no section at all": ({}, options()),
     "no parameters": ({"ARGOCD_APP_PARAMETERS": "null"}, options()),
-    "an empty list": (said(), options()),
+    "an empty list": (plugin_parameters(), options()),
     "each of them": (
-        said(
+        plugin_parameters(
             {"name": "runtimes", "array": ["../../platform", "runtimes/gpu.yaml"]},
             {"name": "only", "string": "finetune"},
             {"name": "strict", "string": "true"},
@@ -51,22 +51,33 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
         ),
     ),
     "values as the forms leave them": (
-        said({"name": "runtimes", "array": []}, {"name": "only", "string": ""}, {"name": "strict", "string": "false"}),
+        plugin_parameters(
+            {"name": "runtimes", "array": []}, {"name": "only", "string": ""}, {"name": "strict", "string": "false"}
+        ),
         options(),
     ),
-    "only a name": (said({"name": "strict"}, {"name": "only"}, {"name": "runtimes"}), options()),
-    "one path as a string": (said({"name": "runtimes", "string": "../../platform"}), options(("../../platform",))),
-    "a path of that name, not standard input": (said({"name": "runtimes", "array": ["-"]}), options(("./-",))),
-    "the repository itself": (said({"name": "runtimes", "array": ["../.."]}), options(("../..",))),
-    "field validation": (said({"name": "field-validation", "string": "warn"}), options(field_validation="warn")),
-    "no field validation": (said({"name": "field-validation", "string": ""}), options()),
-    "capitals": (said({"name": "strict", "string": "True"}), options(strict=True)),
+    "only a name": (plugin_parameters({"name": "strict"}, {"name": "only"}, {"name": "runtimes"}), options()),
+    "one path as a string": (
+        plugin_parameters({"name": "runtimes", "string": "../../platform"}),
+        options(("../../platform",)),
+    ),
+    "a path of that name, not standard input": (
+        plugin_parameters({"name": "runtimes", "array": ["-"]}),
+        options(("./-",)),
+    ),
+    "the repository itself": (plugin_parameters({"name": "runtimes", "array": ["../.."]}), options(("../..",))),
+    "field validation": (
+        plugin_parameters({"name": "field-validation", "string": "warn"}),
+        options(field_validation="warn"),
+    ),
+    "no field validation": (plugin_parameters({"name": "field-validation", "string": ""}), options()),
+    "capitals": (plugin_parameters({"name": "strict", "string": "True"}), options(strict=True)),
     "variables, where there is no JSON": (
         {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},
         options(("a", "b c"), delivery=Delivery(name_suffix_hash=True)),
     ),
     "variables beside JSON": (
-        {**said({"name": "only", "string": "a"}), "PARAM_ONLY": "b", "PARAM_STRICT": "true"},
+        {**plugin_parameters({"name": "only", "string": "a"}), "PARAM_ONLY": "b", "PARAM_STRICT": "true"},
         options(only="a"),
     ),
     "plugin env": (
@@ -74,7 +85,11 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
         options(("a", "../b"), strict=True),
     ),
     "plugin env beside a parameter": (
-        {**said({"name": "only", "string": "a"}), "ARGOCD_ENV_TRAINC_ONLY": "b", "ARGOCD_ENV_TRAINC_SUSPEND": "true"},
+        {
+            **plugin_parameters({"name": "only", "string": "a"}),
+            "ARGOCD_ENV_TRAINC_ONLY": "b",
+            "ARGOCD_ENV_TRAINC_SUSPEND": "true",
+        },
         options(only="a", delivery=Delivery(suspend=True)),
     ),
 }
@@ -83,16 +98,16 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
 @pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in UNDERSTOOD.items()])
 @pytest.mark.usefixtures("repository")
 def test_what_is_understood(variables: dict[str, str], expected: Options) -> None:
-    assert wanted({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables}) == (expected, [])
+    assert read_options({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables}) == (expected, [])
 
 
 REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a name nearly right": (
-        said({"name": "runtime"}),
+        plugin_parameters({"name": "runtime"}),
         'the parameter "runtime" is unknown; did you mean runtimes?',
     ),
     "a name like no other": (
-        said({"name": "values"}),
+        plugin_parameters({"name": "values"}),
         'the parameter "values" is unknown; use one of runtimes, only, strict, field-validation, '
         "suspend, name-suffix-hash, argocd-replace, environment",
     ),
@@ -101,42 +116,45 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         "TRAINC_SUFFIX_HASH in spec.source.plugin.env is unknown; did you mean name-suffix-hash?",
     ),
     "no field validation": (
-        said({"name": "field-validation", "string": "Warn"}),
+        plugin_parameters({"name": "field-validation", "string": "Warn"}),
         'the parameter "field-validation" must be strict, warn or ignore, not "Warn"; set string to one of them',
     ),
     "field validation as a list": (
-        said({"name": "field-validation", "array": ["warn"]}),
+        plugin_parameters({"name": "field-validation", "array": ["warn"]}),
         'the parameter "field-validation" must be strict, warn or ignore; set string to one of them',
     ),
     "no switch": (
-        said({"name": "strict", "string": "1"}),
+        plugin_parameters({"name": "strict", "string": "1"}),
         'the parameter "strict" must be "true" or "false", not "1"; set it to "true" or "false"',
     ),
     "a switch as a list": (
-        said({"name": "strict", "array": ["true"]}),
+        plugin_parameters({"name": "strict", "array": ["true"]}),
         'the parameter "strict" must be "true" or "false"; set it to "true" or "false"',
     ),
     "a name as a map": (
-        said({"name": "only", "map": {"a": "b"}}),
+        plugin_parameters({"name": "only", "map": {"a": "b"}}),
         'the parameter "only" must be a string; set string to one name',
     ),
     "paths as a map": (
-        said({"name": "runtimes", "map": {"a": "b"}}),
+        plugin_parameters({"name": "runtimes", "map": {"a": "b"}}),
         'the parameter "runtimes" must be an array, not a map; set array to a list of paths',
     ),
-    "twice": (said({"name": "only"}, {"name": "only"}), 'the parameter "only" is set twice; remove one of them'),
+    "twice": (
+        plugin_parameters({"name": "only"}, {"name": "only"}),
+        'the parameter "only" is set twice; remove one of them',
+    ),
     "a path out": (
-        said({"name": "runtimes", "array": ["../../../else"]}),
+        plugin_parameters({"name": "runtimes", "array": ["../../../else"]}),
         'the parameter "runtimes": "../../../else" is outside the repository; use a path relative to the '
         "application's folder: trainc reads only the repository",
     ),
     "an absolute path": (
-        said({"name": "runtimes", "array": ["/etc"]}),
+        plugin_parameters({"name": "runtimes", "array": ["/etc"]}),
         'the parameter "runtimes": "/etc" is outside the repository; use a path relative to the application\'s '
         "folder: trainc reads only the repository",
     ),
     "an empty path": (
-        said({"name": "runtimes", "array": [""]}),
+        plugin_parameters({"name": "runtimes", "array": [""]}),
         'the parameter "runtimes" has an empty path; remove it',
     ),
     "no JSON": (
@@ -170,7 +188,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in REFUSED.items()])
 @pytest.mark.usefixtures("repository")
 def test_what_is_refused(variables: dict[str, str], expected: str) -> None:
-    assert wanted({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables})[1] == [expected]
+    assert read_options({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables})[1] == [expected]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from cluster import versions
-from cluster.server import PROGRAM, Cluster, missing, started
+from cluster.server import PROGRAM, Cluster, missing_reason, started
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -30,7 +30,7 @@ SLOWEST = ("test_stored_form.py", "test_edits.py", "test_refusals.py", "test_kue
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[COUNTS] = Counter()
     config.stash[STARTED] = getattr(config, "workerinput", {}).get(PROGRAM, "")
-    if hasattr(config, "workerinput") or missing() or os.environ.get("KUBECONFIG") or config.option.collectonly:
+    if hasattr(config, "workerinput") or missing_reason() or os.environ.get("KUBECONFIG") or config.option.collectonly:
         return
     stack = ExitStack()
     config.stash[STARTED] = stack.enter_context(started(os.environ[PROGRAM]))
@@ -92,7 +92,7 @@ def counted(request: pytest.FixtureRequest) -> Callable[[str, int], None]:
 @pytest.fixture(scope="session")
 def served(request: pytest.FixtureRequest) -> Cluster:
     """The cluster that KUBECONFIG names, or the one that TRAINC_CLUSTER has started."""
-    if reason := missing():
+    if reason := missing_reason():
         pytest.skip(reason)
     return Cluster(request.config.stash[STARTED] or os.environ["KUBECONFIG"])
 
@@ -100,7 +100,7 @@ def served(request: pytest.FixtureRequest) -> Cluster:
 @pytest.fixture
 def cluster(served: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """The cluster; the test's namespaces are deleted after it, unless the whole cluster is."""
-    if reason := versions.differing(served, getattr(request.module, "CRDS", (versions.JOBSET,))):
+    if reason := versions.version_difference(served, getattr(request.module, "CRDS", (versions.JOBSET,))):
         promise = str(request.module.__doc__).partition("\n")[0]
         pytest.skip(f"cannot check this promise: {promise} {reason}")
     yield served

@@ -33,7 +33,7 @@ def edits(jobset: Tree, of_kind: Tree) -> Iterator[Edit]:
         if old is ABSENT:
             yield Edit(field, "added", _with(jobset, of_kind, path, _value(schema)))
             continue
-        yield Edit(field, "removed", _without(jobset, path))
+        yield Edit(field, "removed", _without_field(jobset, path))
         new = _other(schema, old)
         if new != old:
             yield Edit(field, "changed", _with(jobset, of_kind, path, new))
@@ -101,7 +101,7 @@ def _with(jobset: Tree, schema: Tree, path: Path, value: Any) -> Tree:
     return changed
 
 
-def _without(jobset: Tree, path: Path) -> Tree:
+def _without_field(jobset: Tree, path: Path) -> Tree:
     *parents, last = path
     part = {key: value for key, value in get(jobset, tuple(parents)).items() if key != last}
     changed: Tree = put(jobset, tuple(parents), part)

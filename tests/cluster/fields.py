@@ -27,10 +27,10 @@ def _owned(value: Any, fields: Tree) -> Any:
         return value
     if isinstance(value, dict):
         return {key: _owned(part, fields[f"f:{key}"]) for key, part in value.items() if f"f:{key}" in fields}
-    return [_owned(item, part) for item in value for part in _of_item(item, fields)]
+    return [_owned(item, part) for item in value for part in _owner_of_item(item, fields)]
 
 
-def _of_item(item: Any, fields: Tree) -> list[Tree]:
+def _owner_of_item(item: Any, fields: Tree) -> list[Tree]:
     """Return the owned fields of an item of a list, which its keys or its value identify; none if it is not owned."""
     found = []
     for key, part in fields.items():

@@ -203,11 +203,11 @@ def kubectl(*words: str, stdin: str = "", kubeconfig: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def until(found: Callable[[], T | None], what: str, *, seconds: float = SECONDS) -> T:
+def until(probe: Callable[[], T | None], what: str, *, seconds: float = SECONDS) -> T:
     """Return the first result that is not None, or fail after some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if (result := found()) is not None:
+        if (result := probe()) is not None:
             return result
         time.sleep(0.05)
     raise AssertionError(f"not seen within {seconds:.0f} seconds: {what}")
@@ -230,7 +230,7 @@ def started(program: str) -> Iterator[str]:
                 process.terminate()
 
 
-def missing() -> str:
+def missing_reason() -> str:
     """Return the reason why there is no cluster; empty if there is one."""
     if not os.environ.get("KUBECONFIG") and not os.environ.get(PROGRAM):
         return f"no cluster: set KUBECONFIG, or {PROGRAM} to a program that starts one (CONTRIBUTING.md)"

@@ -58,7 +58,7 @@ def test_an_edit_with_a_name_suffix_starts_a_new_jobset(cluster: Cluster, tmp_pa
     second = _applied(cluster, *build)
     old, new = (sorted((tree["kind"], tree["metadata"]["name"]) for tree in trees) for trees in (first, second))
     assert not set(old) & set(new)
-    references = {name for tree in second if tree["kind"] == "JobSet" for _, name in _of_jobset(tree)}
+    references = {name for tree in second if tree["kind"] == "JobSet" for _, name in _names_of_jobset(tree)}
     assert {tree["metadata"]["name"] for tree in second if tree["kind"] == "ConfigMap"} <= references
     assert f"{job['metadata']['name']}-mpi-ssh-auth" in references
     assert cluster.get("JobSet", namespace, old[-1][1])
@@ -90,7 +90,7 @@ def _running(cluster: Cluster, namespace: str, jobset: Tree) -> list[Tree] | Non
     return pods if len(pods) >= wanted else None
 
 
-def _of_jobset(jobset: Tree) -> Iterator[tuple[str, str]]:
+def _names_of_jobset(jobset: Tree) -> Iterator[tuple[str, str]]:
     for replicated in jobset["spec"]["replicatedJobs"]:
         yield from _references(replicated["template"]["spec"]["template"]["spec"])
 

@@ -16,7 +16,7 @@ from cluster.cases import GOLDEN
 from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans
 from cluster.server import Answer, Cluster, until
 from cluster.versions import JOBSET, PODGROUP, RUNTIME, TRAINJOB, VOLCANO
-from conformance.recordings import same
+from conformance.recordings import are_equal
 from differential import sound
 
 from trainc import settings
@@ -180,7 +180,7 @@ def _owner(tree: Tree) -> str:
 def _different(pair: Pair) -> list[str]:
     """Return the differing objects as text; none if there is no difference."""
     ours, theirs = ({_key(tree): _content(tree) for tree in trees} for trees in (pair.ours, pair.theirs))
-    if same(ours, theirs):
+    if are_equal(ours, theirs):
         return []
     old, new = (yaml.safe_dump(side).splitlines() for side in (theirs, ours))
     return [pair.name, *unified_diff(old, new, "the controller", "trainc", lineterm="")]

@@ -47,7 +47,7 @@ def test_the_argo_cd_plugin(
     done = run("cmp", "generate")
     assert done.code == 0, done.err
     objects = load(done.out)
-    counted(f"objects of the Argo CD plugin, {mode}", _unchanged(cluster, objects, done.out, MODES[mode]))
+    counted(f"objects of the Argo CD plugin, {mode}", _apply_twice(cluster, objects, done.out, MODES[mode]))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -57,7 +57,7 @@ def test_a_rendered_folder(cluster: Cluster, counted: Callable[[str, int], None]
     assert done.code == 0, done.err
     text = "---\n".join(path.read_text() for path in sorted((repository / "rendered").rglob("*.yaml")))
     objects = load(text)
-    counted(f"objects of a rendered folder, {mode}", _unchanged(cluster, objects, text, MODES[mode]))
+    counted(f"objects of a rendered folder, {mode}", _apply_twice(cluster, objects, text, MODES[mode]))
     shutil.rmtree(repository / "rendered")
 
 
@@ -71,7 +71,7 @@ def _write(folder: Path, namespace: str) -> None:
         (folder / f"{case}.yaml").write_text(yaml.safe_dump_all(documents))
 
 
-def _unchanged(cluster: Cluster, objects: list[Tree], text: str, mode: list[str]) -> int:
+def _apply_twice(cluster: Cluster, objects: list[Tree], text: str, mode: list[str]) -> int:
     """Apply a text twice; the second time nothing changes. Return the number of objects."""
     assert objects
     versions = []

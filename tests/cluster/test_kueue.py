@@ -94,7 +94,7 @@ def as_go_types(tree: Tree) -> Tree:
     return tree
 
 
-def nothing(_: Tree) -> None:
+def change_nothing(_: Tree) -> None:
     """Change nothing: the update only writes the object as Go types do."""
 
 
@@ -199,7 +199,7 @@ def test_the_same_manifest_again(cluster: Cluster, tmp_path: Path, counted: Call
     for job in jobs:
         done = job.apply()
         assert done.code == 0, done.err
-        job.update(nothing)
+        job.update(change_nothing)
     for job in jobs:
         job.until("Suspended")
         assert not job.pods()

@@ -48,7 +48,7 @@ def _compared(cluster: Cluster, cases: Iterable[Case]) -> int:
             replicated.pop("dependsOn", None)  # its pods would start after those of another job have ended
             replicated["template"]["spec"].pop("suspend", None)
     cluster.apply(objects)
-    wanted = {_key(pod): pod for jobset in jobsets for pod in _of(jobset, objects)}
+    wanted = {_key(pod): pod for jobset in jobsets for pod in _previewed_pods(jobset, objects)}
     namespaces = {jobset["metadata"]["namespace"] for jobset in jobsets}
 
     def created() -> bool | None:
@@ -63,7 +63,7 @@ def _compared(cluster: Cluster, cases: Iterable[Case]) -> int:
     return len(wanted)
 
 
-def _of(jobset: Tree, objects: list[Tree]) -> Iterable[Tree]:
+def _previewed_pods(jobset: Tree, objects: list[Tree]) -> Iterable[Tree]:
     """Yield the pods of `trainc pods --format json` that run at once."""
     namespace = jobset["metadata"]["namespace"]
     for job in pods.jobs_of(jobset, sources(objects, namespace)):

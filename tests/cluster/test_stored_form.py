@@ -22,17 +22,17 @@ BATCH = 60
 
 
 def test_golden_cases(cluster: Cluster, counted: Callable[[str, int], None]) -> None:
-    counted("objects of the gallery, applied three times", _unchanged(cluster, golden()))
+    counted("objects of the gallery, applied three times", _apply_three_times(cluster, golden()))
 
 
 @pytest.mark.parametrize("seed", range(GENERATED // BATCH))
 def test_generated_jobs(cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path, seed: int) -> None:
     # Suspended JobSets run no pods, which would take most of the time.
     cases = generated(tmp_path, BATCH, seed=seed, delivery=Delivery(suspend=True))
-    counted(f"objects of {GENERATED} generated jobs, applied three times", _unchanged(cluster, cases))
+    counted(f"objects of {GENERATED} generated jobs, applied three times", _apply_three_times(cluster, cases))
 
 
-def _unchanged(cluster: Cluster, cases: Iterable[Case]) -> int:
+def _apply_three_times(cluster: Cluster, cases: Iterable[Case]) -> int:
     """Apply the objects three times; return their number."""
     objects = placed(cluster, cases)
     _assert_all(cluster.apply(objects), "created")

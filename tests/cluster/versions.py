@@ -28,7 +28,7 @@ RELEASES: Final = {
 """The release of each CRD, and its schema in trainc."""
 
 
-def differing(cluster: Cluster, crds: Iterable[str]) -> str:
+def version_difference(cluster: Cluster, crds: Iterable[str]) -> str:
     """Return the reason why the cluster differs from what trainc implements."""
     version = cluster.ask("GET", "version").body
     found = f"{version['major']}.{version['minor'].rstrip('+')}"

@@ -54,7 +54,7 @@ def _known_failures() -> dict[str, str]:
     }
 
 
-def same(left: Any, right: Any) -> bool:
+def are_equal(left: Any, right: Any) -> bool:
     """Whether two values of any depth are equal as JSON, including types: 1, 1.0 and True differ."""
     pairs = [(left, right)]
     while pairs:

@@ -30,7 +30,7 @@ def test_jobs(case: dict[str, Any]) -> None:
     admitted = load("JobSet", RELEASE).admit(jobset)
     refused = case.get("jobset")
     if refused and refused["stage"] == "schema":
-        missing = wanted(refused["errors"]) - {spelling(violation.field) for violation in admitted.violations}
+        missing = recorded_errors(refused["errors"]) - {spelling(violation.field) for violation in admitted.violations}
         assert not missing
         return
     assert not admitted.violations
@@ -39,10 +39,10 @@ def test_jobs(case: dict[str, Any]) -> None:
     for kind, key in (("Job", "errors"), ("Pod", "podErrors")):
         recorded = case.get(key) or []
         found = {spelling(fault.violation.field): fault for fault in faults if fault.object.kind == kind}
-        assert not wanted(recorded) - found.keys(), found
+        assert not recorded_errors(recorded) - found.keys(), found
         if not recorded and (kind == "Job" or not case["errors"]):
             assert not found
 
 
-def wanted(errors: list[dict[str, str]]) -> set[str]:
+def recorded_errors(errors: list[dict[str, str]]) -> set[str]:
     return {spelling(error["field"]) for error in errors if error.get("field") not in (None, "", "<nil>")}

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.resources import merge_resources
 
 
 @pytest.mark.parametrize("case", lines("merge_resources"))
 def test_merge_resources(case: dict[str, Any]) -> None:
-    assert same(merge_resources(**case["input"]), case["output"])
+    assert are_equal(merge_resources(**case["input"]), case["output"])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 from conformance.test_smp import go_spelled, side
 
 from trainc.diagnostics import Document, Path, Place
@@ -17,7 +17,7 @@ from trainc.kubernetes.trees import get
 SPECS: dict[str, tuple[str, ...]] = {"ClusterTrainingRuntime": ("spec", "template", "spec"), "JobSet": ("spec",)}
 
 
-def around(kind: str, spec: Any) -> Any:
+def object_with_spec(kind: str, spec: Any) -> Any:
     """Return an object, or a patch of it, with a JobSetSpec."""
     for step in reversed(SPECS[kind]):
         spec = {step: spec}
@@ -39,13 +39,15 @@ def test_a_merge_patch(kind: str, case: dict[str, Any]) -> None:
     values = [go_spelled(outcome["output"]) for outcome in outcomes if "output" in outcome]
     try:
         original, patch = side(given, "original"), side(given, "patch")
-        document = Document("trainc.yaml", 1, "", around(kind, patch))
-        found, edit = applied(Patch(Setting({}, Place(document)), Target(kind), document), around(kind, original))
+        document = Document("trainc.yaml", 1, "", object_with_spec(kind, patch))
+        found, edit = applied(
+            Patch(Setting({}, Place(document)), Target(kind), document), object_with_spec(kind, original)
+        )
     except (PatchError, ValueError):
         assert len(values) < len(outcomes)
         return
     merged = get(found, SPECS[kind], {})
-    assert any(same(go_spelled(merged), value) for value in values)
+    assert any(are_equal(go_spelled(merged), value) for value in values)
     paths: tuple[Path, ...] = (SPECS[kind], (*SPECS[kind], "replicatedJobs", 0, "name"))
     for path in paths:
         source = edit.source(path)  # a place in the patch, or a path in the object

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes import pod_resources
 from trainc.kubernetes.quantity import Quantity
@@ -25,7 +25,7 @@ def test_podrequests(case: dict[str, Any]) -> None:
             "resources": printed(stored.get("resources")),
         },
     }
-    assert same(answer, case["output"]), answer
+    assert are_equal(answer, case["output"]), answer
 
 
 def sums(pod: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
 
@@ -29,7 +29,7 @@ def test_quantity(case: dict[str, Any]) -> None:
     }
     binding = {field for field in answer if field in recorded}
     binding -= {field for field in ("value", "milliValue") if not recorded.get(f"{field}Fits")}
-    assert same({field: answer[field] for field in binding}, {field: recorded[field] for field in binding})
+    assert are_equal({field: answer[field] for field in binding}, {field: recorded[field] for field in binding})
     if "milliValue" in recorded and quantity.sign >= 0 and quantity == quantity.round_up(-3):
         assert quantity.int64(-3) == recorded["milliValue"]
 

@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import Any, Final
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.quantity import Format, Quantity
 
@@ -22,7 +22,7 @@ def test_quantity_ops(case: dict[str, Any]) -> None:
     given = case["input"]
     answer = OPERATIONS[tuple(sorted(given))](**given)
     binding = {field for field in case["output"] if field != "mulOk" and fits(answer[field])}
-    assert same({field: answer[field] for field in binding}, {field: case["output"][field] for field in binding})
+    assert are_equal({field: answer[field] for field in binding}, {field: case["output"][field] for field in binding})
 
 
 def fits(answer: Any) -> bool:
@@ -70,7 +70,7 @@ def rounded(a: str) -> dict[str, Any]:
     }
 
 
-def made(value: int) -> dict[str, Any]:
+def quantity_from(value: int) -> dict[str, Any]:
     return {
         **{
             format: {
@@ -92,5 +92,5 @@ OPERATIONS: Final[dict[tuple[str, ...], Any]] = {
     ("list",): total,
     ("a", "times"): product,
     ("a",): rounded,
-    ("value",): made,
+    ("value",): quantity_from,
 }

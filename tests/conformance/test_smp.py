@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.merge import MergeError, strategic_merge
 
@@ -20,7 +20,7 @@ def test_strategic_merge(case: dict[str, Any]) -> None:
     except (MergeError, ValueError):
         assert len(values) < len(outcomes)
     else:
-        assert any(same(go_spelled(merged), value) for value in values)
+        assert any(are_equal(go_spelled(merged), value) for value in values)
 
 
 def side(given: dict[str, Any], name: str) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.recordings import DATA, UNVALIDATED, marks, same
+from conformance.recordings import DATA, UNVALIDATED, are_equal, marks
 
 import trainc
 from trainc.compilation import Options
@@ -39,7 +39,7 @@ def test_case(case: Path) -> None:
         mine = [meaning(obj) for obj in got.objects]
         answers = [want, *(other for other in want.get("others", []) if other["verdict"] == "accepted")]
         wanted = [[meaning(obj) for obj in answer.get("objects", [])] for answer in answers]
-        if not any(same(by_name(mine), by_name(theirs)) for theirs in wanted):
+        if not any(are_equal(by_name(mine), by_name(theirs)) for theirs in wanted):
             assert by_name(mine) == by_name(wanted[0])
             pytest.fail("equal but for the types of numbers")
         if want.get("warnings"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from conformance.recordings import DATA, marks, same
+from conformance.recordings import DATA, are_equal, marks
 
 import trainc
 
@@ -36,7 +36,7 @@ def test_accepted(case: Path, want: Any) -> None:
     assert not [found.message for found in got.diagnostics if found.severity == "error"]
     mine = containers(got.objects)
     answers = [want, *(other for other in want.get("others", []) if other["verdict"] == "accepted")]
-    assert any(same(mine, containers(answer["objects"])) for answer in answers), mine
+    assert any(are_equal(mine, containers(answer["objects"])) for answer in answers), mine
 
 
 @pytest.mark.parametrize(("case", "want"), cases("rejected"))

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.documents import YamlError, parse
 
@@ -30,7 +30,7 @@ def test_answer(case: dict[str, Any]) -> None:
     elif "json_text" in expected:  # too deep for Python's JSON reader
         assert _flow(parse(text)) == expected["json_text"]
     else:
-        assert same(parse(text), expected["json"])
+        assert are_equal(parse(text), expected["json"])
 
 
 def _text(given: dict[str, str]) -> str | bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conformance.recordings import lines, same
+from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.documents import read_stream, split
 
@@ -37,7 +37,7 @@ def test_documents(case: dict[str, Any]) -> None:
         assert errors
     elif any("error" in document for document in expected):
         assert errors
-        assert same(read[: len(values)], values)
+        assert are_equal(read[: len(values)], values)
     else:
         assert errors == []
-        assert same(read, values)
+        assert are_equal(read, values)

@@ -145,14 +145,14 @@ def texts(use: Use) -> list[tuple[str, str, str]]:
     return [*chosen, *(("", part, end) for part in parts for end in ENDS), ("token: a", " ", "b"), ("", "://a:b", " @")]
 
 
-def made(case: tuple[str, str, str], length: int) -> str:
+def text_of(case: tuple[str, str, str], length: int) -> str:
     begin, part, end = case
     return begin + part * (length // len(part)) + end
 
 
 def took(use: Use, case: tuple[str, str, str], length: int) -> float:
     """Return the processor time of an expression for a text."""
-    text: Any = made(case, length)
+    text: Any = text_of(case, length)
     if isinstance(use.pattern, bytes):
         text = text.encode("latin-1", "replace")
     compiled: Any = re.compile(use.pattern, use.flags)

@@ -45,7 +45,7 @@ class Recipe(NamedTuple):
     but: frozenset[tuple[str, Step]] = frozenset()
     """The leaves that do not need a step."""
 
-    def missing(self, tree: Tree) -> list[str]:
+    def missing_steps(self, tree: Tree) -> list[str]:
         """Return the steps that leaves lack."""
         return [
             f"{leaf}: {', '.join(step.named).replace('{}', leaf)}"
@@ -136,7 +136,7 @@ DIFFERENCES: Final = "tests/cluster/differences.py"
 UNIT_TEST: Final = File(("tests/unit/test_{}.py",))
 
 
-def of_id(example: str) -> dict[Step, str]:
+def steps_of_id(example: str) -> dict[Step, str]:
     """Return the steps of every id."""
     return dict.fromkeys((Declares(), PAGE, Example(), INDEX, REFERENCE), example)
 
@@ -182,7 +182,7 @@ RECIPES: Final = (
             Text("docs/runtimes.md", "`{}`"): "torchtune-llama3.2-1b-shm",
         },
     ),
-    Recipe("A check", "<id>", checks, of_id("runtime-container") | {Called(): "launcher-node-missing"}),
+    Recipe("A check", "<id>", checks, steps_of_id("runtime-container") | {Called(): "launcher-node-missing"}),
     Recipe(
         "A key of `trainc.yaml`",
         "<key>",
@@ -207,14 +207,16 @@ RECIPES: Final = (
             FIRES: "one-process",
             SILENT: "deadline-overflow",
             Text("schemas/trainc/Settings.json", '"{}"', by="`make snapshots`"): "shell-words",
-            **of_id("image-version"),
+            **steps_of_id("image-version"),
         },
         frozenset({("unknown-rule", FIND), ("unknown-rule", FIRES), ("unknown-rule", SILENT)}),
     ),
-    Recipe("A diagnostic that no check yields", "<id>", plain_ids, of_id("duplicate-runtime") | {Reported(): "yaml"}),
-    Recipe("A CRD rule (CEL)", "<id>", ids("pipeline/checks/cel.py"), of_id("storage-uri")),
-    Recipe("A check of the JobSet", "<id>", ids("pipeline/checks/jobset"), of_id("replicated-job-name")),
-    Recipe("A rule for Jobs and pods", "<id>", ids("kubernetes/validation"), of_id("restart-rules")),
+    Recipe(
+        "A diagnostic that no check yields", "<id>", plain_ids, steps_of_id("duplicate-runtime") | {Reported(): "yaml"}
+    ),
+    Recipe("A CRD rule (CEL)", "<id>", ids("pipeline/checks/cel.py"), steps_of_id("storage-uri")),
+    Recipe("A check of the JobSet", "<id>", ids("pipeline/checks/jobset"), steps_of_id("replicated-job-name")),
+    Recipe("A rule for Jobs and pods", "<id>", ids("kubernetes/validation"), steps_of_id("restart-rules")),
     Recipe(
         "A command",
         "<name>",

@@ -87,7 +87,7 @@ class Tree:
         ]
 
     @cached_property
-    def of_id(self) -> dict[str, list[Declared]]:
+    def by_id(self) -> dict[str, list[Declared]]:
         """The declarations of each id."""
         found: dict[str, list[Declared]] = {}
         for each in self.declared:
@@ -320,12 +320,12 @@ class Manifest(NamedTuple):
     named: tuple[str, ...]
 
     def done(self, tree: Tree, leaf: str) -> bool:
-        return any(self._fitting(tree, leaf))
+        return any(self._matching(tree, leaf))
 
     def undo(self, tree: Tree, leaf: str) -> Changes:
-        return dict.fromkeys(self._fitting(tree, leaf))
+        return dict.fromkeys(self._matching(tree, leaf))
 
-    def _fitting(self, tree: Tree, leaf: str) -> Iterator[Path]:
+    def _matching(self, tree: Tree, leaf: str) -> Iterator[Path]:
         for path in tree.glob(self.pattern):
             found = documents(tree.read(path)) if not path.parent.name.startswith("wrong-") else []
             if any(self.fits(tree, leaf, document) for document in found):
@@ -373,10 +373,10 @@ class Declares(NamedTuple):
     named: tuple[str, ...] = ("id",)
 
     def done(self, tree: Tree, leaf: str) -> bool:
-        return len(tree.of_id.get(leaf, ())) == 1
+        return len(tree.by_id.get(leaf, ())) == 1
 
     def undo(self, tree: Tree, leaf: str) -> Changes:
-        (each,) = tree.of_id[leaf]
+        (each,) = tree.by_id[leaf]
         return {each.path: tree.read(each.path).replace(f'"{leaf}"', '"another-id"')}
 
 
@@ -386,13 +386,13 @@ class Called(NamedTuple):
     named: tuple[str, ...] = ("`CHECKS`",)
 
     def done(self, tree: Tree, leaf: str) -> bool:
-        (each,) = tree.of_id[leaf]
+        (each,) = tree.by_id[leaf]
         lists = (value for name, value in constants(tree.read(each.path)).items() if name.isupper())
         listed = any(word(part) == each.name for value in lists for part in words(value))
         return listed or each.name in tree.checks
 
     def undo(self, tree: Tree, leaf: str) -> Changes:
-        (each,) = tree.of_id[leaf]
+        (each,) = tree.by_id[leaf]
         return Row(str(each.path.relative_to(tree.root)), "CHECKS").undo(tree, each.name)
 
 
@@ -408,10 +408,10 @@ class Reported(NamedTuple):
     named: tuple[str, ...] = ("`Diagnostic.declared(",)
 
     def done(self, tree: Tree, leaf: str) -> bool:
-        return any(each.is_check or f"{each.module}.{each.name}" in tree.used for each in tree.of_id.get(leaf, ()))
+        return any(each.is_check or f"{each.module}.{each.name}" in tree.used for each in tree.by_id.get(leaf, ()))
 
     def undo(self, tree: Tree, leaf: str) -> Changes:
-        (each,) = tree.of_id[leaf]
+        (each,) = tree.by_id[leaf]
         use = re.compile(rf"\b{each.name}\b(?!:)")
         return {path: use.sub("ANOTHER", tree.read(path)) for path in tree.sources.values()}
 

@@ -75,7 +75,7 @@ def files(folder: str) -> dict[str, bytes]:
 
 
 @pytest.fixture(autouse=True)
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository, make it the current folder, and return the folder beside it."""
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "repository")
@@ -109,7 +109,7 @@ def test_4_a_report_is_not_written_through_a_link(target: str, name: str) -> Non
     assert files("..") == before
 
 
-def test_4_upgrade_writes_nothing_behind_a_link(outside: Path) -> None:
+def test_4_upgrade_writes_nothing_behind_a_link(folder_outside: Path) -> None:
     before = files("..")
     os.symlink("../outside", "old")
     done = trainc("upgrade", "old", "--write")
@@ -175,10 +175,10 @@ def test_4_the_plugins_never_follow_links_that_lead_out(command: tuple[str, ...]
     assert trainc(*command).code == 2
 
 
-def test_4_links_inside_the_root_and_files_elsewhere_are_read(outside: Path) -> None:
+def test_4_links_inside_the_root_and_files_elsewhere_are_read(folder_outside: Path) -> None:
     os.mkdir("app")
     os.symlink("../jobs/a.yaml", "app/a.yaml")
-    done = trainc("build", "app", str(outside / "job.yaml"))
+    done = trainc("build", "app", str(folder_outside / "job.yaml"))
     assert (done.code, done.out.count("kind: JobSet")) == (0, 2)
 
 

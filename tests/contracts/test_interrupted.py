@@ -105,7 +105,7 @@ class Rehearsal:
             text=True,
         )
 
-    def once(self, until: str) -> tuple[int, float]:
+    def run_until(self, until: str) -> tuple[int, float]:
         """Run one build in the old folder, killed after `until` seconds; return its exit code and duration."""
         restore(self.folder / "out", self.old)
         assert self.process.stdin is not None
@@ -129,13 +129,13 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
     old, new = files(folder / "old"), files(folder / "new")
     wanted = {path: data.decode() for path, data in new.items() if path != LISTING}
     sources = {path: [str(folder / "jobs.yaml")] for path in wanted}
-    done = [rehearsal.once("never") for _ in range(3)]
+    done = [rehearsal.run_until("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
     assert files(folder / "out") == new
     chance, whole = random.Random(1), min(seconds for _, seconds in done)
     killed = 0
     for _ in range(MOMENTS):
-        code, _ = rehearsal.once(str(chance.uniform(0, whole)))
+        code, _ = rehearsal.run_until(str(chance.uniform(0, whole)))
         left = files(folder / "out")
         parts = {path for path in left if path.endswith(PART)}
         made = left.keys() - parts - {LISTING}
@@ -155,9 +155,9 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
 def test_the_next_build_may_be_another_one(folder: Path, rehearsal: Rehearsal) -> None:
     """Outputs of jobs that were new in the killed build and no longer exist are pruned."""
     chance = random.Random(2)
-    _, whole = rehearsal.once("never")
+    _, whole = rehearsal.run_until("never")
     (folder / "jobs.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
     for _ in range(5):
-        rehearsal.once(str(chance.uniform(0, whole)))
+        rehearsal.run_until(str(chance.uniform(0, whole)))
         assert run("build", str(folder / "jobs.yaml"), "-o", str(folder / "out")).code == 0
         assert files(folder / "out") == files(folder / "old")

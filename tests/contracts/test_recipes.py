@@ -39,7 +39,7 @@ EVERY_ID = next(recipe for recipe in RECIPES if recipe.title == "A diagnostic th
 def test_every_leaf_has_every_step(recipe: Recipe) -> None:
     tree = Tree(ROOT)
     assert recipe.leaves(tree)
-    assert recipe.missing(tree) == []
+    assert recipe.missing_steps(tree) == []
 
 
 @each_step
@@ -47,7 +47,7 @@ def test_a_forgotten_step_is_reported(recipe: Recipe, step: Step) -> None:
     leaf, tree = recipe.steps[step], Tree(ROOT)
     assert step.done(tree, leaf)
     changed = Tree(ROOT, step.undo(tree, leaf))
-    assert [line for each in (recipe, EVERY_ID) for line in each.missing(changed)]
+    assert [line for each in (recipe, EVERY_ID) for line in each.missing_steps(changed)]
 
 
 @each_step

@@ -284,14 +284,14 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
             compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), Options(others="skip")), color=False
         )
 
-    def each(work: Callable[[int, Path], object]) -> int:
+    def measured(work: Callable[[int, Path], object]) -> int:
         counts = []
         for size in (1, 1, SMALL):  # the first run imports modules
             write(size)
             counts.append(steps(work, size, tmp_path))
         return counts[2] - counts[1]
 
-    assert each(review) <= REVIEWED * each(builds)
+    assert measured(review) <= REVIEWED * measured(builds)
 
 
 def test_a_quadratic_function_is_found(tmp_path: Path) -> None:

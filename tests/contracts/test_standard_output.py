@@ -14,7 +14,7 @@ PINNED = ("-r", str(Path(__file__).parents[2] / "runtimes" / "torch-distributed.
 COMMANDS = (["build", str(JOB), *PINNED], ["validate", str(JOB), *PINNED], ["graph", str(JOB)], ["schema", "TrainJob"])
 
 
-def said(arguments: list[str], redirection: str) -> tuple[int, str]:
+def output_of(arguments: list[str], redirection: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "trainc", *arguments]
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirection}', "sh", *command], stderr=subprocess.PIPE, text=True, check=False
@@ -26,7 +26,7 @@ def said(arguments: list[str], redirection: str) -> tuple[int, str]:
 def test_a_full_disk(arguments: list[str]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("/dev/full does not exist")
-    assert said(arguments, "> /dev/full") == (
+    assert output_of(arguments, "> /dev/full") == (
         2,
         "Error: standard output cannot be written: No space left on device.\n",
     )
@@ -34,9 +34,9 @@ def test_a_full_disk(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: str(arguments[0]))
 def test_no_standard_output(arguments: list[str]) -> None:
-    assert said(arguments, ">&-") == (2, "Error: standard output cannot be written: it is closed.\n")
+    assert output_of(arguments, ">&-") == (2, "Error: standard output cannot be written: it is closed.\n")
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: str(arguments[0]))
 def test_a_reader_that_goes_is_no_error(arguments: list[str]) -> None:
-    assert said(arguments, "| head -c 1 > /dev/null") == (0, "")
+    assert output_of(arguments, "| head -c 1 > /dev/null") == (0, "")

@@ -179,5 +179,5 @@ def test_a_word_is_found_in_its_line(text: str, words: list[str]) -> None:
         pytest.param("What does a stage read? It says what it reads.", 0, id="a question"),
     ],
 )
-def test_an_opening_is_found(text: str, found: int) -> None:
-    assert len(list(opened_by_what(Passage(ROOT / "x.md", 1, text)))) == found
+def test_an_opening_is_found(text: str, expected: int) -> None:
+    assert len(list(opened_by_what(Passage(ROOT / "x.md", 1, text)))) == expected

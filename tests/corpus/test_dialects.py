@@ -58,5 +58,5 @@ def test_an_upgrade_is_valid_in_v2_3(text: str) -> None:
     assert new["kind"] != "TrainJob" or detect(new) is V2_3
 
 
-def errors(found: list[Diagnostic]) -> list[Diagnostic]:
-    return [diagnostic for diagnostic in found if diagnostic.severity == "error"]
+def errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    return [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]

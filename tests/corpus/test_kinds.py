@@ -61,7 +61,7 @@ def kind_of(entry: dict[str, str]) -> str:
     return entry["name"].partition("/")[0]
 
 
-def others() -> list[Any]:
+def other_documents() -> list[Any]:
     return documents(*{kind_of(entry) for entry in entries()} - {*OURS})
 
 
@@ -75,8 +75,8 @@ def compiled(text: str) -> Compilation:
     return compile_documents(read(text), Options())
 
 
-def errors(found: Compilation | Reading) -> list[tuple[str, str]]:
-    return [(d.id, d.message) for d in found.diagnostics if d.severity == "error"]
+def errors(result: Compilation | Reading) -> list[tuple[str, str]]:
+    return [(d.id, d.message) for d in result.diagnostics if d.severity == "error"]
 
 
 @pytest.mark.parametrize("text", documents())
@@ -95,7 +95,7 @@ def test_a_document_of_ours_has_its_role_and_its_own_dialect(text: str) -> None:
     assert not OF_DIALECTS & {id for id, _ in errors(compiled(text))}
 
 
-@pytest.mark.parametrize("text", others())
+@pytest.mark.parametrize("text", other_documents())
 def test_a_document_of_another_kind_makes_no_error(text: str) -> None:
     result = compiled(text)
     assert errors(result) == []

@@ -53,7 +53,7 @@ Compare = Callable[[Question], str]
 """Compares the two answers; returns a short label of the common result for the tally."""
 
 
-def whole(case: Any) -> Documents:
+def whole_case(case: Any) -> Documents:
     """Return the documents of a case that consists of its documents."""
     documents: Documents = case
     return documents
@@ -64,7 +64,7 @@ class Comparison(NamedTuple):
 
     cases: st.SearchStrategy[Any]
     compare: Compare
-    documents: Callable[[Any], Documents] = whole
+    documents: Callable[[Any], Documents] = whole_case
 
     def run(self, part: int, examples: int) -> Counter[str]:
         """Compare one part of a number of examples, which depend only on SEED."""
@@ -94,7 +94,7 @@ class Comparison(NamedTuple):
             case = question.case
             paths = sorted(_paths(case), key=lambda path: -len(json.dumps(_at(case, path))))
             for start in range(0, len(paths), 40):
-                tries = [_without(case, path) for path in paths[start : start + 40]]
+                tries = [_without_part(case, path) for path in paths[start : start + 40]]
                 with asked([(tried, self.documents(tried)) for tried in tries]) as questions:
                     alike = [it for it in questions if _stage(it) == _stage(question)]
                     failing = [(it, found) for it in alike if (found := self._failure(it))]
@@ -173,12 +173,12 @@ def _at(tree: Any, path: tuple[Any, ...]) -> Any:
     return tree
 
 
-def _without(tree: Any, path: tuple[Any, ...]) -> Any:
+def _without_part(tree: Any, path: tuple[Any, ...]) -> Any:
     """Return the tree without one part."""
     key, *rest = path
     changed = tree.copy()
     if rest:
-        changed[key] = _without(tree[key], tuple(rest))
+        changed[key] = _without_part(tree[key], tuple(rest))
     else:
         del changed[key]
     return changed

@@ -185,29 +185,29 @@ def _jobs(documents: list[Tree]) -> list[Tree]:
     ]
 
 
-def of_containers(field: str, *values: Any) -> Fault:
+def container_fault(field: str, *values: Any) -> Fault:
     """Set a field of some container."""
     return _given(_containers, field, values)
 
 
-def of_pods(field: str, *values: Any) -> Fault:
+def pod_fault(field: str, *values: Any) -> Fault:
     """Set a field of some pod."""
     return _given(_pods, field, values)
 
 
-def of_jobs(field: str, *values: Any) -> Fault:
+def job_fault(field: str, *values: Any) -> Fault:
     """Set a field in the spec of some Job."""
     return _given(_jobs, field, values)
 
 
-def of_jobsets(field: str, *values: Any) -> Fault:
+def jobset_fault(field: str, *values: Any) -> Fault:
     """Set a field of the runtime's JobSet."""
     return _given(
         lambda documents: [found for found in _mappings(documents[0]) if "replicatedJobs" in found], field, values
     )
 
 
-def of_trainers(field: str, *values: Any) -> Fault:
+def trainer_fault(field: str, *values: Any) -> Fault:
     """Set a field of the TrainJob's trainer."""
     return _given(
         lambda documents: [
@@ -229,7 +229,7 @@ def added(field: str, *values: Any) -> Fault:
     def fault(random: Random, documents: list[Tree]) -> None:
         lists = [found[field] for found in _mappings(documents) if isinstance(found.get(field), list)]
         if lists:
-            random.choice(lists).append(_fresh(random.choice(values)))
+            random.choice(lists).append(_copy_of(random.choice(values)))
 
     return fault
 
@@ -237,16 +237,16 @@ def added(field: str, *values: Any) -> Fault:
 def _given(where: Callable[[list[Tree]], list[Tree]], field: str, values: tuple[Any, ...]) -> Fault:
     def fault(random: Random, documents: list[Tree]) -> None:
         if found := where(documents):
-            random.choice(found)[field] = _fresh(random.choice(values))
+            random.choice(found)[field] = _copy_of(random.choice(values))
 
     return fault
 
 
-def _fresh(value: Any) -> Any:
+def _copy_of(value: Any) -> Any:
     """Return a copy, which the next fault may modify."""
     if isinstance(value, dict):
-        return {key: _fresh(item) for key, item in value.items()}
-    return [_fresh(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy_of(item) for key, item in value.items()}
+    return [_copy_of(item) for item in value] if isinstance(value, list) else value
 
 
 def _wrong_label(random: Random, documents: list[Tree]) -> None:
@@ -255,7 +255,7 @@ def _wrong_label(random: Random, documents: list[Tree]) -> None:
     if templates:
         metadata = random.choice(templates).setdefault("metadata", {})
         if isinstance(metadata, dict):
-            metadata[random.choice(["labels", "annotations"])] = _fresh(random.choice(BAD_LABELS))
+            metadata[random.choice(["labels", "annotations"])] = _copy_of(random.choice(BAD_LABELS))
 
 
 def _wrong_name(random: Random, documents: list[Tree]) -> None:
@@ -355,85 +355,87 @@ LIKELY: Final[tuple[Fault, ...]] = (
     added("replicatedJobs", {"name": "extra"}, {"name": "node"}, {"name": "extra", "template": {"spec": {}}}),
     added("containers", {"name": "other"}, {"image": "i"}, {"name": "node", "image": "i"}, {"name": "A", "image": "i"}),
     added("tolerations", {"operator": "Equal"}, {"key": "a", "operator": "Exists", "value": "b"}, {"key": "a b"}),
-    of_containers("name", *BAD_NAMES),
-    of_containers("image", "", " a:1", None),
-    of_containers("imagePullPolicy", "ifnotpresent", "Sometimes", ""),
-    of_containers("volumeMounts", [{"name": "gone", "mountPath": "/a"}], [{"mountPath": "/a"}]),
-    of_containers("resources", {"limits": {"gpu": 1}}, {"requests": {"nvidia.com/gpu": 1}}, {"limits": {"cpu": "-1"}}),
-    of_containers(
+    container_fault("name", *BAD_NAMES),
+    container_fault("image", "", " a:1", None),
+    container_fault("imagePullPolicy", "ifnotpresent", "Sometimes", ""),
+    container_fault("volumeMounts", [{"name": "gone", "mountPath": "/a"}], [{"mountPath": "/a"}]),
+    container_fault(
+        "resources", {"limits": {"gpu": 1}}, {"requests": {"nvidia.com/gpu": 1}}, {"limits": {"cpu": "-1"}}
+    ),
+    container_fault(
         "livenessProbe", {}, {"httpGet": {"port": 0}}, {"exec": {}, "tcpSocket": {"port": 1}}, {"periodSeconds": -1}
     ),
-    of_containers("lifecycle", {"postStart": {}}, {"preStop": {"sleep": {"seconds": 0}}}),
-    of_containers("securityContext", {"runAsUser": -1}, {"privileged": True, "allowPrivilegeEscalation": False}),
-    of_containers("restartPolicy", "Always", "Never", "always"),
-    of_containers("ports", [{"name": "a", "containerPort": 80, "hostPort": 81}]),
-    of_containers(
+    container_fault("lifecycle", {"postStart": {}}, {"preStop": {"sleep": {"seconds": 0}}}),
+    container_fault("securityContext", {"runAsUser": -1}, {"privileged": True, "allowPrivilegeEscalation": False}),
+    container_fault("restartPolicy", "Always", "Never", "always"),
+    container_fault("ports", [{"name": "a", "containerPort": 80, "hostPort": 81}]),
+    container_fault(
         "envFrom",
         [{}],
         [{"configMapRef": {"name": "A_b"}, "secretRef": {"name": "x"}}],
         [{"prefix": "=", "secretRef": {"name": "x"}}],
     ),
-    of_containers("command", "python train.py", [1], []),
-    of_pods("restartPolicy", "Always", "never", "OnFailure", ""),
-    of_pods("hostNetwork", True, "true"),
-    of_pods("nodeSelector", *BAD_LABELS),
-    of_pods("serviceAccountName", "A_b", "x" * 254),
-    of_pods(
+    container_fault("command", "python train.py", [1], []),
+    pod_fault("restartPolicy", "Always", "never", "OnFailure", ""),
+    pod_fault("hostNetwork", True, "true"),
+    pod_fault("nodeSelector", *BAD_LABELS),
+    pod_fault("serviceAccountName", "A_b", "x" * 254),
+    pod_fault(
         "securityContext",
         {"runAsUser": -1},
         {"fsGroup": 2**31},
         {"supplementalGroups": [-1]},
         {"sysctls": [{"name": "x y", "value": "1"}]},
     ),
-    of_pods("dnsPolicy", "None", "clusterfirst"),
-    of_pods("terminationGracePeriodSeconds", -1, "30", 0),
-    of_pods("priorityClassName", "A b", "system-node-critical"),
-    of_pods("imagePullSecrets", [{"name": ""}], [{}], [{"name": "a"}, {"name": "a"}], ["registry"]),
-    of_pods("hostAliases", [{"ip": "x"}], [{"ip": "10.0.0.1", "hostnames": ["A_b"]}]),
-    of_pods("schedulingGates", [{"name": "a b"}], [{"name": "kueue.x-k8s.io/admission"}]),
-    of_pods("runtimeClassName", "A_b"),
-    of_pods("overhead", {"cpu": "1"}, {"gpu": "1"}),
-    of_pods("resources", {"limits": {"cpu": "1"}}, {"limits": {"nvidia.com/gpu": 1}}),
-    of_pods("volumes", [{"name": "v0"}], [{"name": "v0", "emptyDir": {}, "secret": {"secretName": "s"}}], []),
-    of_jobs("backoffLimit", -1, "3"),
-    of_jobs("completions", 0, -1, 3),
-    of_jobs("parallelism", 0, -1, 3, 100_001),
-    of_jobs("completionMode", "indexed", "NonIndexed"),
-    of_jobs("activeDeadlineSeconds", -1, 0, 60),
-    of_jobs("ttlSecondsAfterFinished", -1),
-    of_jobs("podReplacementPolicy", "failed", "TerminatingOrFailed"),
-    of_jobs("backoffLimitPerIndex", 1, -1),
-    of_jobs("maxFailedIndexes", 1),
-    of_jobs(
+    pod_fault("dnsPolicy", "None", "clusterfirst"),
+    pod_fault("terminationGracePeriodSeconds", -1, "30", 0),
+    pod_fault("priorityClassName", "A b", "system-node-critical"),
+    pod_fault("imagePullSecrets", [{"name": ""}], [{}], [{"name": "a"}, {"name": "a"}], ["registry"]),
+    pod_fault("hostAliases", [{"ip": "x"}], [{"ip": "10.0.0.1", "hostnames": ["A_b"]}]),
+    pod_fault("schedulingGates", [{"name": "a b"}], [{"name": "kueue.x-k8s.io/admission"}]),
+    pod_fault("runtimeClassName", "A_b"),
+    pod_fault("overhead", {"cpu": "1"}, {"gpu": "1"}),
+    pod_fault("resources", {"limits": {"cpu": "1"}}, {"limits": {"nvidia.com/gpu": 1}}),
+    pod_fault("volumes", [{"name": "v0"}], [{"name": "v0", "emptyDir": {}, "secret": {"secretName": "s"}}], []),
+    job_fault("backoffLimit", -1, "3"),
+    job_fault("completions", 0, -1, 3),
+    job_fault("parallelism", 0, -1, 3, 100_001),
+    job_fault("completionMode", "indexed", "NonIndexed"),
+    job_fault("activeDeadlineSeconds", -1, 0, 60),
+    job_fault("ttlSecondsAfterFinished", -1),
+    job_fault("podReplacementPolicy", "failed", "TerminatingOrFailed"),
+    job_fault("backoffLimitPerIndex", 1, -1),
+    job_fault("maxFailedIndexes", 1),
+    job_fault(
         "podFailurePolicy", {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1, 0]}}]}
     ),
-    of_jobs("successPolicy", {"rules": []}, {"rules": [{"succeededIndexes": "0-9"}]}),
-    of_jobs("manualSelector", True),
-    of_jobs("selector", {"matchLabels": {"a": "b"}}),
-    of_jobs("managedBy", "x", "kueue.x-k8s.io/multikueue"),
-    of_jobsets(
+    job_fault("successPolicy", {"rules": []}, {"rules": [{"succeededIndexes": "0-9"}]}),
+    job_fault("manualSelector", True),
+    job_fault("selector", {"matchLabels": {"a": "b"}}),
+    job_fault("managedBy", "x", "kueue.x-k8s.io/multikueue"),
+    jobset_fault(
         "failurePolicy",
         {"maxRestarts": -1},
         {"rules": [{"action": "Stop"}]},
         {"rules": [{"name": "9", "action": "FailJobSet"}]},
     ),
-    of_jobsets("successPolicy", {"operator": "any"}, {"operator": "All", "targetReplicatedJobs": ["gone"]}, {}),
-    of_jobsets("coordinator", {"replicatedJob": "gone"}, {"replicatedJob": "node", "podIndex": 9}, {}),
-    of_jobsets("startupPolicy", {"startupPolicyOrder": "InOrder"}, {"startupPolicyOrder": "inorder"}),
-    of_jobsets("network", {"enableDNSHostnames": "yes"}, {"enableDNSHostnames": False}),
-    of_jobsets("managedBy", "x", "a.io/b"),
-    of_jobsets("ttlSecondsAfterFinished", -1),
-    of_jobsets("suspend", True, "false"),
-    of_trainers("command", "python train.py", [1], [None]),
-    of_trainers(
+    jobset_fault("successPolicy", {"operator": "any"}, {"operator": "All", "targetReplicatedJobs": ["gone"]}, {}),
+    jobset_fault("coordinator", {"replicatedJob": "gone"}, {"replicatedJob": "node", "podIndex": 9}, {}),
+    jobset_fault("startupPolicy", {"startupPolicyOrder": "InOrder"}, {"startupPolicyOrder": "inorder"}),
+    jobset_fault("network", {"enableDNSHostnames": "yes"}, {"enableDNSHostnames": False}),
+    jobset_fault("managedBy", "x", "a.io/b"),
+    jobset_fault("ttlSecondsAfterFinished", -1),
+    jobset_fault("suspend", True, "false"),
+    trainer_fault("command", "python train.py", [1], [None]),
+    trainer_fault(
         "resourcesPerNode",
         {"limits": {"gpu": 1}},
         {"requests": {"nvidia.com/gpu": 1}},
         {"limits": {"cpu": "-1"}},
         {"gpu": 1},
     ),
-    of_trainers(
+    trainer_fault(
         "env", [{"name": "A", "value": 1}], [{"name": "A"}, {"name": "A"}], {"A": "1"}, [{"name": "A B=", "value": "x"}]
     ),
-    of_trainers("image", "", " a", None, 5),
+    trainer_fault("image", "", " a", None, 5),
 )

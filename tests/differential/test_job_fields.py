@@ -25,7 +25,7 @@ indexes = st.one_of(
     st.sampled_from(
         ["", "0", "0-4,7", "1,0", "3-1", "0-50", "a", "0,,1", "+1", "01", "0-1-2", "-1", "1 ", "0,0", "2-2"]
     ),
-    st.lists(st.integers(0, 12), max_size=4).map(lambda found: ",".join(map(str, found))),
+    st.lists(st.integers(0, 12), max_size=4).map(lambda indexes: ",".join(map(str, indexes))),
 )
 words = st.sampled_from(["js", "x", "other", "", "bad value!", "a" * 64])
 keys = st.sampled_from(

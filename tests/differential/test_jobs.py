@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from conformance.recordings import UNVALIDATED, same
+from conformance.recordings import UNVALIDATED, are_equal
 from conformance.test_trainer import STAGES, meaning, spelling, without_scripts
 from differential import faults, sound
 from differential.comparing import PARTS, Comparison, Documents, Question, Tallied
@@ -432,7 +432,7 @@ def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Di
     others = objects_of_a_job(made for made in want["objects"] if made["kind"] in {"ConfigMap", "PodGroup"})
     mine = [by_variable(without_scripts(meaning(made))) for made in got.objects]
     theirs = [by_variable(without_scripts(meaning(made))) for made in (want["admittedJobSet"], *others)]
-    if not same(mine, theirs):
+    if not are_equal(mine, theirs):
         assert mine == theirs
         raise AssertionError("equal but for the types of numbers")
     return "accepted"

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conformance.recordings import same
+from conformance.recordings import are_equal
 from conformance.test_smp import go_spelled
 from differential.oracle import EXAMPLES, Oracle, needs_oracle
 from hypothesis import HealthCheck, given, settings
@@ -59,7 +59,7 @@ class Maker:
         self.fields: dict[str, list[str]] = {}
         self.oddity = random.choice([0, 0, 0.03, 0.15])
 
-    def odd(self) -> bool:
+    def odd_value(self) -> bool:
         return self.random.random() < self.oddity
 
     def value(self, type_name: str, depth: int, *, patch: bool) -> Any:
@@ -69,9 +69,11 @@ class Maker:
         value: dict[str, Any] = {}
         for name in self.vocabulary(declared):
             if self.random.random() < 0.6:
-                spelled = self.random.choice([name.upper(), name.capitalize(), "unknown"]) if self.odd() else name
+                spelled = self.random.choice([name.upper(), name.capitalize(), "unknown"]) if self.odd_value() else name
                 value[spelled] = (
-                    self.random.choice(ODD) if self.odd() else self.field(declared.fields[name], depth - 1, patch=patch)
+                    self.random.choice(ODD)
+                    if self.odd_value()
+                    else self.field(declared.fields[name], depth - 1, patch=patch)
                 )
         if patch:
             self.direct(value, [name for name in self.vocabulary(declared) if declared.fields[name].kind == "slice"])
@@ -101,13 +103,13 @@ class Maker:
     def some(self, names: list[str]) -> list[str]:
         """Return some of the names in any order, rarely one of them twice."""
         some = self.random.sample(names, self.random.randrange(len(names) + 1))
-        return [*some, some[0]] if some and self.odd() else some
+        return [*some, some[0]] if some and self.odd_value() else some
 
     def item(self, field: GoField, key: Any, depth: int, *, patch: bool) -> Any:
-        if self.odd():
+        if self.odd_value():
             key = self.random.choice(ODD_KEYS)
         item = self.value(field.of, depth, patch=patch) | {field.mergeKey: key}
-        if self.odd():
+        if self.odd_value():
             del item[field.mergeKey]
         if self.random.random() < (0.12 if patch else self.oddity / 3):
             item["$patch"] = self.random.choice(["delete", "delete", "delete", "replace", "merge", None])
@@ -120,13 +122,13 @@ class Maker:
             value["$patch"] = random.choice(["replace", "delete", "merge", None])
         if random.random() < 0.08:
             names = [*value, "name"]
-            value["$retainKeys"] = random.choice([names, names[1:], random.choice(ODD) if self.odd() else names])
+            value["$retainKeys"] = random.choice([names, names[1:], random.choice(ODD) if self.odd_value() else names])
         for name in lists:
             items = value.get(name)
             if random.random() < 0.3:
-                value[f"$setElementOrder/{name}"] = random.choice(ODD) if self.odd() else self.order(name, items)
+                value[f"$setElementOrder/{name}"] = random.choice(ODD) if self.odd_value() else self.order(name, items)
             if random.random() < (0.5 if name == "finalizers" else self.oddity / 2):
-                value[f"$deleteFromPrimitiveList/{name}"] = random.choice(ODD) if self.odd() else self.some(NAMES)
+                value[f"$deleteFromPrimitiveList/{name}"] = random.choice(ODD) if self.odd_value() else self.some(NAMES)
 
     def order(self, name: str, items: Any) -> list[Any]:
         """Return the keys of the patch's items in order, with others between them; or in any order."""
@@ -141,7 +143,7 @@ class Maker:
         for other in self.some(NAMES):
             if other not in keys:
                 keys.insert(self.random.randrange(len(keys) + 1), other)
-        return [{key: name} for name in (self.some(NAMES) if self.odd() else keys)]
+        return [{key: name} for name in (self.some(NAMES) if self.odd_value() else keys)]
 
     def merge(self) -> dict[str, Any]:
         """Return an original and a patch for it."""
@@ -191,7 +193,7 @@ def merged(case: dict[str, Any]) -> dict[str, Any]:
 
 def agree(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     return ("error" in ours and "error" in theirs) or (
-        "output" in ours and "output" in theirs and same(ours["output"], go_spelled(theirs["output"]))
+        "output" in ours and "output" in theirs and are_equal(ours["output"], go_spelled(theirs["output"]))
     )
 
 

@@ -65,7 +65,7 @@ def shared_fields() -> dict[str, frozenset[str]]:
     return found
 
 
-def _compare(name: str, crd: Struct, found: dict[str, frozenset[str]]) -> None:
+def _compare(name: str, crd: Struct, differences: dict[str, frozenset[str]]) -> None:
     go = struct(name)
     assert go is not None
     same = {
@@ -73,11 +73,11 @@ def _compare(name: str, crd: Struct, found: dict[str, frozenset[str]]) -> None:
         for key, field in crd.fields.items()
         if key in go.fields and (go.fields[key].merges, go.fields[key].mergeKey) == (field.merges, field.mergeKey)
     }
-    found[name] = found.get(name, frozenset(same)) & same
+    differences[name] = differences.get(name, frozenset(same)) & same
     for key in same:
         inner = crd.inner_struct(crd.fields[key])
         if inner is not None and struct(go.fields[key].of) is not None:
-            _compare(go.fields[key].of, inner, found)
+            _compare(go.fields[key].of, inner, differences)
 
 
 class OfTrainJobs(Maker):
@@ -97,7 +97,7 @@ POD = ("replicatedJobs", "template", "spec", "template", "spec")
 PLACES = [(ROOT, ()), ("core/v1.PodSpec", POD), ("core/v1.Container", (*POD, "containers")), ("core/v1.PodSpec", POD)]
 
 
-def around(kind: str, spec: Any) -> Any:
+def object_with_spec(kind: str, spec: Any) -> Any:
     """Return an object, or a patch of it, with a JobSetSpec."""
     version, path = KINDS[kind]
     for step in reversed(path):
@@ -119,9 +119,9 @@ def generated(kind: str, seed: int) -> dict[str, Any]:
 
 def patched(kind: str, case: dict[str, Any]) -> dict[str, Any]:
     """Return the JobSetSpec of an object after a patch, through the path of a patch in trainc.yaml."""
-    value = {"patches": [{"target": {"kind": kind}, "patch": around(kind, case["patch"])}]}
+    value = {"patches": [{"target": {"kind": kind}, "patch": object_with_spec(kind, case["patch"])}]}
     setting = Setting(value["patches"][0], Place(Document("trainc.yaml", 1, "", value), ("patches", 0)))
-    document = Document("a.yaml", 1, "", around(kind, case["original"]))
+    document = Document("a.yaml", 1, "", object_with_spec(kind, case["original"]))
     patches = Patches(Environment(patches=(setting,)), lambda *_, **__: (), Meter())
     if kind == "JobSet":  # it is compiled from a TrainJob, whose document is not patched
         try:

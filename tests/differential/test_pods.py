@@ -56,7 +56,7 @@ def some(**optional: Values) -> Values:
     return st.fixed_dictionaries({}, optional=optional)
 
 
-def whole(required: dict[str, Values], **optional: Values) -> Values:
+def whole_pods(required: dict[str, Values], **optional: Values) -> Values:
     return st.fixed_dictionaries(required, optional=optional)
 
 
@@ -74,24 +74,24 @@ def word(*right: str) -> Values:
 
 pairs = st.dictionaries(keys, values, max_size=2)
 operator = word("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
-expressions = listed(whole({"key": keys, "operator": operator}, values=listed(values)))
+expressions = listed(whole_pods({"key": keys, "operator": operator}, values=listed(values)))
 good_keys = st.sampled_from(["a", "job", "rev"])
 selector = st.one_of(
     some(matchLabels=pairs, matchExpressions=expressions),
     some(
         matchLabels=st.dictionaries(good_keys, st.just("v"), max_size=2),
-        matchExpressions=listed(whole({"key": good_keys, "operator": st.just("Exists")})),
+        matchExpressions=listed(whole_pods({"key": good_keys, "operator": st.just("Exists")})),
     ),
 )
 label_keys = listed(st.one_of(keys, good_keys, good_keys))
 node_fields = listed(
-    whole(
+    whole_pods(
         {"key": st.sampled_from(["metadata.name", "metadata.name", "metadata.namespace", ""]), "operator": operator},
         values=listed(names),
     )
 )
 node_term = some(matchExpressions=expressions, matchFields=node_fields)
-pod_term = whole(
+pod_term = whole_pods(
     {"topologyKey": keys},
     labelSelector=selector,
     namespaceSelector=selector,
@@ -101,12 +101,12 @@ pod_term = whole(
 )
 pods_affinity = some(
     requiredDuringSchedulingIgnoredDuringExecution=listed(pod_term),
-    preferredDuringSchedulingIgnoredDuringExecution=listed(whole({"weight": small, "podAffinityTerm": pod_term})),
+    preferredDuringSchedulingIgnoredDuringExecution=listed(whole_pods({"weight": small, "podAffinityTerm": pod_term})),
 )
 affinity = some(
     nodeAffinity=some(
-        requiredDuringSchedulingIgnoredDuringExecution=whole({"nodeSelectorTerms": listed(node_term)}),
-        preferredDuringSchedulingIgnoredDuringExecution=listed(whole({"weight": small, "preference": node_term})),
+        requiredDuringSchedulingIgnoredDuringExecution=whole_pods({"nodeSelectorTerms": listed(node_term)}),
+        preferredDuringSchedulingIgnoredDuringExecution=listed(whole_pods({"weight": small, "preference": node_term})),
     ),
     podAffinity=pods_affinity,
     podAntiAffinity=pods_affinity,
@@ -118,7 +118,7 @@ toleration = some(
     effect=word("NoExecute", "NoSchedule", "PreferNoSchedule"),
     tolerationSeconds=numbers,
 )
-spread = whole(
+spread = whole_pods(
     {"maxSkew": small, "topologyKey": keys, "whenUnsatisfiable": word("DoNotSchedule", "ScheduleAnyway")},
     labelSelector=selector,
     minDomains=small,
@@ -133,7 +133,7 @@ dns_config = some(
     options=listed(some(name=st.sampled_from(["", "ndots"]), value=st.just("1"))),
 )
 paths = st.sampled_from(["", "a", "a/b", "/a", "../a", "a/..", "..a", "a..b", " a", "a ", "\u2003a", "a" * 4096])
-profile = whole({"type": word("Localhost", "RuntimeDefault", "Unconfined")}, localhostProfile=paths)
+profile = whole_pods({"type": word("Localhost", "RuntimeDefault", "Unconfined")}, localhostProfile=paths)
 users = st.sampled_from(
     [
         *(
@@ -161,7 +161,7 @@ windows = some(
     hostProcess=bools,
 )
 sysctls = listed(
-    whole(
+    whole_pods(
         {
             "name": st.sampled_from(
                 [
@@ -221,7 +221,7 @@ FIELDS = {
     "dnsConfig": dns_config,
     "dnsPolicy": word("None", "Default", "ClusterFirst", "ClusterFirstWithHostNet"),
     "enableServiceLinks": bools,
-    "hostAliases": keyed(whole({"ip": ips}, hostnames=listed(names)), "ip"),
+    "hostAliases": keyed(whole_pods({"ip": ips}, hostnames=listed(names)), "ip"),
     "hostIPC": bools,
     "hostNetwork": bools,
     "hostPID": bools,
@@ -231,14 +231,14 @@ FIELDS = {
     "imagePullSecrets": keyed(some(name=names), "name"),
     "nodeName": names,
     "nodeSelector": pairs,
-    "os": whole({"name": word("linux", "windows")}),
+    "os": whole_pods({"name": word("linux", "windows")}),
     "preemptionPolicy": word("Never", "PreemptLowerPriority"),
     "priorityClassName": names,
-    "readinessGates": listed(whole({"conditionType": keys})),
+    "readinessGates": listed(whole_pods({"conditionType": keys})),
     "restartPolicy": word("Always", "Never", "OnFailure"),
     "runtimeClassName": names,
     "schedulerName": names,
-    "schedulingGates": keyed(whole({"name": keys}), "name"),
+    "schedulingGates": keyed(whole_pods({"name": keys}), "name"),
     "securityContext": pod_context,
     "serviceAccount": names,
     "serviceAccountName": names,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conformance.recordings import same
+from conformance.recordings import are_equal
 from differential.oracle import EXAMPLES, Oracle, needs_oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -116,7 +116,7 @@ def test_texts_have_equal_values(oracle: Oracle, text: str) -> None:
     elif "<<" in text and "already set in map" in answer.get("error", ""):
         pass  # a key that overrides an earlier merged one
     else:
-        assert same(value, answer.get("output", answer)), answer
+        assert are_equal(value, answer.get("output", answer)), answer
 
 
 def _read(text: str) -> Any:

@@ -57,7 +57,7 @@ class Running:
         """Return its output so far."""
         return self.log.read_text(errors="replace")
 
-    def said(self) -> list[dict[str, Any]]:
+    def reported(self) -> list[dict[str, Any]]:
         """Return the JSON lines of the tests' programs, which begin with a mark."""
         # The processes of a pod share one pipe: a line can begin in the middle of another one.
         return [json.loads(line.partition("PROOF ")[2]) for line in self.text().splitlines() if "PROOF {" in line]
@@ -132,7 +132,7 @@ class Cluster:
         for pod in pods or self.running:
             code = pod.wait(max(end - time.monotonic(), 0.1))
             assert code == 0, f"{pod.name} exits {code}:\n{pod.text()[-6000:]}"
-            said += pod.said()
+            said += pod.reported()
         return said
 
     def until(self, condition: Callable[[], object], seconds: float, what: str) -> None:

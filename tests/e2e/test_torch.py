@@ -25,7 +25,7 @@ def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         (second,) = pods.start(index=1)
 
         def worlds() -> list[int]:
-            return [one["world"] for one in first.said() if "from" in one]
+            return [one["world"] for one in first.reported() if "from" in one]
 
         pods.until(lambda: worlds()[-1:] == [2], 120, "two train")
         (third,) = pods.start(index=2)
@@ -35,7 +35,7 @@ def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         (pods.folder / "node/srv/shared/enough").touch()
         said = pods.wait(120, [first, second])
     assert worlds() == [2, 3, 2]
-    origins = [one["from"] for one in first.said() if "from" in one]
+    origins = [one["from"] for one in first.reported() if "from" in one]
     assert origins == sorted(origins)
     assert origins[1] > 0, "the steps of two nodes were kept when the third one came"
     ends = {one["to"] for one in said if "to" in one}

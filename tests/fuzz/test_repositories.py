@@ -206,9 +206,9 @@ def test_golden_repositories(part: int, world: Path) -> None:
                 continue  # an earlier mutation makes this one impossible
         if line[0] == "init":  # it writes to any folder that is given
             line = "init", [word for word in line[1] if word.startswith("-") or word in NAMES]
-        before = outside(world)
+        before = files_outside(world)
         judge([*line[0].split(), *(word for option in line[1] for word in split(option))], repository, log)
-        assert outside(world) == before
+        assert files_outside(world) == before
 
     judged()
 
@@ -226,7 +226,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def outside(world: Path) -> dict[str, bytes]:
+def files_outside(world: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in (world / "outside").rglob("*") if path.is_file()}
 
 

@@ -146,8 +146,8 @@ def test_undoing_a_change_removes_only_that_change(pair: tuple[dict[str, Any], d
         ),
     ],
 )
-def test_changes(old: Any, new: Any, found: list[str]) -> None:
-    assert [f"{change.kind} {change.field}" for change in changes(old, new)] == found
+def test_changes(old: Any, new: Any, expected: list[str]) -> None:
+    assert [f"{change.kind} {change.field}" for change in changes(old, new)] == expected
 
 
 GOOD = """\

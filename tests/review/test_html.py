@@ -60,7 +60,7 @@ def words(element: Element) -> str:
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -127,7 +127,7 @@ def test_both_sides_are_complete_on_the_page(tmp_path: Path) -> None:
     new = [words(row[3]) if len(row) == 4 else words(next(row.iter("pre"))) for row in table.iter("tr")][1:]
     from trainc.emit import yaml
 
-    [tree] = [each.new for each in found.objects if each.id.name == "one"]
+    [tree] = [each.masked_after for each in found.objects if each.id.name == "one"]
     assert tree is not None
     assert [line for rows in new for line in rows.split("\n") if line] == yaml.render([tree]).splitlines()
 

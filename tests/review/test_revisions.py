@@ -101,8 +101,8 @@ def review(*arguments: str) -> dict[str, str]:
         pytest.param(["main:jobs/finetune.yaml", "jobs/finetune.yaml", "-r", "runtimes"], {"finetune": "changed"}, id="a file of a revision, and one"),  # noqa: E501
     ],
 )  # fmt: skip
-def test_what_is_compared(repository: Path, arguments: list[str], found: dict[str, str]) -> None:
-    assert review(*arguments) == found
+def test_what_is_compared(repository: Path, arguments: list[str], expected: dict[str, str]) -> None:
+    assert review(*arguments) == expected
 
 
 def test_the_working_tree_has_changes_that_are_not_committed(repository: Path) -> None:

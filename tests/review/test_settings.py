@@ -22,7 +22,7 @@ def document(text: str | None) -> Document | None:
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -94,9 +94,9 @@ def test_the_settings_of_a_rendered_side_are_not_compared(tmp_path: Path) -> Non
     assert found.settings == ()
 
 
-def listed(found: Review) -> list[str]:
+def listed(review: Review) -> list[str]:
     """Return the file, the kind of edit, the rule and the owner of each changed annotation."""
-    rows = [(setting.at.file, setting.change, setting.owner) for setting in found.settings]
+    rows = [(setting.at.file, setting.change, setting.owner) for setting in review.settings]
     assert all(owner is not None for _, _, owner in rows)
     return [
         f"{file} {change.kind} {change.old if change.new is GONE else change.new} {owner.kind} {owner.name}"

@@ -46,7 +46,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
     return found.jobs[0]
 
 
-def made(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
+def pod_spec(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
     """Return the compiled pod spec."""
     found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
     return found
@@ -108,14 +108,14 @@ def test_requested_resources(resources: dict[str, Any], requested: bool) -> None
     ],
 )
 def test_what_is_there_stays(of_node: Any, of_pod: Any, mounts: Any, env: Any, volumes: Any) -> None:
-    pod = made({GPU: CARD}, {"containers": [node(**of_node)], **of_pod})
+    pod = pod_spec({GPU: CARD}, {"containers": [node(**of_node)], **of_pod})
     container = pod["containers"][0]
     assert (container["volumeMounts"], container["env"], pod["volumes"]) == (mounts, env, volumes)
 
 
 def test_one_volume_for_all_containers_of_a_pod() -> None:
     load = {**node(), "name": "load"}
-    pod = made(
+    pod = pod_spec(
         {GPU: CARD}, {"containers": [node(), {**load, "name": "log", "resources": {}}], "initContainers": [load]}
     )
     assert pod["volumes"] == [VOLUME]
@@ -125,7 +125,7 @@ def test_one_volume_for_all_containers_of_a_pod() -> None:
 def test_of_two_accelerators_the_first_in_the_file_wins() -> None:
     other = {"env": [{"name": "LD_LIBRARY_PATH", "value": "/other"}], "envVars": [{"name": "RAIL", "value": "1"}]}
     resources = {"limits": {GPU: 1, "rdma/hca": 1}}
-    pod = made({"rdma/hca": other, GPU: CARD}, {"containers": [node(resources=resources)]})
+    pod = pod_spec({"rdma/hca": other, GPU: CARD}, {"containers": [node(resources=resources)]})
     names = {"LD_LIBRARY_PATH": "/usr/local/driver", "RAIL": "1"}  # safe_dump sorts: nvidia.com/gpu comes first
     assert {variable["name"]: variable["value"] for variable in pod["containers"][0]["env"]} == names
 
@@ -137,7 +137,7 @@ def test_done_twice_it_is_done_once() -> None:
 
 @pytest.mark.parametrize("accelerators", [{}, None, {GPU: None}, {GPU: {}}, {"amd.com/gpu": CARD}])
 def test_a_resource_without_requests_changes_nothing(accelerators: Any) -> None:
-    assert made(accelerators, {"containers": [node()]}) == made({}, {"containers": [node()]})
+    assert pod_spec(accelerators, {"containers": [node()]}) == pod_spec({}, {"containers": [node()]})
 
 
 @pytest.mark.parametrize(

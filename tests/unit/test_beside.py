@@ -39,8 +39,8 @@ def ids(text: str) -> list[str]:
         pytest.param("  trainer:\n    numNodes: x\n    image: ''\n", ["required", "wrong-type"], id="beside an image"),
     ],
 )
-def test_an_independent_error_is_reported(text: str, found: list[str]) -> None:
-    assert ids(text) == found
+def test_an_independent_error_is_reported(text: str, expected: list[str]) -> None:
+    assert ids(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_an_independent_error_is_reported(text: str, found: list[str]) -> None:
         pytest.param("  runtimeRef: 4\n  trainer:\n" + WRONG_ENV, ["yaml"], id="a key that is already set"),
     ],
 )
-def test_a_follow_up_is_not_reported(text: str, found: list[str]) -> None:
-    assert ids(text) == found
+def test_a_follow_up_is_not_reported(text: str, expected: list[str]) -> None:
+    assert ids(text) == expected

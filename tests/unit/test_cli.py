@@ -63,10 +63,10 @@ def test_a_wrong_input_is_1_and_prints_nothing_but_diagnostics(monkeypatch: pyte
 
 
 def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("trainc.compilation.compile_paths", broken)
+    monkeypatch.setattr("trainc.compilation.compile_paths", fail)
     done = run("build", str(GOLDEN))
     assert (done.code, done.out) == (70, "")
     assert "RuntimeError: a bug" in done.err

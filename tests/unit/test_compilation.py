@@ -79,10 +79,10 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_in_
         pytest.param("name: a", "ns", "runtime-not-found", id="a job without one"),
     ],
 )
-def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of_runtime: str, found: str) -> None:
+def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of_runtime: str, expected: str) -> None:
     kind = "TrainingRuntime"
     write("x.yaml", job(of_job, f"kind: {kind}, name: r"), runtime(kind=kind, namespace=of_runtime))
-    assert image(trainc.compile(["x.yaml"])) == found
+    assert image(trainc.compile(["x.yaml"])) == expected
 
 
 def test_the_namespace_of_the_command_line_is_for_those_without() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manifests import compiled, job_of, made, trainer_job
+from manifests import compiled, job_of, only_object, trainer_job
 
 from trainc.diagnostics import Place
 
@@ -23,7 +23,7 @@ TWO = {"numNodes": 2}
 )
 def test_the_pod_group(tmp_path: Path, policy: dict[str, Any], seconds: int) -> None:
     compilation = compiled(tmp_path, NODE, mlPolicy=TWO, podGroupPolicy={"coscheduling": policy})
-    group = made(compilation, "PodGroup")
+    group = only_object(compilation, "PodGroup")
     assert (group["apiVersion"], group["metadata"]) == ("scheduling.x-k8s.io/v1alpha1", {"name": "j"})
     assert group["spec"] == {"minMember": 2, "minResources": {"cpu": "2"}, "scheduleTimeoutSeconds": seconds}
 

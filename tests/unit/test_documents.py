@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from conformance.recordings import same
+from conformance.recordings import are_equal
 
 from trainc.kubernetes.documents import Chunk, YamlError, parse, read_stream, split
 
@@ -302,28 +302,28 @@ REFUSED_BYTES: list[tuple[bytes, tuple[int, int], str]] = [
 
 @pytest.mark.parametrize(("text", "value"), SCALARS)
 def test_scalar(text: str, value: Any) -> None:
-    assert same(parse(text), value)
-    assert same(parse(f"- {text}"), [value])
+    assert are_equal(parse(text), value)
+    assert are_equal(parse(f"- {text}"), [value])
 
 
 @pytest.mark.parametrize(("text", "key"), KEYS)
 def test_key(text: str, key: str) -> None:
-    assert same(parse(f"{text}: v"), {key: "v"})
+    assert are_equal(parse(f"{text}: v"), {key: "v"})
 
 
 @pytest.mark.parametrize(("text", "value"), DOCUMENTS)
 def test_document(text: str, value: Any) -> None:
-    assert same(parse(text), value)
+    assert are_equal(parse(text), value)
 
 
 @pytest.mark.parametrize(("text", "value"), MERGED)
 def test_merge(text: str, value: Any) -> None:
-    assert same(parse(text), value)
+    assert are_equal(parse(text), value)
 
 
 @pytest.mark.parametrize(("data", "value"), BYTES)
 def test_encoding(data: bytes, value: Any) -> None:
-    assert same(parse(data), value)
+    assert are_equal(parse(data), value)
 
 
 @pytest.mark.parametrize(("text", "place", "message", "help"), REFUSED)
@@ -425,13 +425,13 @@ REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
 def test_stream(text: str, values: list[Any]) -> None:
     documents, errors = read_stream(text.encode())
     assert errors == []
-    assert same([document.value for document in documents], values)
+    assert are_equal([document.value for document in documents], values)
 
 
 @pytest.mark.parametrize(("text", "values", "faults"), REFUSED_STREAMS)
 def test_refused_stream(text: str, values: list[Any], faults: list[tuple[int, int, str]]) -> None:
     documents, errors = read_stream(text.encode("utf-8", "surrogateescape"))
-    assert same([document.value for document in documents], values)
+    assert are_equal([document.value for document in documents], values)
     assert [(error.line, error.column) for error in errors] == [(line, column) for line, column, _ in faults]
     assert all(error.message.startswith(message) for error, (_, _, message) in zip(errors, faults, strict=True))
 

@@ -38,7 +38,9 @@ def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) -> tuple[int, list[tuple[str, str]]]:
+def trainer_pods(
+    tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
+) -> tuple[int, list[tuple[str, str]]]:
     """Return the number of trainer pods, and their variables."""
     compilation = compiled(tmp_path, policy, trainer, nodes)
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
@@ -64,7 +66,7 @@ def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) ->
     ],
 )
 def test_counts(tmp_path: Path, policy: Any, asked: Any, nodes: Any, pods: int, bounds: str) -> None:
-    running, variables = made(tmp_path, policy, {} if asked is None else {"numNodes": asked}, nodes)
+    running, variables = trainer_pods(tmp_path, policy, {} if asked is None else {"numNodes": asked}, nodes)
     assert (running, dict(variables)["PET_NNODES"]) == (pods, bounds)
 
 
@@ -141,7 +143,7 @@ USUAL = {
     ],
 )
 def test_variables(tmp_path: Path, policy: Any, trainer: Any, differs: Any) -> None:
-    assert dict(made(tmp_path, policy, trainer)[1]) == USUAL | differs
+    assert dict(trainer_pods(tmp_path, policy, trainer)[1]) == USUAL | differs
 
 
 def test_the_order_of_the_variables(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_the_order_of_the_variables(tmp_path: Path) -> None:
         "maxRestarts": 1,
         "maxNodes": 1,
     }
-    assert [name for name, _ in made(tmp_path, everything)[1]] == [
+    assert [name for name, _ in trainer_pods(tmp_path, everything)[1]] == [
         "PET_RDZV_ENDPOINT",
         "PET_RDZV_BACKEND",
         "PET_NNODES",

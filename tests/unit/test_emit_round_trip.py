@@ -95,7 +95,7 @@ READERS: dict[str, Callable[[str], Iterable[Any]]] = {"yaml": pyyaml.safe_load_a
 """A parser of each format, which is not trainc's own."""
 
 
-def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
+def are_equal(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
     """Return whether two trees have equal values and types; int and float may count as one type, as in Go and JSON."""
     if numbers_are_one_type and {type(left), type(right)} == {int, float}:
         return float(left) == float(right)  # Go writes 6.899422582878671e+16 as 68994225828786710
@@ -103,11 +103,11 @@ def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
         return False
     if isinstance(left, dict):
         return left.keys() == right.keys() and all(
-            same(left[k], right[k], numbers_are_one_type=numbers_are_one_type) for k in left
+            are_equal(left[k], right[k], numbers_are_one_type=numbers_are_one_type) for k in left
         )
     if isinstance(left, list):
         return len(left) == len(right) and all(
-            same(a, b, numbers_are_one_type=numbers_are_one_type) for a, b in zip(left, right, strict=True)
+            are_equal(a, b, numbers_are_one_type=numbers_are_one_type) for a, b in zip(left, right, strict=True)
         )
     return bool(left == right)
 
@@ -117,35 +117,35 @@ def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
 @given(objects=st.lists(trees, max_size=3), copies=st.lists(trees, max_size=2))
 def test_the_objects_and_the_copies_are_read_back(form: str, objects: list[Any], copies: list[Any]) -> None:
     text = "".join(load(form)(objects, [(copy, yaml.render([copy])) for copy in copies]))
-    assert same(list(READERS[form](text)), [*objects, *copies])
+    assert are_equal(list(READERS[form](text)), [*objects, *copies])
 
 
 @few
 @given(st.lists(trees, max_size=3))
 @example([{"k" * 1025: {"a": 1}, "é" * 1025: [1], "y" * 1025: "a\nb", "z" * 1025: {}}, {"😀" * 1024: 1}])
 def test_pyyaml_reads_what_was_written(objects: list[Any]) -> None:
-    assert same(list(pyyaml.safe_load_all(yaml.render(objects))), objects)
+    assert are_equal(list(pyyaml.safe_load_all(yaml.render(objects))), objects)
 
 
 @few
 @given(trees)
 @example({"k" * 1025: {"a": 1}, "é" * 1025: [1], "y" * 1025: "a\nb", "z" * 1025: {}, "😀" * 1024: 1})
 def test_libyaml_reads_what_was_written(tree: Any) -> None:
-    assert same(pyyaml.load(yaml.render([tree]), pyyaml.CSafeLoader), tree)
+    assert are_equal(pyyaml.load(yaml.render([tree]), pyyaml.CSafeLoader), tree)
 
 
 @few
 @given(trees)
 @example({"k" * 1025: {"a": 1}, "é" * 1025: [1], "y" * 1025: "a\nb", "z" * 1025: {}, "😀" * 1024: 1})
 def test_ruamel_reads_what_was_written_as_yaml_1_2(tree: Any) -> None:
-    assert same(YAML(typ="safe", pure=True).load(yaml.render([tree])), tree)
+    assert are_equal(YAML(typ="safe", pure=True).load(yaml.render([tree])), tree)
 
 
 @few
 @given(trees)
 @example({"k" * 1025: {"a": 1}, "é" * 1025: [1], "y" * 1025: "a\nb", "z" * 1025: {}, "😀" * 1024: 1})
 def test_trainc_reads_what_was_written_as_kubernetes_does(tree: Any) -> None:
-    assert same(documents.parse(yaml.render([tree])), tree, numbers_are_one_type=True)
+    assert are_equal(documents.parse(yaml.render([tree])), tree, numbers_are_one_type=True)
 
 
 @few
@@ -153,15 +153,15 @@ def test_trainc_reads_what_was_written_as_kubernetes_does(tree: Any) -> None:
 def test_a_stream_is_cut_where_it_was_joined(objects: list[Any]) -> None:
     read, errors = documents.read_stream(yaml.render(objects))
     assert not errors
-    assert same([document.value for document in read], objects, numbers_are_one_type=True)
+    assert are_equal([document.value for document in read], objects, numbers_are_one_type=True)
 
 
 @few
 @given(st.lists(trees, max_size=3))
 def test_json_is_read_as_json_and_as_yaml(objects: list[Any]) -> None:
     text = "".join(load("json")(objects, []))
-    assert same(stdlib_json.loads(text), objects)
-    assert same(documents.parse(text), objects, numbers_are_one_type=True)
+    assert are_equal(stdlib_json.loads(text), objects)
+    assert are_equal(documents.parse(text), objects, numbers_are_one_type=True)
 
 
 @few
@@ -179,7 +179,7 @@ def test_kubectl_reads_what_was_written(specs: list[Any]) -> None:
     manifest = yaml.render(_objects("trainc.test/v1", "Spec", [{"spec": spec} for spec in specs]))
     printed = _kubectl("annotate", "--local", "-f", "-", "-o", "json", "a=b", manifest=manifest)
     read = [tree.get("spec", {}) for tree in _objects_of(printed)]
-    assert same(read, specs, numbers_are_one_type=True)
+    assert are_equal(read, specs, numbers_are_one_type=True)
 
 
 @needs_kubectl
@@ -192,7 +192,7 @@ def test_kustomize_reads_what_was_written(rows: list[list[str]], tmp_path_factor
     (folder / "objects.yaml").write_bytes(yaml.render(_objects("v1", "ConfigMap", data)).encode())
     (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
     read = [document.value["data"] for document in documents.read_stream(_kubectl("kustomize", folder))[0]]
-    assert same(read, [tree["data"] for tree in data])
+    assert are_equal(read, [tree["data"] for tree in data])
 
 
 def _objects(api_version: str, kind: str, trees: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -128,10 +128,10 @@ TREE = {
         ("JobSet:", [""]),
     ],
 )
-def test_selected_fields(field: str, found: list[str]) -> None:
+def test_selected_fields(field: str, expected: list[str]) -> None:
     selector = parse(field)
     assert selector
-    assert sorted(map(field_of, selector.find(TREE))) == found
+    assert sorted(map(field_of, selector.find(TREE))) == expected
 
 
 @pytest.mark.parametrize("text", ["", ".", "spec[", "spec[]", "spec]", "a..b", "spec[0]x", "spec.jobs[a[0]]"])

@@ -43,7 +43,7 @@ def jobset(*jobs: Any, namespace: str = "", labels: Any = None, annotations: Any
     }
 
 
-def said(footprint: Footprint) -> tuple[int, int, int, dict[str, str]]:
+def totals(footprint: Footprint) -> tuple[int, int, int, dict[str, str]]:
     return (*footprint[:3], {name: str(quantity) for name, quantity in footprint.resources.items()})
 
 
@@ -106,7 +106,7 @@ def test_how_many_pods(replicated: Any, pods: int) -> None:
     ],
 )
 def test_what_a_pod_asks_for(pod: Any, asked: dict[str, str]) -> None:
-    assert said(jobset_footprint(jobset(pod))) == (1, 1, 0, asked)
+    assert totals(jobset_footprint(jobset(pod))) == (1, 1, 0, asked)
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_a_jobset_is_the_sum_of_its_jobs() -> None:
     initializer = job(container(cpu="500m", memory="1Gi"), name="fetch")
     both = jobset(initializer, trainers)
     assert [(one.name, one.pods, one.trains) for one in jobs(both)] == [("fetch", 1, False), ("node", 4, True)]
-    assert [said(one.footprint) for one in jobs(both)] == [
+    assert [totals(one.footprint) for one in jobs(both)] == [
         (1, 0, 0, {"cpu": "500m", "memory": "1Gi"}),
         (4, 4, 32, {"memory": "256Gi", "nvidia.com/gpu": "32"}),
     ]
-    assert said(jobset_footprint(both)) == (5, 4, 32, {"cpu": "500m", "memory": "257Gi", "nvidia.com/gpu": "32"})
+    assert totals(jobset_footprint(both)) == (5, 4, 32, {"cpu": "500m", "memory": "257Gi", "nvidia.com/gpu": "32"})
     assert jobset_footprint(both) + Footprint() == jobset_footprint(both)
     assert jobset_footprint(jobset(job(container(cpu="1")))) == jobset_footprint(jobset(job(container(cpu="1000m"))))
 
@@ -178,7 +178,7 @@ def test_by_queue(of_jobset: Any, others: Any, queue: str) -> None:
     one = job(container(cpu=1))
     one["template"]["spec"]["template"]["metadata"] = {"annotations": {"scheduling.k8s.io/group-name": "g"}}
     found = by_queue([jobset(one, **of_jobset), *others])
-    assert {name: said(footprint) for name, footprint in found.items()} == {queue: (1, 1, 0, {"cpu": "1"})}
+    assert {name: totals(footprint) for name, footprint in found.items()} == {queue: (1, 1, 0, {"cpu": "1"})}
 
 
 def test_queues_add_up_in_the_order_of_their_names() -> None:

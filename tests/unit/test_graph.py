@@ -72,7 +72,7 @@ class Flowchart(NamedTuple):
 def text(line: str) -> str:
     """Return the text of a box, with codes decoded."""
     label = line[line.index('"') + 1 : line.rindex('"')].replace("<br/>", "\n")
-    return re.sub(r"#([0-9]+);", lambda found: chr(int(found[1])), label)
+    return re.sub(r"#([0-9]+);", lambda match: chr(int(match[1])), label)
 
 
 def diagrams(markdown: str) -> list[Flowchart]:

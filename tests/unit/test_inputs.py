@@ -32,8 +32,8 @@ def read(*paths: str, skip: tuple[str, ...] = ()) -> list[str]:
     return list(map(shown, inputs.read(paths, skip=skip)))
 
 
-def shown(found: inputs.File | Diagnostic) -> str:
-    return f"{found.id} {getattr(found.place, 'file', '')}" if isinstance(found, Diagnostic) else found.path
+def shown(file: inputs.File | Diagnostic) -> str:
+    return f"{file.id} {getattr(file.place, 'file', '')}" if isinstance(file, Diagnostic) else file.path
 
 
 def test_a_folder_is_read_in_order_and_for_manifests_alone() -> None:

@@ -51,8 +51,8 @@ TOO_LONG = [("argument-too-long", "job", f"{CONTAINER}.env[0].value", 10)]
         pytest.param("é" * (MAX_BYTES // 2), TOO_LONG, id="bytes are counted"),
     ],
 )
-def test_a_variable(tmp_path: Path, value: str, found: list[Any]) -> None:
-    assert reported(written(tmp_path, value, runtime="plain")) == found
+def test_a_variable(tmp_path: Path, value: str, expected: list[Any]) -> None:
+    assert reported(written(tmp_path, value, runtime="plain")) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_variable(tmp_path: Path, value: str, found: list[Any]) -> None:
         pytest.param(MAX_BYTES + 1, [("argument-too-long", "job", f"{CONTAINER}.args[1]", 8)], id="does not"),
     ],
 )
-def test_an_argument(tmp_path: Path, size: int, found: list[Any]) -> None:
-    assert reported(written(tmp_path, args=f"-c, {'a' * size}")) == found
+def test_an_argument(tmp_path: Path, size: int, expected: list[Any]) -> None:
+    assert reported(written(tmp_path, args=f"-c, {'a' * size}")) == expected
 
 
 def test_an_alias_counts_as_its_value(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_an_alias_counts_as_its_value(tmp_path: Path) -> None:
         pytest.param(40_000, [("config-map-too-large", "build", "", 7)], id="does not"),
     ],
 )
-def test_the_hosts_of_many_nodes(tmp_path: Path, nodes: int, found: list[Any]) -> None:
-    assert reported(written(tmp_path, runtime="openmpi-distributed", nodes=nodes)) == found
+def test_the_hosts_of_many_nodes(tmp_path: Path, nodes: int, expected: list[Any]) -> None:
+    assert reported(written(tmp_path, runtime="openmpi-distributed", nodes=nodes)) == expected
 
 
 def stored(text: str) -> dict[str, Any]:

@@ -49,9 +49,9 @@ def mpi(*, image: Any = "other:2", label: Any = None) -> tuple[Any, Any]:
     return runtime(launcher, node, policy=MPI), trainjob(**({"image": image} if image else {}))
 
 
-@pytest.mark.parametrize(("amount", "found"), [("9999999", ["memory-unit"]), ("10000000", [])])
-def test_a_longer_number_of_bytes_is_not_examined(amount: str, found: list[str]) -> None:
-    assert list(resource_rules({"requests": {"memory": amount}})) == found
+@pytest.mark.parametrize(("amount", "expected"), [("9999999", ["memory-unit"]), ("10000000", [])])
+def test_a_longer_number_of_bytes_is_not_examined(amount: str, expected: list[str]) -> None:
+    assert list(resource_rules({"requests": {"memory": amount}})) == expected
 
 
 def with_resource(kind: str, name: str, amount: Any = 1) -> tuple[Any, Any]:

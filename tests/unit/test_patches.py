@@ -94,7 +94,7 @@ def field(tree: Any, path: str) -> Any:
     return get(tree, tuple(int(step) if step.isdecimal() else step for step in path.split(".")))
 
 
-def one(**options: Any) -> Any:
+def only_jobset(**options: Any) -> Any:
     """Return the JobSet of a compilation without errors."""
     result = compiled(**options)
     assert [each.message for each in result.diagnostics if each.severity != "note"] == []
@@ -158,7 +158,7 @@ def test_a_patch_changes_a_field(text: str, path: str, value: object) -> None:
     write("platform/nodes.json", '[{"op": "replace", "path": "/spec/trainer/numNodes", "value": 5}]')
     write("platform/priority.yaml", PRIORITY)
     patches(text)
-    assert field(one(), path) == value
+    assert field(only_jobset(), path) == value
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_runtimes_of_all_levels_are_patched(where: str) -> None:
     write("platform/priority.yaml", PRIORITY)
     patches("- {target: {kind: ClusterTrainingRuntime, name: torch-*}, path: platform/priority.yaml}")
     options = {"runtimes": ["platform/runtime.yaml"]} if where == "platform" else {}
-    assert field(one(**options), f"{SPEC}.priorityClassName") == "research"
+    assert field(only_jobset(**options), f"{SPEC}.priorityClassName") == "research"
 
 
 def test_patches_apply_in_their_order() -> None:
@@ -207,7 +207,7 @@ def test_patches_apply_in_their_order() -> None:
         "- target: {kind: JobSet}\n  patch: {spec: {ttlSecondsAfterFinished: 1}}\n"
         "- target: {kind: JobSet}\n  patch: [{op: replace, path: /spec/ttlSecondsAfterFinished, value: 2}]\n"
     )
-    assert one()["spec"]["ttlSecondsAfterFinished"] == 2
+    assert only_jobset()["spec"]["ttlSecondsAfterFinished"] == 2
 
 
 def test_shared_trees_are_not_changed() -> None:
@@ -233,7 +233,7 @@ def test_the_labels_of_the_environment_win() -> None:
     )
     place = Place(Document("trainc.yaml", 1, "", {}))
     environment = Environment(labels={"env": Setting("dev", place)}, annotations={"note": Setting("dev", place)})
-    metadata = one(environment=environment)["metadata"]
+    metadata = only_jobset(environment=environment)["metadata"]
     assert metadata["labels"] == {"team": "nlp", "env": "dev", "own": "mine"}
     assert metadata["annotations"] == {"note": "dev"}
 
@@ -246,10 +246,10 @@ def test_jobset_patches_keep_the_rules_of_delivery() -> None:
     assert "suspend" not in result.objects[0]["spec"]  # difference suspend-unset
     assert [each.id for each in result.diagnostics if each.severity != "note"] == ["suspended-with-queue"]
     patches("- target: {kind: JobSet}\n  patch: {spec: {suspend: true}}\n")
-    assert one()["spec"]["suspend"] is True
+    assert only_jobset()["spec"]["suspend"] is True
     patches(f"- target: {{kind: JobSet}}\n  patch: {{metadata: {{labels: {{{queue}: null}}}}}}\n")
     write("jobs/llama.yaml", JOB.replace("{team: nlp}", f"{{{queue}: gpu}}"))
-    assert one(delivery=trainc.Delivery(suspend=True))["spec"]["suspend"] is True
+    assert only_jobset(delivery=trainc.Delivery(suspend=True))["spec"]["suspend"] is True
 
 
 def test_the_name_suffix_covers_patches_of_immutable_fields() -> None:
@@ -261,7 +261,7 @@ def test_the_name_suffix_covers_patches_of_immutable_fields() -> None:
         "{spec: {successPolicy: {operator: Any}}}",
     ):
         patches(f"- target: {{kind: JobSet, name: llama}}\n  patch: {patch}\n")
-        names.append(one(delivery=delivery)["metadata"]["name"])
+        names.append(only_jobset(delivery=delivery)["metadata"]["name"])
     assert names[0] == names[1] != names[2]
     assert all(re.fullmatch("llama-[a-z0-9]{8}", name) for name in names)
 
@@ -547,7 +547,7 @@ def test_patch_files_are_no_manifests() -> None:
     )
     write("jobs/patches/name.json", '[{"op": "add", "path": "/spec/suspend", "value": true}]')
     patches("- path: jobs/patches/nodes.yaml\n- path: jobs/patches/name.json\n")
-    assert one()["spec"]["suspend"] is True
+    assert only_jobset()["spec"]["suspend"] is True
     assert run("validate", ".").code == 0
     assert run("diff", "jobs", "jobs").code == 0
     assert run("build", "jobs", "--passthrough").reported == ""

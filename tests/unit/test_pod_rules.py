@@ -34,23 +34,23 @@ def with_node(**fields: Any) -> Pod:
     return {"containers": [NODE | fields]}
 
 
-def own(**context: Any) -> Pod:
+def own_rules(**context: Any) -> Pod:
     return with_node(securityContext=context)
 
 
-def whole(**context: Any) -> Pod:
+def whole_rules(**context: Any) -> Pod:
     return {"securityContext": context}
 
 
 def windows(**options: Any) -> Pod:
-    return whole(windowsOptions=options)
+    return whole_rules(windowsOptions=options)
 
 
 def sysctls(*names: str) -> Pod:
-    return whole(sysctls=[{"name": name, "value": "1"} for name in names])
+    return whole_rules(sysctls=[{"name": name, "value": "1"} for name in names])
 
 
-def near(**term: Any) -> Pod:
+def near_rules(**term: Any) -> Pod:
     return {"affinity": {"podAffinity": {REQUIRED: [{"topologyKey": "zone", **term}]}}}
 
 
@@ -128,11 +128,11 @@ FAULTS: list[tuple[Pod, list[tuple[str, str]]]] = [
      [(f"{NODE_TERM}.matchFields[0].operator", "enum")]),
     (nodes({"matchFields": [expression("metadata.name", "In", "A")]}),
      [(f"{NODE_TERM}.matchFields[0].values[0]", "invalid-name")]),
-    (near(labelSelector={"matchExpressions": [expression("a", "Gt", "1")]}),
+    (near_rules(labelSelector={"matchExpressions": [expression("a", "Gt", "1")]}),
      [(f"{POD_TERM}.labelSelector.matchExpressions[0].operator", "enum")]),
-    (near(namespaces=["default", "a.b"]), [(f"{POD_TERM}.namespace", "invalid-name")]),
-    (near(mismatchLabelKeys=["a"]), [(f"{POD_TERM}.mismatchLabelKeys", "match-label-keys")]),
-    (near(topologyKey="a b"), [(f"{POD_TERM}.topologyKey", "invalid-label")]),
+    (near_rules(namespaces=["default", "a.b"]), [(f"{POD_TERM}.namespace", "invalid-name")]),
+    (near_rules(mismatchLabelKeys=["a"]), [(f"{POD_TERM}.mismatchLabelKeys", "match-label-keys")]),
+    (near_rules(topologyKey="a b"), [(f"{POD_TERM}.topologyKey", "invalid-label")]),
     # Network.
     ({"hostAliases": [{"ip": "::ffff:10.0.0.1"}]}, [("hostAliases[0].ip", "invalid-ip")]),
     ({"hostAliases": [{"ip": "fe80::1%eth0"}]}, [("hostAliases[0].ip", "invalid-ip")]),
@@ -152,22 +152,22 @@ FAULTS: list[tuple[Pod, list[tuple[str, str]]]] = [
     ({"hostnameOverride": "a" * 65}, [("hostnameOverride", "too-long")]),
     ({"hostnameOverride": ""}, [("hostnameOverride", "invalid-name")]),
     # Security.
-    (own(runAsUser=2**31), [(f"{OF_NODE}.runAsUser", "out-of-range")]),
-    (own(allowPrivilegeEscalation=False, privileged=True), [(OF_NODE, "privilege-escalation")]),
-    (own(procMount="unmasked"), [(f"{OF_NODE}.procMount", "enum")]),
-    (own(procMount="Unmasked"), [(f"{OF_NODE}.procMount", "host-namespaces")]),
-    (own(seccompProfile=LOCAL | {"localhostProfile": "a/../b"}),
+    (own_rules(runAsUser=2**31), [(f"{OF_NODE}.runAsUser", "out-of-range")]),
+    (own_rules(allowPrivilegeEscalation=False, privileged=True), [(OF_NODE, "privilege-escalation")]),
+    (own_rules(procMount="unmasked"), [(f"{OF_NODE}.procMount", "enum")]),
+    (own_rules(procMount="Unmasked"), [(f"{OF_NODE}.procMount", "host-namespaces")]),
+    (own_rules(seccompProfile=LOCAL | {"localhostProfile": "a/../b"}),
      [(f"{OF_NODE}.seccompProfile.localhostProfile", "pattern")]),
-    (own(seccompProfile={"type": "", "localhostProfile": ""}),
+    (own_rules(seccompProfile={"type": "", "localhostProfile": ""}),
      [(f"{OF_NODE}.seccompProfile.type", "required"),
       (f"{OF_NODE}.seccompProfile.localhostProfile", "security-profile")]),
-    (whole(appArmorProfile=LOCAL | {"localhostProfile": ""}),
+    (whole_rules(appArmorProfile=LOCAL | {"localhostProfile": ""}),
      [("securityContext.appArmorProfile.localhostProfile", "security-profile")]),
-    (whole(appArmorProfile=LOCAL | {"localhostProfile": "\u2003p"}),
+    (whole_rules(appArmorProfile=LOCAL | {"localhostProfile": "\u2003p"}),
      [("securityContext.appArmorProfile.localhostProfile", "pattern")]),
-    (whole(appArmorProfile=LOCAL | {"localhostProfile": "p" * 4096}),
+    (whole_rules(appArmorProfile=LOCAL | {"localhostProfile": "p" * 4096}),
      [("securityContext.appArmorProfile.localhostProfile", "too-long")]),
-    (whole(supplementalGroupsPolicy="merge"), [("securityContext.supplementalGroupsPolicy", "enum")]),
+    (whole_rules(supplementalGroupsPolicy="merge"), [("securityContext.supplementalGroupsPolicy", "enum")]),
     (sysctls("a", "a", ""), [("securityContext.sysctls[1].name", "duplicate-item"),
                              ("securityContext.sysctls[2].name", "required")]),
     ({"hostIPC": True} | sysctls("kernel/shmmax", "net.a"), [("securityContext.sysctls[0].name", "host-namespaces")]),
@@ -178,13 +178,13 @@ FAULTS: list[tuple[Pod, list[tuple[str, str]]]] = [
     (windows(gmsaCredentialSpec="x" * 65537), [(f"{OPTIONS}.gmsaCredentialSpec", "too-long")]),
     *((windows(runAsUserName=user), [(f"{OPTIONS}.runAsUserName", "pattern")])
       for user in ("", "a\\b\\c", "a\n", "\\a", "a\\", "a@b", "..", "a" * 105, f"{'a' * 256}\\b", f"{'a' * 16}@\\b")),
-    ({"os": {"name": "linux"}} | own(windowsOptions={}), [(f"{OF_NODE}.windowsOptions", "other-os")]),
-    ({"os": {"name": "windows"}, "hostUsers": True} | own(runAsUser=1),
+    ({"os": {"name": "linux"}} | own_rules(windowsOptions={}), [(f"{OF_NODE}.windowsOptions", "other-os")]),
+    ({"os": {"name": "windows"}, "hostUsers": True} | own_rules(runAsUser=1),
      [("hostUsers", "other-os"), (f"{OF_NODE}.runAsUser", "other-os")]),
     ({"os": {"name": ""}}, [("os.name", "required")]),
-    ({"hostNetwork": True, "containers": [NODE | own(windowsOptions={"hostProcess": True})["containers"][0],
+    ({"hostNetwork": True, "containers": [NODE | own_rules(windowsOptions={"hostProcess": True})["containers"][0],
                                           {"name": "b", "image": "i"}]}, [("spec", "host-process")]),
-    ({"hostNetwork": True} | windows(hostProcess=True) | own(windowsOptions={"hostProcess": False}),
+    ({"hostNetwork": True} | windows(hostProcess=True) | own_rules(windowsOptions={"hostProcess": False}),
      [(f"{OF_NODE}.windowsOptions.hostProcess", "host-process")]),
 ]  # fmt: skip
 
@@ -198,14 +198,14 @@ VALID: list[Pod] = [
     {"hostUsers": False},
     {"shareProcessNamespace": False, "hostPID": True},
     {"tolerations": [{"operator": "Exists"}, {"key": "a", "effect": "NoExecute", "tolerationSeconds": -1}]},
-    near(labelSelector={}, matchLabelKeys=["rev"], mismatchLabelKeys=["tier"]),
-    near(labelSelector={"matchLabels": {"rev": "1"}}, matchLabelKeys=["rev"]),
+    near_rules(labelSelector={}, matchLabelKeys=["rev"], mismatchLabelKeys=["tier"]),
+    near_rules(labelSelector={"matchLabels": {"rev": "1"}}, matchLabelKeys=["rev"]),
     nodes({}),
     {"affinity": {"nodeAffinity": {PREFERRED: [
         {"weight": 100, "preference": {"matchExpressions": [expression("a", "In", "no label")]}}]}}},
-    {"hostUsers": False} | own(procMount="Unmasked"),
-    own(allowPrivilegeEscalation=False, capabilities={"add": ["SYS_ADMIN"]}),
-    whole(seccompProfile=LOCAL | {"localhostProfile": "..a/b"}),
+    {"hostUsers": False} | own_rules(procMount="Unmasked"),
+    own_rules(allowPrivilegeEscalation=False, capabilities={"add": ["SYS_ADMIN"]}),
+    whole_rules(seccompProfile=LOCAL | {"localhostProfile": "..a/b"}),
     {"hostNetwork": True} | sysctls("kernel.shmmax", "net"),
     sysctls("net/core/somaxconn", "net.ipv4.conf.a/b.c"),
     windows(runAsUserName="contoso.com\\trainer"),
@@ -227,12 +227,12 @@ ANNOTATIONS: list[tuple[Pod, dict[str, str], list[tuple[str, str]]]] = [
     ({}, {SECCOMP_OF_NODE: "docker/default", SECCOMP: "localhost/a"}, []),
     ({}, {f"{APP_ARMOR_OF_NODE}x": "runtime/default"}, [(f"annotations[{APP_ARMOR_OF_NODE}x]", "pod-annotation")]),
     ({}, {APP_ARMOR_OF_NODE: ""}, []),
-    (whole(seccompProfile={"type": "Unconfined"}), {SECCOMP: "runtime/default"},
+    (whole_rules(seccompProfile={"type": "Unconfined"}), {SECCOMP: "runtime/default"},
      [("securityContext.seccompProfile.type", "security-profile")]),
-    (whole(seccompProfile={"type": "RuntimeDefault"}), {SECCOMP: "docker/default"}, []),
-    (own(seccompProfile=LOCAL | {"localhostProfile": "a"}), {SECCOMP_OF_NODE: "localhost/b"},
+    (whole_rules(seccompProfile={"type": "RuntimeDefault"}), {SECCOMP: "docker/default"}, []),
+    (own_rules(seccompProfile=LOCAL | {"localhostProfile": "a"}), {SECCOMP_OF_NODE: "localhost/b"},
      [(f"{OF_NODE}.seccompProfile.localhostProfile", "security-profile")]),
-    (whole(appArmorProfile={"type": "Unconfined"}), {APP_ARMOR_OF_NODE: "runtime/default"},
+    (whole_rules(appArmorProfile={"type": "Unconfined"}), {APP_ARMOR_OF_NODE: "runtime/default"},
      [(f"{OF_NODE}.appArmorProfile.type", "security-profile")]),
     ({}, {"a b": "x"}, [("annotations", "invalid-annotation")]),
     ({}, {"a": "x" * 262_144}, [("annotations", "annotations-too-big")]),

@@ -47,10 +47,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("jobs/trainc.yml", "jobs", False, id="another suffix"),
     ],
 )
-def test_where_it_is_found(file: str, path: str, found: bool) -> None:
+def test_where_it_is_found(file: str, path: str, expected: bool) -> None:
     Path(file).write_text(QUIET)
-    assert load([path]).disable == ({"image-version"} if found else set())
-    assert ("image-version" in run("build", path).err) is not found
+    assert load([path]).disable == ({"image-version"} if expected else set())
+    assert ("image-version" in run("build", path).err) is not expected
 
 
 def test_without_a_git_root_the_input_s_folder_is_the_highest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

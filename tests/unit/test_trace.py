@@ -50,7 +50,7 @@ def compiled(case: str) -> tuple[trainc.Compiled, ...]:
     return found.jobs
 
 
-def where(place: Place | Location) -> str:
+def file_and_line(place: Place | Location) -> str:
     """Return the file's name and the line."""
     found = place.locate() if isinstance(place, Place) else place
     return f"{Path(found.file).name}:{found.line}"
@@ -173,7 +173,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
     (job,) = compiled(case)
     (found,) = (steps for steps in leaves(job.objects[0]) if field_of(steps) == path)
     origin = job.trace().origin(0, found)
-    assert (where(origin.place), origin.by, origin.stage) == (line, by, stage)
+    assert (file_and_line(origin.place), origin.by, origin.stage) == (line, by, stage)
     assert origin.value == value_at(job.objects[0], found)
 
 
@@ -225,7 +225,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
 def test_every_writing_of_a_field(case: str, path: tuple[Any, ...], chain: list[tuple[str, str, Any]]) -> None:
     steps = [step for part in path for step in steps_of(part)]
     (job,) = compiled(case)
-    assert [(where(o.place), o.by, o.value) for o in job.trace().origins(0, tuple(steps))] == chain
+    assert [(file_and_line(o.place), o.by, o.value) for o in job.trace().origins(0, tuple(steps))] == chain
 
 
 def steps_of(part: str | int) -> list[str | int]:
@@ -287,7 +287,7 @@ def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:
     trace = job.trace()
     steps = tuple(step for part in NODE.split(".") for step in steps_of(part))
     origins = [trace.origin(0, (*steps, "env", index, "name")) for index in range(4)]
-    assert [(where(origin.place), origin.by) for origin in origins] == [
+    assert [(file_and_line(origin.place), origin.by) for origin in origins] == [
         (f"job.yaml:{line}", "the TrainJob") for line in (8, 9, 10, 11)
     ]
 
@@ -307,7 +307,7 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
     )
     (job,) = trainc.compile([str(tmp_path / "job.yaml")], options=Options(namespace="other")).jobs
     origin = job.trace().origin(0, ("metadata", "namespace"))
-    assert (where(origin.place), origin.by) == (line, by)
+    assert (file_and_line(origin.place), origin.by) == (line, by)
 
 
 def one_by_one(
@@ -393,8 +393,8 @@ def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
         pytest.param(["x", "y"], 1, ["x"], None, id="no such index"),
     ],
 )
-def test_the_same_item_of_another_list(items: list[Any], index: int, others: list[Any], found: int | None) -> None:
-    assert corresponding_path(items, (index,), others) == (None if found is None else (found,))
+def test_the_same_item_of_another_list(items: list[Any], index: int, others: list[Any], expected: int | None) -> None:
+    assert corresponding_path(items, (index,), others) == (None if expected is None else (expected,))
 
 
 def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
@@ -425,7 +425,7 @@ def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> No
     (job,) = compiled(case)
     steps = (step for part in NODE.split(".") for step in steps_of(part))
     place, related = job.trace().point(0, (*steps, path))
-    assert [where(place), *(where(r.place) for r in related)] == lines
+    assert [file_and_line(place), *(file_and_line(r.place) for r in related)] == lines
 
 
 def with_hosts(plan: Plan) -> Plan:
@@ -449,7 +449,7 @@ def test_objects_beside_the_jobset(path: tuple[str, ...], line: str, by: str, mo
     beside = with_hosts(job.plan).others[-1]
     trace = Trace(job.plan._replace(objects=(*job.plan.objects, beside)))
     origin = trace.origin(1, path)
-    assert (where(origin.place), origin.by, origin.stage) == (line, by, "with_hosts")
+    assert (file_and_line(origin.place), origin.by, origin.stage) == (line, by, "with_hosts")
 
 
 def test_a_good_build_does_not_load_it() -> None:

@@ -410,7 +410,7 @@ OTHERS = {
 @pytest.mark.parametrize("text", OTHERS)
 def test_the_namespace_of_another_document(text: str) -> None:
     given, namespace = OTHERS[text]
-    (made,) = Transformation(environment("namespace: ml")).others([document(given)])
+    (made,) = Transformation(environment("namespace: ml")).other_documents([document(given)])
     assert get(made.value, ("metadata", "namespace")) == namespace
 
 
@@ -420,12 +420,12 @@ def test_a_definition_tells_the_scope_of_its_kind() -> None:
     )
     definition += "spec: {group: acme.io, names: {kind: Thing}, scope: Cluster}\n"
     given = [document(definition), document("apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a}\n")]
-    assert Transformation(environment("namespace: ml")).others(given) == given
+    assert Transformation(environment("namespace: ml")).other_documents(given) == given
 
 
 def test_another_document_is_unchanged_without_a_namespace_setting() -> None:
     given = document("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert Transformation(environment("{labels: {a: b}, nameSuffix: -x}")).others([given]) == [given]
+    assert Transformation(environment("{labels: {a: b}, nameSuffix: -x}")).other_documents([given]) == [given]
 
 
 def test_a_document_that_stays_in_another_namespace() -> None:

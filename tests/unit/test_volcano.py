@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manifests import compiled, job_of, made, trainer_job
+from manifests import compiled, job_of, only_object, trainer_job
 
 from trainc import Compilation
 
@@ -38,7 +38,7 @@ def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str])
 def test_the_pod_group(
     tmp_path: Path, policy: dict[str, Any], annotations: dict[str, str], more: dict[str, Any]
 ) -> None:
-    group = made(in_a_gang(tmp_path, policy, annotations), "PodGroup")
+    group = only_object(in_a_gang(tmp_path, policy, annotations), "PodGroup")
     assert (group["apiVersion"], group["metadata"]) == ("scheduling.volcano.sh/v1beta1", {"name": "j"})
     assert group["spec"] == {"minMember": 2, "minResources": {"cpu": "2"}, **more}
 

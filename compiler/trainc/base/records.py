@@ -28,11 +28,11 @@ else:
                 "_places": {field: index for index, field in enumerate(fields)},
                 "__match_args__": fields,
                 "__slots__": (),
-                "__new__": _first(fields, defaults),
+                "__new__": _compiled_on_first_call(fields, defaults),
             }
             return type(name, tuple(tuple if base is NamedTuple else base for base in bases), content)
 
-    def _first(fields: tuple[str, ...], defaults: tuple[object, ...]) -> Any:
+    def _compiled_on_first_call(fields: tuple[str, ...], defaults: tuple[object, ...]) -> Any:
         """Return a constructor that compiles the real one on its first call and replaces itself with it."""
 
         def make(cls: Any, *values: object, **named: object) -> Any:

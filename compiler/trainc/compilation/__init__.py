@@ -11,7 +11,7 @@ from trainc.budget import stopped
 from trainc.compilation.identities import duplicate_object, duplicates, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected
 from trainc.compilation.results import Compilation, Compiled, Options
-from trainc.compilation.sources import apart_of, at_setting, library, metered, read
+from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, failed
 from trainc.emit.order import objects_of_a_job
 from trainc.files import inputs
@@ -153,7 +153,7 @@ def find_runtimes(build: Build) -> Build:
         build.options,
         given=build.documents["runtime"],
         files_of=build.reading.files_of,
-        apart=apart_of(build.reading.kustomizations, build.options),
+        apart=overlay_conflict_in(build.reading.kustomizations, build.options),
         meter=build.meter,
         edits=edits,
     )
@@ -176,7 +176,7 @@ def select_trainjobs(build: Build) -> Build:
     """Select the TrainJobs to compile: each name once, and only that of `--only`."""
     if build.meter.over is not None:
         return build
-    apart = apart_of(build.reading.kustomizations, build.options)
+    apart = overlay_conflict_in(build.reading.kustomizations, build.options)
     trainjobs, diagnostics = selected(build.documents["job"], build.options, apart)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)
 

@@ -103,7 +103,9 @@ def library(
         searched = [_level_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
         runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
-        level, duplicate_runtimes = Level.build(name, runtimes, conform, apart_of(more.kustomizations, options))
+        level, duplicate_runtimes = Level.build(
+            name, runtimes, conform, overlay_conflict_in(more.kustomizations, options)
+        )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
@@ -131,14 +133,14 @@ def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[
     ]
 
 
-def apart_of(kustomizations: Kustomizations | None, options: Options) -> OverlayConflict:
+def overlay_conflict_in(kustomizations: Kustomizations | None, options: Options) -> OverlayConflict:
     """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
 
-    def apart(document: Document, first: Document) -> Diagnostic | None:
+    def conflict(document: Document, first: Document) -> Diagnostic | None:
         if kustomizations is None:
             return None
         from trainc.frontends.kustomizations import overlay_conflict
 
         return overlay_conflict(document, first, kustomizations, allowed=options.check_only)
 
-    return apart
+    return conflict

@@ -168,10 +168,10 @@ class _Causes:
         written = self._trace(plan).origin(index, path).place
         same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
 
-        def near(edit: InputEdit) -> int:
+        def common_length(edit: InputEdit) -> int:
             return _common_prefix(edit.change.old_path if removed else edit.change.new_path, written.path)
 
-        return max(same or edits, key=near)
+        return max(same or edits, key=common_length)
 
 
 class _Experiment:

@@ -50,8 +50,8 @@ def read(
     the commit has no files.
     """
     paths = list(paths)
-    given = [inside for path in paths if (inside := commit.inside(path)) is not None]
-    skipped = [inside for path in (*skip, settings) if path and (inside := commit.inside(path))]
+    given = [inside for path in paths if (inside := commit.path_in_repository(path)) is not None]
+    skipped = [inside for path in (*skip, settings) if path and (inside := commit.path_in_repository(path))]
     walk = Walk(commit, skip=skipped, given=given, exclude=exclude)
     is_empty, named = True, frozenset(given)
     found = chain.from_iterable(map(walk.path, given))
@@ -68,7 +68,7 @@ def read(
                 yield File(commit.named(each.path), content, found=each.path not in named, revision=commit.named(""))
     if walk.excluded is not None and is_empty and (excluded := walk.excluded.no_files_error()) is not None:
         yield excluded
-    if elsewhere := [path for path in paths if commit.inside(path) is None]:
+    if elsewhere := [path for path in paths if commit.path_in_repository(path) is None]:
         yield from inputs.read(
             elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
         )

@@ -83,12 +83,12 @@ class Reviewed(NamedTuple):
     """The environment; empty for a project without environments."""
 
     @property
-    def old(self) -> Tree | None:
+    def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
         return self.before and masked(self.before)
 
     @property
-    def new(self) -> Tree | None:
+    def masked_after(self) -> Tree | None:
         """The whole object after, without secrets."""
         return self.after and masked(self.after)
 

@@ -42,7 +42,7 @@ class Commit:
 
     def settings(self, path: str) -> File | Diagnostic | None:
         """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
-        at = self.inside(path)
+        at = self.path_in_repository(path)
         if at is not None:
             at = self._resolved_path(at) or at
         while at is not None:
@@ -63,7 +63,7 @@ class Commit:
         content = 0 if found is None else self.objects.blob(found.object)
         return None if isinstance(content, int) else File(self.named(path), content)
 
-    def inside(self, path: str) -> str | None:
+    def path_in_repository(self, path: str) -> str | None:
         """Return a path of the working tree relative to the repository root; None outside the repository.
 
         The path is resolved lexically, because links of the working tree do not apply to a commit. `resolved` follows
@@ -80,7 +80,7 @@ class Commit:
 
     def is_file(self, path: str) -> bool:
         """Whether a path of the working tree is a file in the commit."""
-        inside = self.inside(path)
+        inside = self.path_in_repository(path)
         return inside is not None and self._file(inside) is not None
 
     def _file(self, path: str) -> TreeEntry | None:

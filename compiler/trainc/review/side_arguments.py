@@ -119,7 +119,7 @@ def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec,
     commit = revisions.commit(revision)
     for path in paths:
         if path != STDIN and not os.path.lexists(path):
-            inside = commit.inside(path)
+            inside = commit.path_in_repository(path)
             if inside is None or not commit.has(inside):
                 raise ValueError(f"path {path} does not exist in {revision} or in the working tree")
     return _working_tree_side(revision, paths, commit), SideSpec(WORKING_TREE, paths or HERE, project=not paths)
@@ -127,7 +127,7 @@ def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec,
 
 def _working_tree_side(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec:
     """Return the side of working tree paths at a commit of the repository."""
-    if outside := [path for path in paths if commit.inside(path) is None]:
+    if outside := [path for path in paths if commit.path_in_repository(path) is None]:
         shown = "standard input" if outside[0] == STDIN else outside[0]
         raise ValueError(f"{shown} is not in the repository")
     return SideSpec(name, paths or HERE, commit, project=not paths)
@@ -146,7 +146,7 @@ def _revision_side(argument: str) -> SideSpec:
     if path is None:
         return SideSpec(argument, HERE, commit, project=True)
     spec = _working_tree_side(argument, (path,), commit)
-    if not commit.has(commit.inside(path) or ""):
+    if not commit.has(commit.path_in_repository(path) or ""):
         raise ValueError(f"path {argument.partition(':')[2]} does not exist in {commit.revision}")
     return spec
 
@@ -183,7 +183,7 @@ def reporting(argument: str, *, follow_links: bool = False) -> Settings:
 
 def _commit_settings(argument: str) -> Settings:
     commit, path = _split(argument)
-    inside = commit.inside(path or "")
+    inside = commit.path_in_repository(path or "")
     file = None if inside is None else commit.file(inside)
     if file is not None:
         return settings.load_file(file, commit.folder_of(file))

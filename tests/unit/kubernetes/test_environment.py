@@ -68,7 +68,7 @@ def test_references(text: str, expanded: str) -> None:
     assert expand(text, lambda name: VARS.get(name, f"$({name})")) == expanded
 
 
-def plain(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
+def plain_variables(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
@@ -79,20 +79,22 @@ def read(name: str, **source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("env", "made"),
     [
-        pytest.param(plain(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="an earlier variable"),
-        pytest.param(plain(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not a later variable"),
-        pytest.param(plain(("A", "1"), ("A", "$(A)2")), {"A": "12"}, id="its own earlier value"),
-        pytest.param(plain(("A", "$(A)")), {"A": "$(A)"}, id="not itself"),
-        pytest.param(plain(("A", "$(B)"), ("B", "1"), ("C", "$(A)")), {"A": "$(B)", "B": "1", "C": "$(B)"}, id="once"),
-        pytest.param(plain(("A", "$$(B)"), ("C", "$(A)")), {"A": "$(B)", "C": "$(B)"}, id="escaped once"),
-        pytest.param([{"name": "A"}, *plain(("B", "<$(A)>"))], {"A": "", "B": "<>"}, id="empty"),
+        pytest.param(plain_variables(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="an earlier variable"),
+        pytest.param(plain_variables(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not a later variable"),
+        pytest.param(plain_variables(("A", "1"), ("A", "$(A)2")), {"A": "12"}, id="its own earlier value"),
+        pytest.param(plain_variables(("A", "$(A)")), {"A": "$(A)"}, id="not itself"),
         pytest.param(
-            [read("I", fieldRef={"fieldPath": "metadata.labels['team']"}), *plain(("A", "$(I)!"))],
+            plain_variables(("A", "$(B)"), ("B", "1"), ("C", "$(A)")), {"A": "$(B)", "B": "1", "C": "$(B)"}, id="once"
+        ),
+        pytest.param(plain_variables(("A", "$$(B)"), ("C", "$(A)")), {"A": "$(B)", "C": "$(B)"}, id="escaped once"),
+        pytest.param([{"name": "A"}, *plain_variables(("B", "<$(A)>"))], {"A": "", "B": "<>"}, id="empty"),
+        pytest.param(
+            [read("I", fieldRef={"fieldPath": "metadata.labels['team']"}), *plain_variables(("A", "$(I)!"))],
             {"I": "vision", "A": "vision!"},
             id="a field",
         ),
         pytest.param(
-            [read("IP", fieldRef={"fieldPath": "status.podIP"}), *plain(("A", "$(IP)"), ("B", "b"))],
+            [read("IP", fieldRef={"fieldPath": "status.podIP"}), *plain_variables(("A", "$(IP)"), ("B", "b"))],
             {
                 "IP": Unknown("the node assigns the pod's address"),
                 "A": Unknown("IP is not known: the node assigns the pod's address"),
@@ -101,7 +103,7 @@ def read(name: str, **source: Any) -> dict[str, Any]:
             id="a reference to an unknown value",
         ),
         pytest.param(
-            plain(("A", "$(KUBERNETES_SERVICE_HOST)"), ("B", "$(KUBERNETES_PORTS)")),
+            plain_variables(("A", "$(KUBERNETES_SERVICE_HOST)"), ("B", "$(KUBERNETES_PORTS)")),
             {
                 "A": Unknown("KUBERNETES_SERVICE_HOST is set from a Service of the cluster"),
                 "B": "$(KUBERNETES_PORTS)",
@@ -142,7 +144,7 @@ PERHAPS = Unknown('ConfigMap "none" is not in the given documents, and may not e
     ("container", "made"),
     [
         pytest.param(
-            {"envFrom": [{"configMapRef": {"name": "rates"}}], "env": plain(("A", "$(LR)"), ("STEPS", "5"))},
+            {"envFrom": [{"configMapRef": {"name": "rates"}}], "env": plain_variables(("A", "$(LR)"), ("STEPS", "5"))},
             {"LR": "0.1", "STEPS": "5", "A": "0.1"},
             id="env comes after envFrom",
         ),
@@ -176,7 +178,7 @@ PERHAPS = Unknown('ConfigMap "none" is not in the given documents, and may not e
         pytest.param(
             {
                 "envFrom": [{"prefix": "HUB_", "secretRef": {"name": "none"}}],
-                "env": plain(("A", "$(HUB_TOKEN)"), ("B", "$(TOKEN)"), ("HUB_X", "1"), ("C", "$(HUB_X)")),
+                "env": plain_variables(("A", "$(HUB_TOKEN)"), ("B", "$(TOKEN)"), ("HUB_X", "1"), ("C", "$(HUB_X)")),
             },
             {
                 "A": Unknown(f"HUB_TOKEN may be set by envFrom: {ABSENT.reason}"),
@@ -207,7 +209,7 @@ def test_an_object_of_another_namespace_is_ignored() -> None:
 
 
 def test_a_command_sees_all_variables() -> None:
-    env = environment({"env": plain(("B", "$(A)"), ("A", "1"))}, POD, {})
+    env = environment({"env": plain_variables(("B", "$(A)"), ("A", "1"))}, POD, {})
     assert env.expanded(["$(A)", "$(B)", "$$(A)", "$(C)"]) == ["1", "$(A)", "$(A)", "$(C)"]
 
 

@@ -43,5 +43,5 @@ def with_volume(**source: Any) -> Any:
         ),
     ],
 )
-def test_references(pod: Any, found: list[Any]) -> None:
-    assert list(references(pod)) == [Reference(*one) for one in found]
+def test_references(pod: Any, expected: list[Any]) -> None:
+    assert list(references(pod)) == [Reference(*one) for one in expected]

@@ -82,35 +82,35 @@ class _Parser:
         self.end = _Token("", (len(text), len(text)))
 
     @property
-    def next(self) -> _Token:
+    def token(self) -> _Token:
         """The next token; an empty one at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else self.end
 
     def take(self) -> _Token:
         """Return the next token and pass it."""
-        token = self.next
+        token = self.token
         self.at += 1
         return token
 
     def requirements(self) -> Iterator[Requirement]:
         """Yield the requirements of the whole text."""
-        while self.next.text:
+        while self.token.text:
             yield self.requirement()
             separator = self.take()
             if not separator.text:
                 return
             if separator.text != ",":
                 raise _unexpected_token(separator, "a comma or the end", "separate the terms by commas")
-            if not self.next.text:
-                raise _unexpected_token(self.next, "a key", "remove the comma at the end")
+            if not self.token.text:
+                raise _unexpected_token(self.token, "a key", "remove the comma at the end")
 
     def requirement(self) -> Requirement:
         """Return the next requirement."""
-        absent = self.next.text == "!"
+        absent = self.token.text == "!"
         if absent:
             self.take()
         key = self.word("a key", qualified_name_errors)
-        if absent or self.next.text in ("", ","):
+        if absent or self.token.text in ("", ","):
             return Requirement(key, "!" if absent else "exists")
         operator = self.take()
         if operator.text in _SETS:
@@ -118,7 +118,7 @@ class _Parser:
         if operator.text in _EQUAL:
             return Requirement(key, "notin" if operator.text == "!=" else "in", frozenset({self.value()}))
         if operator.text in ("<", ">"):
-            limit = self.next
+            limit = self.token
             if not _INTEGER.fullmatch(limit.text):
                 raise _unexpected_token(limit, f"an integer after {operator.text}", "use a number, such as 3")
             return Requirement(key, operator.text, frozenset({self.take().text}))
@@ -129,8 +129,8 @@ class _Parser:
         opening = self.take()
         if opening.text != "(":
             raise _unexpected_token(opening, "an opening parenthesis", "put the values in parentheses: in (a,b)")
-        if self.next.text == ")":
-            raise SelectorError("the list of values is empty", "add a value", self.next.part)
+        if self.token.text == ")":
+            raise SelectorError("the list of values is empty", "add a value", self.token.part)
         while True:
             yield self.value()
             separator = self.take()
@@ -141,7 +141,7 @@ class _Parser:
 
     def value(self) -> str:
         """Return a value, which may be empty."""
-        if self.next.text in ("", ",", ")"):
+        if self.token.text in ("", ",", ")"):
             return ""
         return self.word("a value", label_value_errors)
 

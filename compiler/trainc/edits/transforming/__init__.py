@@ -99,7 +99,7 @@ class Transformation:
         return {
             "job": [self.job(document) for document in documents["job"]],
             "runtime": [self.runtime(document) for document in documents["runtime"]],
-            "other": self.others(documents["other"]),
+            "other": self.other_documents(documents["other"]),
         }
 
     def job(self, document: Document) -> Document:
@@ -122,7 +122,7 @@ class Transformation:
             after = put(after, NAMESPACE, setting.value)
         return self._edited(document, after, images)
 
-    def others(self, documents: Sequence[Document]) -> list[Document]:
+    def other_documents(self, documents: Sequence[Document]) -> list[Document]:
         """Return the documents of other kinds, with the namespace if their kind has one and they set none."""
         setting = self.environment.namespace
         if setting is None:
@@ -195,13 +195,13 @@ class Transformation:
 def _without_empty(environment: Environment) -> Environment:
     """Return an environment without the settings that an empty string turns off."""
 
-    def kept(setting: Setting | None) -> Setting | None:
+    def unless_empty(setting: Setting | None) -> Setting | None:
         return setting if setting is not None and setting.value else None
 
     return environment._replace(
-        namespace=kept(environment.namespace),
-        name_prefix=kept(environment.name_prefix),
-        name_suffix=kept(environment.name_suffix),
+        namespace=unless_empty(environment.namespace),
+        name_prefix=unless_empty(environment.name_prefix),
+        name_suffix=unless_empty(environment.name_suffix),
     )
 
 

@@ -72,7 +72,7 @@ class Correspondence:
 
     def match(self, path: Path) -> Match:
         """Return the match of the value at a path."""
-        return self._container_match(path[:-1]).below(path[-1]) if path else self._root
+        return self._container_match(path[:-1]).match_of(path[-1]) if path else self._root
 
     def _container_match(self, path: Path) -> Match:
         """Return the match of a container, which is found once."""
@@ -95,7 +95,7 @@ class Match(NamedTuple):
     there: Any
     """The corresponding value, or GONE."""
 
-    def below(self, step: str | int) -> Match:
+    def match_of(self, step: str | int) -> Match:
         """Return the match of a field or an item."""
         here, path, there = self
         inner = value_in(here, step)

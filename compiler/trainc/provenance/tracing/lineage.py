@@ -32,12 +32,12 @@ class Lineage(NamedTuple):
 
     def writes(self, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps that wrote the value at a path, the last one first, each with the value's path after it."""
-        found: Lineage | None = self.below(path)
+        found: Lineage | None = self.descendant(path)
         while found is not None:
             yield found.step, found.path
             found = found.earlier
 
-    def below(self, path: Path) -> Lineage:
+    def descendant(self, path: Path) -> Lineage:
         """Return the lineage of the value at a path."""
         found = self
         for end, step in enumerate(path):
@@ -58,5 +58,5 @@ def lineage_after(number: int, path: Path, before: Lineage, there: Any, here: An
         if same is None or (old := value_in(there, same)) is GONE:
             parts[step] = Lineage(number, whole)
         else:
-            parts[step] = lineage_after(number, whole, before.below((same,)), old, value)
+            parts[step] = lineage_after(number, whole, before.descendant((same,)), old, value)
     return Lineage(number, path, before, parts)

@@ -86,7 +86,9 @@ def _facts(reviewed: Reviewed, numbers: dict[object, int]) -> Iterator[str]:
 
 def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:
     """Yield both sides of a changed object, or the whole of an added or removed one."""
-    old, new = (writer.document(tree) if tree is not None else "" for tree in (reviewed.old, reviewed.new))
+    old, new = (
+        writer.document(tree) if tree is not None else "" for tree in (reviewed.masked_before, reviewed.masked_after)
+    )
     if not old or not new:
         lines = "\n".join(map(text, (old or new).splitlines()))
         yield f'<pre class="whole {reviewed.status}" tabindex="0" aria-label="{reviewed.status}">{lines}</pre>'

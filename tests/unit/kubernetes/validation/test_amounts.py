@@ -23,8 +23,8 @@ def faults(*resources: dict[str, Any], **pod: Any) -> list[Violation]:
     return validation.job_violations({"spec": {"template": {"spec": {"containers": containers, **pod}}}})
 
 
-def fields(found: list[Violation]) -> list[str]:
-    return sorted(violation.field.removeprefix("spec.template.spec.") for violation in found)
+def fields(violations: list[Violation]) -> list[str]:
+    return sorted(violation.field.removeprefix("spec.template.spec.") for violation in violations)
 
 
 @pytest.mark.parametrize(

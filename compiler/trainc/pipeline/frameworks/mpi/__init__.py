@@ -42,7 +42,7 @@ KEYS: Final = (
     {"key": "ssh-publickey", "path": "authorized_keys", "mode": 0o644},
 )
 CLUSTER_DOMAIN: Final = "cluster.local"
-RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved
+RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved_names
 RESERVED_AT: Final = "spec.trainer.env"
 TRAITS: Final = Traits(process_words="rejected", launcher=LAUNCHER, finds_jobs_by_name=True)
 
@@ -184,7 +184,7 @@ def needs_search_domain(plan: Plan) -> bool:
 def reserved_variables(plan: Plan) -> frozenset[str]:
     """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
     mpi = implementation(plan)
-    return RESERVED if mpi is None else mpi.reserved
+    return RESERVED if mpi is None else mpi.reserved_names
 
 
 @check("launcher-node-missing", phase="trainjob", title="runLauncherAsNode without a job launcher or node")

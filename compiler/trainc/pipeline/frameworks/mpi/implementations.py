@@ -41,7 +41,7 @@ class Implementation(NamedTuple):
     in the launcher, and on the nodes, which connect back to the launcher."""
 
     @property
-    def reserved(self) -> frozenset[str]:
+    def reserved_names(self) -> frozenset[str]:
         """The names of its variables."""
         return frozenset(str(variable["name"]) for variable in self.variables(1))
 
