@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SHARED: Final = ROOT.parent / "shared"
-WORDING: Final = {"message", "help", "file"}
+MESSAGE_FIELDS: Final = {"message", "help", "file"}
 """Ignored keys of a diagnostic."""
 BUILD_ONLY: Final = {"--argocd-replace", "--suspend"}
 """Options of golden inputs that `validate` does not have."""
@@ -161,13 +161,13 @@ def diagnostics(report: str) -> list[str]:
         entries = json.loads(report)
     except ValueError:
         return report.splitlines()
-    return sorted(json.dumps(_without_wording(entry), sort_keys=True) for entry in entries)
+    return sorted(json.dumps(_without_messages(entry), sort_keys=True) for entry in entries)
 
 
-def _without_wording(value: Any) -> Any:
+def _without_messages(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_wording(item) for key, item in value.items() if key not in WORDING}
-    return [_without_wording(item) for item in value] if isinstance(value, list) else value
+        return {key: _without_messages(item) for key, item in value.items() if key not in MESSAGE_FIELDS}
+    return [_without_messages(item) for item in value] if isinstance(value, list) else value
 
 
 def differences(old: Answer, new: Answer) -> Iterator[Difference]:

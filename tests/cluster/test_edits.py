@@ -29,7 +29,7 @@ def test_every_field(cluster: Cluster, counted: Callable[[str, int], None], tmp_
     stored = _stored(cluster, namespace)
     served = {key: stored[key] for key in ("apiVersion", "kind", "metadata", "spec")}
     found = list(edits(served, cluster.schema("jobsets.jobset.x-k8s.io")))
-    wrong = [told for edit in found if (told := _difference(cluster, stored, edit, tmp_path))]
+    wrong = [difference for edit in found if (difference := _difference(cluster, stored, edit, tmp_path))]
     assert not wrong, "\n".join(wrong)
     assert len(found) >= 300
     counted(f"edits of a {'suspended' if suspend else 'running'} JobSet", len(found))

@@ -23,10 +23,10 @@ def test_answer(case: dict[str, Any]) -> None:
     text = _text(case["input"])
     expected = case["output"]["lenient" if case["name"] in OVERRIDE_OF_A_MERGED_KEY else "strict"]
     if "error" in expected or "nondeterministic" in expected:
-        with pytest.raises(YamlError) as refusal:
+        with pytest.raises(YamlError) as error:
             parse(text)
-        assert refusal.value.message
-        assert refusal.value.line
+        assert error.value.message
+        assert error.value.line
     elif "json_text" in expected:  # too deep for Python's JSON reader
         assert _flow(parse(text)) == expected["json_text"]
     else:

@@ -60,8 +60,8 @@ def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
         check=True,
         timeout=PATIENCE,
     )
-    complaints, _, measured = done.stderr.decode().rstrip().rpartition("\n")
-    assert without_note(f"{complaints}\n").strip() == ""
+    messages, _, measured = done.stderr.decode().rstrip().rpartition("\n")
+    assert without_note(f"{messages}\n").strip() == ""
     code, megabytes = json.loads(measured)
     return Done(code, megabytes, done.stdout.decode())
 

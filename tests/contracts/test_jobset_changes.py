@@ -99,8 +99,8 @@ RECORDED = lines("jobset_update")
 @pytest.mark.parametrize("case", RECORDED)
 def test_a_recorded_change_matches_the_page(case: dict[str, Any]) -> None:
     old, new = case["old"], case["new"]
-    told = not is_of_values(case) and all(takes(field, old, new) for field in touched(old, new))
-    assert told == case["allowed"]
+    reported = not is_of_values(case) and all(takes(field, old, new) for field in touched(old, new))
+    assert reported == case["allowed"]
 
 
 SUSPENDED = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
@@ -145,8 +145,8 @@ def test_trainc_classifies_a_field_like_the_page(field: str, suspend: bool) -> N
     states = [with_field(base, field, value) for value in (None, one, other)]
     for old in states:
         for new in states:
-            told = all(takes(name, old, new) for name in touched(old, new))
-            assert (update.refused(old, new) == []) == told
+            reported = all(takes(name, old, new) for name in touched(old, new))
+            assert (update.refused(old, new) == []) == reported
 
 
 @pytest.mark.parametrize(

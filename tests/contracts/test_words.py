@@ -1,7 +1,7 @@
 """The words that the project avoids: the second table of CONTRIBUTING.md's glossary is a denylist.
 
-Reads    the table; docs; docstrings and comments of all Python files; messages, help texts and titles in compiler/ (all
-         strings with a space); comments of YAML files.
+Reads    the table; docs; docstrings, comments and names in all Python files; messages, help texts and titles in
+         compiler/ (all strings with a space); comments of YAML files.
 Reports  each use as file:line: word -> standard word. Code spans and code blocks are left out, because they hold ids,
          options and output.
 """
@@ -23,7 +23,7 @@ TABLE: Final = "### Words to avoid"
 INFLECTIONS: Final = "(?:s|es|d|ed|ing)?"
 
 ALLOWED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "counterpart": ((r"no-counterpart", "a diagnostic id"),),
+    "counterpart": ((r"no[- ]counterpart", "a diagnostic id, and its check"),),
     "in all": ((r"in all [a-z`]", '"in all" before a noun is plain English; only the adverb is banned'),),
     "room": ((r"(makes?|has|have|is) room|room for", "capacity, in plain English"),),
     "sheet": ((r"style ?sheets?", "CSS"),),
@@ -95,8 +95,17 @@ def pages() -> Iterator[Passage]:
             yield Passage(path, 1, without_code(text))
 
 
+def words_of(name: str) -> str:
+    """Return the words of an identifier.
+
+    >>> words_of("_read_LinkOutError")
+    'read Link Out Error'
+    """
+    return " ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name))
+
+
 def python(folder: str, *, strings: bool) -> Iterator[Passage]:
-    """Yield docstrings and comments of the Python files below a folder; with `strings`, also strings with a space."""
+    """Yield the docstrings, comments and names of the Python files below a folder; with `strings`, also messages."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         text = path.read_text()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -108,6 +117,10 @@ def python(folder: str, *, strings: bool) -> Iterator[Passage]:
             match node:
                 case ast.Constant(value=str(value)) if id(node) in docstrings or (strings and " " in value):
                     yield Passage(path, node.lineno, without_code(value))
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                    yield Passage(path, node.lineno, words_of(name))
+                case ast.Name(id=name, ctx=ast.Store()):
+                    yield Passage(path, node.lineno, words_of(name))
 
 
 def yaml_comments() -> Iterator[Passage]:
@@ -170,7 +183,7 @@ def test_a_word_is_found_in_its_line(text: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         pytest.param("What a stage reads is in its docstring.", 1, id="a clause"),
         pytest.param("A list.\n\n- What is missing is skipped.", 1, id="in an item"),

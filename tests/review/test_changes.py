@@ -117,7 +117,7 @@ def test_undoing_a_change_removes_only_that_change(pair: tuple[dict[str, Any], d
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "found"),
+    ("old", "new", "expected"),
     [
         pytest.param({"a": 1}, {"a": 1}, [], id="nothing"),
         pytest.param({"a": 1}, {"a": True}, ["changed a"], id="a number is not a boolean"),

@@ -86,7 +86,7 @@ def review(*arguments: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("arguments", "expected"),
     [
         pytest.param(["main..branch"], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="two"),
         pytest.param(["main...branch"], {"finetune": "changed", "more": "added"}, id="from the merge base"),

@@ -37,7 +37,7 @@ def test_a_smaller_set_is_the_start_of_a_larger_one() -> None:
     assert inputs.jobs(100, NAMES[:1])[:10] == inputs.jobs(10, NAMES[:1])
 
 
-def test_the_inputs_compile_and_nothing_is_to_be_said_of_them(tmp_path: Path) -> None:
+def test_the_inputs_compile_without_diagnostics(tmp_path: Path) -> None:
     runtimes = inputs.folder_of_runtimes(tmp_path / "runtimes", NAMES)
     jobs = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(60, [inputs.BUILT_IN, *NAMES]))
     result = compile([str(jobs), str(runtimes)])

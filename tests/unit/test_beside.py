@@ -27,7 +27,7 @@ def ids(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         pytest.param("  suspend: x\n  trainer:\n" + WRONG_ENV, ["invalid-name", "wrong-type"], id="another field"),
         pytest.param("  trainer:\n    numNodes: x\n" + WRONG_ENV, ["invalid-name", "wrong-type"], id="a field beside"),
@@ -44,7 +44,7 @@ def test_an_independent_error_is_reported(text: str, expected: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         pytest.param(PATCH % (MOUNT % ", volumes: [{name: data, emptyDir: 4}]"), ["wrong-type"], id="one volume"),
         pytest.param(PATCH % (MOUNT % ", volumes: 4"), ["wrong-type"], id="rejected volumes"),

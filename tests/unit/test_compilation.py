@@ -55,7 +55,7 @@ def image(compilation: trainc.Compilation) -> str:
     return str(pod["containers"][0]["image"])
 
 
-def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_in_stock() -> None:
+def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_built_in() -> None:
     given, first, second = job(), runtime("first:1"), runtime("second:1")
     write("job.yaml", given)
     write("one/r.yaml", first)
@@ -70,7 +70,7 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_in_
 
 
 @pytest.mark.parametrize(
-    ("of_job", "of_runtime", "found"),
+    ("of_job", "of_runtime", "expected"),
     [
         pytest.param("name: a, namespace: ns", "ns", "i:1", id="the same namespace"),
         pytest.param("name: a, namespace: ns", "", "i:1", id="a runtime without one"),
@@ -155,7 +155,7 @@ def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:
         pytest.param("text\n", "not-an-object", id="a string"),
     ],
 )
-def test_what_is_meant_for_us_and_cannot_be_told(text: str, id: str) -> None:
+def test_a_document_with_a_misspelt_kind(text: str, id: str) -> None:
     write("x.yaml", text)
     assert [d.id for d in trainc.compile(["x.yaml"]).diagnostics] == [id]
 

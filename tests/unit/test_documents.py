@@ -328,9 +328,9 @@ def test_encoding(data: bytes, value: Any) -> None:
 
 @pytest.mark.parametrize(("text", "place", "message", "help"), REFUSED)
 def test_refused(text: str, place: tuple[int, int], message: str, help: str) -> None:
-    with pytest.raises(YamlError) as refusal:
+    with pytest.raises(YamlError) as raised:
         parse(text)
-    error = refusal.value
+    error = raised.value
     assert (error.line, error.column) == place
     assert error.message.startswith(message)
     assert help in error.help
@@ -338,9 +338,9 @@ def test_refused(text: str, place: tuple[int, int], message: str, help: str) -> 
 
 @pytest.mark.parametrize(("data", "place", "message"), REFUSED_BYTES)
 def test_refused_bytes(data: bytes, place: tuple[int, int], message: str) -> None:
-    with pytest.raises(YamlError) as refusal:
+    with pytest.raises(YamlError) as error:
         parse(data)
-    assert (refusal.value.line, refusal.value.column, refusal.value.message) == (*place, message)
+    assert (error.value.line, error.value.column, error.value.message) == (*place, message)
 
 
 def test_aliases_share_their_value() -> None:

@@ -99,7 +99,7 @@ TREE = {
 
 
 @pytest.mark.parametrize(
-    ("field", "found"),
+    ("field", "expected"),
     [
         ("metadata.name", ["metadata.name"]),
         (".metadata.name", ["metadata.name"]),

@@ -75,7 +75,7 @@ def test_a_file_that_is_there_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "complaint"),
+    ("folder", "message"),
     [
         pytest.param("file", "file is not a folder", id="a file"),
         pytest.param("file/below", "file/below/README.md cannot be written: Not a directory", id="below a file"),
@@ -84,13 +84,13 @@ def test_a_file_that_is_there_is_kept() -> None:
         pytest.param("x" * 300, "cannot be written: File name too long", id="a name that is too long"),
     ],
 )
-def test_a_folder_that_cannot_be_written_to(folder: str, complaint: str) -> None:
+def test_a_folder_that_cannot_be_written_to(folder: str, message: str) -> None:
     Path("file").write_text("")
     if folder == "nowhere":
         os.symlink("gone", "nowhere")
     done = run("init", folder)
     assert (done.code, done.out) == (1, "")
-    assert complaint in done.err
+    assert message in done.err
 
 
 def test_a_file_in_the_way_of_a_folder() -> None:

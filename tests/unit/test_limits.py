@@ -44,7 +44,7 @@ TOO_LONG = [("argument-too-long", "job", f"{CONTAINER}.env[0].value", 10)]
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         pytest.param("a" * (MAX_BYTES - len("V0=")), [], id="fits"),
         pytest.param("a" * (MAX_BYTES - len("V0=") + 1), TOO_LONG, id="does not"),
@@ -56,7 +56,7 @@ def test_a_variable(tmp_path: Path, value: str, expected: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "found"),
+    ("size", "expected"),
     [
         pytest.param(MAX_BYTES, [], id="fits"),
         pytest.param(MAX_BYTES + 1, [("argument-too-long", "job", f"{CONTAINER}.args[1]", 8)], id="does not"),
@@ -74,7 +74,7 @@ def test_an_alias_counts_as_its_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "found"),
+    ("nodes", "expected"),
     [
         pytest.param(20_000, [], id="fits"),
         pytest.param(40_000, [("config-map-too-large", "build", "", 7)], id="does not"),

@@ -466,7 +466,7 @@ def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     assert warnings(tmp_path, *documents, options=disabled) == []
 
 
-def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_job_of_init_has_no_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run("init")
     assert "warning" not in run("validate").out

@@ -135,7 +135,7 @@ def test_slots(tmp_path: Path, trainer: Any, mpi: Any, slots: int) -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param("launcher", id="launcher"), pytest.param("node", id="node")])
-def test_the_keys_are_the_secrets_and_stand_where_ssh_looks(tmp_path: Path, name: str) -> None:
+def test_the_keys_are_the_secrets_and_are_where_ssh_looks(tmp_path: Path, name: str) -> None:
     pod = pods(compiled(tmp_path, mpi={"sshAuthMountPath": "/home/mpiuser/.ssh"}))[name]
     assert pod["volumes"][0] == {
         "name": "mpi-ssh-auth",

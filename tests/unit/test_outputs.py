@@ -135,16 +135,16 @@ def test_a_disk_that_is_full_leaves_whole_files_alone(monkeypatch: pytest.Monkey
     build()
     before = {path: Path("out", path).read_bytes() for path in tree()}
     write("jobs/a.yaml", JOB.format(name="a", namespace="team") + "  suspend: true\n")
-    real, room = os.write, [200]
+    real, space = os.write, [200]
 
     def until_full(opened: int, data: bytes) -> int:
-        if not room:
+        if not space:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(opened, data[: room.pop()])
+        return real(opened, data[: space.pop()])
 
     monkeypatch.setattr(os, "write", until_full)
     done = run("build", "jobs", "-o", "out")
-    assert (done.code, room) == (1, [])
+    assert (done.code, space) == (1, [])
     assert "out/team/a.yaml: error[output-unwritable]: cannot be written: No space left on device" in done.err
     assert {path: Path("out", path).read_bytes() for path in tree()} == before
 
@@ -205,7 +205,7 @@ def test_a_broken_listing_removes_nothing(listing: str) -> None:
     assert "team/a.yaml" in tree()
 
 
-def test_a_file_of_somebody_else_is_never_replaced() -> None:
+def test_a_file_of_another_tool_is_never_replaced() -> None:
     write("out/b.yaml", "by hand\n")
     done = run("build", "jobs", "-o", "out")
     assert done.code == 1
@@ -298,7 +298,7 @@ def test_what_a_killed_build_was_writing_is_removed() -> None:
     assert tree() == {"team/a.yaml", "b.yaml", LISTING}
 
 
-def test_a_hidden_file_of_somebody_else_is_kept() -> None:
+def test_a_hidden_file_of_another_tool_is_kept() -> None:
     write(f"out/.a.yaml.1{PART}", "by hand\n")
     write("out/.a.yaml.1.part", MARK)
     assert build() == 0

@@ -93,9 +93,9 @@ def test_is_refused(text: str) -> None:
     ],
 )
 def test_error_messages(text: str, message: str) -> None:
-    with pytest.raises(QuantityError) as refusal:
+    with pytest.raises(QuantityError) as error:
         canonical(text)
-    assert str(refusal.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -158,13 +158,13 @@ def test_a_file_that_the_system_refuses_in_the_end_is_2() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is refused to root")
-def test_a_folder_where_nobody_may_write() -> None:
+def test_a_read_only_folder() -> None:
     os.mkdir("locked", 0o500)
     done = run("validate", "job.yaml", "--report", "json=locked/a")
     assert (done.code, done.out) == (2, "")
 
 
-def test_no_report_is_loaded_that_nobody_wants() -> None:
+def test_only_the_wanted_report_is_loaded() -> None:
     run("runtimes", "export", "-o", "runtimes")
     program = (
         "import sys\n"

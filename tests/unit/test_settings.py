@@ -36,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "path", "found"),
+    ("file", "path", "expected"),
     [
         pytest.param("trainc.yaml", "jobs", True, id="at the root"),
         pytest.param("jobs/trainc.yaml", "jobs", True, id="in the folder"),

@@ -413,7 +413,7 @@ def test_unimplemented_schemas_raise(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "refusal"),
+    ("text", "error"),
     [
         ("2026-01-31T23:59:59Z", None),
         ("2026-01-31T23:59:59,25Z", None),
@@ -431,5 +431,5 @@ def test_unimplemented_schemas_raise(schema: dict[str, Any]) -> None:
         ("2026-01-31t23:59:59z", "read"),
     ],
 )
-def test_times(text: str, refusal: str | None) -> None:
-    assert string_formats.date_time(text) == refusal
+def test_times(text: str, error: str | None) -> None:
+    assert string_formats.date_time(text) == error

@@ -89,7 +89,7 @@ def places(*args: str) -> list[str]:
         pytest.param(["trainc.yaml", "playbook.yaml"], [*ALL, "1"], id="the settings"),
     ],
 )
-def test_what_is_said(files: list[str], expected: list[str]) -> None:
+def test_diagnostics(files: list[str], expected: list[str]) -> None:
     assert places("--among", ".", *files) == expected
 
 

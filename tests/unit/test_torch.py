@@ -120,6 +120,6 @@ def test_without_a_trainer_job_there_are_no_variables(tmp_path: Path) -> None:
     assert variables(tmp_path, {}, job("node", {"name": "node"}, trainer=False)) == {}
 
 
-def test_the_variables_of_the_job_stand_before_those_of_torch(tmp_path: Path) -> None:
+def test_the_variables_of_the_job_precede_those_of_torch(tmp_path: Path) -> None:
     found = variables(tmp_path, {"env": [{"name": "LATER", "value": "$(PET_NNODES)"}]})
     assert list(found)[:2] == ["LATER", "PET_NNODES"]

@@ -276,7 +276,7 @@ def test_an_item_that_moves_keeps_its_writes() -> None:
     ]
 
 
-def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:
+def test_names_that_differ_in_a_digit_are_distinguished(tmp_path: Path) -> None:
     """A change of a digit in each name would turn V0 into V1."""
     variables = "".join(f"    - {{name: V{i}, value: a}}\n" for i in range(4))
     (tmp_path / "job.yaml").write_text(
@@ -376,7 +376,7 @@ def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "index", "others", "found"),
+    ("items", "index", "others", "expected"),
     [
         pytest.param([{"name": "a"}], 0, [{"name": "b"}, {"name": "a"}], 1, id="by name"),
         pytest.param(

@@ -234,14 +234,14 @@ class _Walk:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
         called, folder = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
-        room = LONGEST - len(os.fsencode(called))
+        space = LONGEST - len(os.fsencode(called))
         for name, is_file, is_folder in found:
             below = called + name
             if name == LISTING:
                 self._listed(at, real)
             elif (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
                 continue
-            elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
+            elif space < _LONGEST_NAME and len(os.fsencode(name)) > space:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
             # A regular file is in the root because its folder is; `_path` reports any problem with it.
             elif (

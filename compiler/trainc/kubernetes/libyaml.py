@@ -39,7 +39,7 @@ def load_alone() -> bool:
     package.__path__ = list(spec.submodule_search_locations)
     sys.modules["yaml"] = package
     try:
-        _stand_ins(package)
+        _placeholder_modules(package)
         for module in (*PLAIN, "_yaml"):
             import_module(f"yaml.{module}")
     except Exception:  # a future PyYAML may raise anything here
@@ -49,7 +49,7 @@ def load_alone() -> bool:
     return True
 
 
-def _stand_ins(package: ModuleType) -> None:
+def _placeholder_modules(package: ModuleType) -> None:
     """Add modules to the package that contain only the error classes."""
     from yaml.error import MarkedYAMLError, YAMLError
 
@@ -66,7 +66,7 @@ def _stand_ins(package: ModuleType) -> None:
     classes: dict[str, type[Exception]] = {"reader": ReaderError}
     classes |= {module: type(error, (MarkedYAMLError,), {}) for module, error in ERRORS.items()}
     for module, error in classes.items():
-        stand_in = ModuleType(f"yaml.{module}")
-        setattr(stand_in, error.__name__, error)
-        sys.modules[stand_in.__name__] = stand_in
-        setattr(package, module, stand_in)
+        placeholder = ModuleType(f"yaml.{module}")
+        setattr(placeholder, error.__name__, error)
+        sys.modules[placeholder.__name__] = placeholder
+        setattr(package, module, placeholder)

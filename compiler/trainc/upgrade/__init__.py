@@ -126,7 +126,7 @@ def upgrade(
     for document in (*read.documents["job"], *read.documents["runtime"]):
         if document.inside is not None:
             why = "it is a part of a string, in a ConfigMap"
-            in_strings += [_refusal(document, why) for _ in _runtime(document)]
+            in_strings += [_not_upgradable(document, why) for _ in _runtime(document)]
         elif document.value["kind"] != TRAINJOB.kind:
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
@@ -140,10 +140,12 @@ def upgrade(
             # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = rewritten(todo)
-    found += (*in_strings, *(_refusal(document, why) for document, why in refused))
+    found += (*in_strings, *(_not_upgradable(document, why) for document, why in refused))
     found += _unproved_jobs(read, new, before, options)
     found += (
-        _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
+        _not_upgradable(document, NO_EQUIVALENT)
+        for document in conformed
+        if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     by_file: dict[str, list[UpgradedJob]] = {}
@@ -259,9 +261,9 @@ def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Opti
         if runtime.dialect == "v1.9" and text_place(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            yield _refusal(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
+            yield _not_upgradable(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
             if text_place(runtime.document) in new:
-                yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
+                yield _not_upgradable(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
 
 
 def _by_object(diagnostics: Iterable[Diagnostic]) -> dict[tuple[str, str], list[Diagnostic]]:
@@ -298,7 +300,7 @@ def _renewed(document: Document, new: Texts) -> Document:
     return document._replace(text=found.text, value=get(found.tree, document.within))
 
 
-def _refusal(document: Document, why: str) -> Diagnostic:
+def _not_upgradable(document: Document, why: str) -> Diagnostic:
     words = get(document.value, NUMBER) in WORDS
     return Diagnostic.declared(
         NOT_UPGRADABLE,

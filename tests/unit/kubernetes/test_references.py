@@ -20,7 +20,7 @@ def with_volume(**source: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("pod", "found"),
+    ("pod", "expected"),
     [
         ({}, []),
         ({"imagePullSecrets": [{"name": "a"}, {}]}, [(SECRET, "a", False)]),

@@ -100,15 +100,15 @@ def _parts(review: Review) -> Iterator[Section]:
     yield from (Section("warnings", text) for text in _warnings(review))
 
 
-def _fit(parts: Iterable[Section], room: int) -> tuple[list[str], str]:
+def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
     """Return the parts that fit, and the names of the others; a short part may follow an omitted long one."""
     kept: list[str] = []
     omitted: dict[str, int] = {}
     for part in parts:
         size = len(part.text.encode()) + 2
-        if size <= room:
+        if size <= space:
             kept.append(part.text)
-            room -= size
+            space -= size
         else:
             omitted[part.name] = omitted.get(part.name, 0) + 1
     names = [f"{name} of {plural(count, 'cause')}" if name == DETAILS else name for name, count in omitted.items()]

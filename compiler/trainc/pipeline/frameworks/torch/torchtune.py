@@ -244,7 +244,7 @@ REFUSED: Final[tuple[Check[[Plan]], ...]] = (
 @check("torchtune-config", phase="lint", severity="warning", title="Unknown torchtune configuration")
 def no_config(plan: Plan) -> Iterator[Finding]:
     """The webhook accepts some combinations for which torchtune has no configuration: the pods fail."""
-    if any(True for refusal in REFUSED for _ in refusal.find(plan)):
+    if any(True for rejected in REFUSED for _ in rejected.find(plan)):
         return
     of_runtime = max(1, (plan.runtime.policy or {}).get("numNodes", 1))
     nodes = plan.job.trainer.get("numNodes", of_runtime)
