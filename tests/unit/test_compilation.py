@@ -108,6 +108,7 @@ def test_jobs_are_sorted_by_namespace_and_name() -> None:
 
 def test_two_of_one_name_are_an_error_at_the_second() -> None:
     write("a.yaml", job(), job("name: a, namespace: other"), runtime(), runtime())
+    write("trainc.yaml", "lint: {strict: false}\n")
     write("b.yaml", job())
     found = trainc.compile(["a.yaml", "b.yaml"]).diagnostics
     places = [(d.id, d.place, related.place) for d in in_order(found) for related in d.related]

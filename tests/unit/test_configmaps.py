@@ -204,12 +204,13 @@ installer.yaml:36:5: error[yaml]: the key "a" is already set on line 35
 installer.yaml:35:17: error[unknown-version]""",
     ),
     "a second one": (
-        literal(ONE) + "---\n" + ONE,
+        literal(ONE) + "---\n" + ONE.replace("train:1", "train:2") + "---\n" + JOB,
         """\
-installer.yaml:38:9: error[duplicate-runtime]: two ClusterTrainingRuntimes are named "one"
-  38 |   name: one
-     |         ^^^
-  installer.yaml:9:13: the first one
+installer.yaml:68:22: error[duplicate-runtime]: 2 ClusterTrainingRuntimes with different specs are named "one", and \
+none is nearer to the TrainJob: installer.yaml:9:13 and installer.yaml:38:9
+  68 |   runtimeRef: {name: one}
+     |                      ^^^
+  installer.yaml:9:13: one of the runtimes
    9 |       name: one
      |             ---
 """,

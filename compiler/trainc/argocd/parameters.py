@@ -79,6 +79,7 @@ OPTION_NAMES: Final = OptionNames(
     suspend="the parameter suspend",
     field_validation="the parameter field-validation: warn",
     strict="the parameter strict",
+    exclude="leave one out with `exclude` in trainc.yaml",
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 

@@ -164,7 +164,7 @@ def find_runtimes(build: Build) -> Build:
 def check_given_runtimes(build: Build) -> Build:
     """Check the runtimes of the given paths, whether a TrainJob uses them or not."""
     diagnostics: list[Diagnostic] = []
-    for entry in build.library.levels[0].entries.values():
+    for entry in build.library.levels[0].all_entries():
         of_entry = entry.conform()[1]
         diagnostics += of_entry
         if not build.meter.charge("errors and warnings", len(of_entry)):
@@ -216,7 +216,7 @@ def collect_objects(build: Build) -> Build:
 
 def check_used_runtimes(build: Build) -> Build:
     """Report the faults of the searched and built-in runtimes that a TrainJob uses."""
-    entries = (entry for level in build.library.levels[1:] for entry in level.entries.values() if entry.requested)
+    entries = (entry for level in build.library.levels[1:] for entry in level.all_entries() if entry.requested)
     return build.with_diagnostics(diagnostic for entry in entries for diagnostic in entry.conform()[1])
 
 

@@ -77,21 +77,27 @@ def selected(
 ) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
-    With `check_only`, the TrainJobs of different kustomizations may have the same name. `only` is a name in the source
-    files, without the prefix and suffix of the settings.
+    With `check_only`, the TrainJobs of different kustomizations may have the same name, and those of different files
+    outside of a project, with a warning. `only` is a name in the source files, without the prefix and suffix of the
+    settings.
     """
-    only = options.only
+    only, several = options.only, options.check_only and not options.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
+    files: dict[tuple[str, str], set[str]] = {}
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
-            in_overlay = apart(document, first[key].document)
-            diagnostics.append(in_overlay or _duplicate(job, first[key]))
-            if in_overlay and options.check_only:
+            found = apart(document, first[key].document) or _duplicate(job, first[key], options.option_names.exclude)
+            known = files.setdefault(key, {first[key].document.file})
+            if several and found.id == DUPLICATE_TRAINJOB.id and document.file not in known:
+                found = found._replace(severity="warning")
+            known.add(document.file)
+            if options.check_only and found.severity != "error":
                 more.append((key, job))
+            diagnostics.append(found)
         else:
             first[key] = job
     ordered = sorted([*first.items(), *more], key=itemgetter(0))
@@ -105,12 +111,16 @@ def _source_name(job: TrainJob) -> str:
     return str(get(job.document.unedited, ("metadata", "name"), ""))
 
 
-def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
+def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
+    """Return the error for a second TrainJob of one name; files can be left out or be those of an environment."""
     within = f' in namespace "{job.namespace}"' if job.namespace else ""
+    help = "rename or remove one of them"
+    if job.document.file != first.document.file:
+        help = f"rename one of them, {exclude}, or use environments in trainc.yaml"
     found = Diagnostic.declared(
         DUPLICATE_TRAINJOB,
         f'two TrainJobs{within} are named "{job.name}"',
-        "rename or remove one of them",
+        help,
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),

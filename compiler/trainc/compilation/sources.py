@@ -87,11 +87,12 @@ def library(
     conform = partial(
         conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
     )
+    unique = options.settings.in_project
     levels: list[Level] = []
     found: list[Diagnostic] = []
     skipped: list[str] = []
     if given is not None:
-        level, duplicate_runtimes = Level.build("the given paths", given, conform, apart)
+        level, duplicate_runtimes = Level.build("the given paths", given, conform, apart, unique=unique)
         found += duplicate_runtimes
         levels.append(level)
     plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude))
@@ -104,7 +105,7 @@ def library(
     for name, more in searched:
         runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
         level, duplicate_runtimes = Level.build(
-            name, runtimes, conform, overlay_conflict_in(more.kustomizations, options)
+            name, runtimes, conform, overlay_conflict_in(more.kustomizations, options), unique=unique
         )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)

@@ -24,9 +24,9 @@ from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
-    from trainc.diagnostics import Document
+    from trainc.diagnostics import Document, Identity
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
@@ -68,7 +68,12 @@ def compile_subset(
     lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     of_run = [*settings.diagnostics, read.meter.over]
-    kept = [d for d in result.diagnostics if d.stage != "read" or d in of_run or _concerns(d, given)]
+    namesakes = {each.identity for each in read.documents["job"] if not (everything or given(each.file))}
+    kept = [
+        d
+        for d in result.diagnostics
+        if d in of_run or _concerns(d, given) or not (d.stage == "read" or _is_at(d, namesakes))
+    ]
     result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).with_diagnostics(kept)
     if everything:
         return result
@@ -121,6 +126,11 @@ def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
     return any(
         given(place.document.file if isinstance(place, Place) else place.file) for place in places if place is not None
     )
+
+
+def _is_at(diagnostic: Diagnostic, documents: Set[Identity]) -> bool:
+    """Whether its place is in one of the documents."""
+    return isinstance(diagnostic.place, Place) and diagnostic.place.document.identity in documents
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:

@@ -43,6 +43,7 @@ OPTION_NAMES: Final = OptionNames(
     suspend="suspend in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
     strict="strict in the functionConfig",
+    exclude="leave one out with `exclude` in trainc.yaml",
 )
 """The functionConfig fields that messages name instead of options."""
 

@@ -99,9 +99,9 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
         yield Violation.at(
             ("metadata", "namespace"),
             INVALID_NAMESPACE,
-            f'namespace is "{namespace}", but this kind is cluster-scoped',
+            f'namespace is "{namespace}", but this kind is cluster-scoped; it is dropped',
             "remove the namespace",
-        )
+        )._replace(severity="warning")
     elif namespace and names.dns1123_label_errors(namespace):
         yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule=INVALID_NAMESPACE.id)
 

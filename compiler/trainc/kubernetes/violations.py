@@ -15,6 +15,7 @@ from trainc.base.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainc.base.declarations import Severity
     from trainc.kubernetes.trees import Path
 
 ANNOTATIONS_TOO_BIG: Final = Declaration(
@@ -78,6 +79,8 @@ class Violation(NamedTuple):
     """Other values that this one conflicts with: a label and a path for each."""
     part: tuple[int, int] | None = None
     """The first and the end index of the characters at fault in a string value; None for the whole value."""
+    severity: Severity = "error"
+    """`warning` if the server accepts the object without the value."""
 
     @classmethod
     def at(

@@ -37,6 +37,10 @@ class LibraryEntry:
     def __init__(self, document: Document, level: str, conform: Conform) -> None:
         self.document = document
         self.level = level
+        self.namesakes: list[LibraryEntry] = []
+        """The later runtimes of its level with the same kind, namespace and name."""
+        self.conflict: OverlayConflict | None = None
+        """With namesakes, the function that returns the diagnostic for those of two kustomizations, or None."""
         self._conform = conform
         self._conformed: Conformed | None = None
 
@@ -73,22 +77,37 @@ class Level:
         """Return the keys of all runtimes of this level."""
         return self.entries
 
+    def all_entries(self) -> Iterator[LibraryEntry]:
+        """Yield the runtimes of this level, also those of one name."""
+        for entry in self.entries.values():
+            yield entry
+            yield from entry.namesakes
+
     @classmethod
     def build(
-        cls, name: str, documents: Iterable[Document], conform: Conform, apart: OverlayConflict | None = None
+        cls,
+        name: str,
+        documents: Iterable[Document],
+        conform: Conform,
+        apart: OverlayConflict | None = None,
+        *,
+        unique: bool = True,
     ) -> tuple[Level, list[Diagnostic]]:
-        """Return a level of these runtimes, and a diagnostic for each duplicate name; the first runtime is kept.
+        """Return a level of these runtimes, and if names must be unique, a diagnostic for each duplicate one.
 
         `apart` returns the diagnostic for a name that two kustomizations use, or None.
         """
         level, found = cls(name, conform), []
         for document in documents:
-            key = key_of(document)
-            if key in level.entries:
-                first = level.entries[key].document
-                found.append((apart and apart(document, first)) or _duplicate(document, first))
+            entry = LibraryEntry(document, name, conform)
+            first = level.entries.setdefault(key_of(document), entry)
+            if first is entry:
+                continue
+            if unique:
+                found.append((apart and apart(document, first.document)) or _duplicate(document, first.document))
             else:
-                level.entries[key] = LibraryEntry(document, name, conform)
+                first.namesakes.append(entry)
+                first.conflict = apart
         return level, found
 
 
@@ -133,6 +152,8 @@ class OptionNames(NamedTuple):
     strict: str = "--strict"
     environment: str = ""
     """The option of a command line that selects the run's environment; empty without one."""
+    exclude: str = "leave one out with --exclude"
+    """How to leave out a file."""
 
 
 FLAGS: Final = OptionNames()
@@ -186,7 +207,7 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
     id = ObjectId.from_manifest(document.value)
     found = Diagnostic.declared(
         DUPLICATE_RUNTIME,
-        f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{key[1]}"' if (key := key_of(document))[1] else ""),
         "remove or rename one of them",
         object=id,
         field="metadata.name",

@@ -90,6 +90,11 @@ class Settings(NamedTuple):
     """The patterns of files and folders that are not read."""
 
     @property
+    def in_project(self) -> bool:
+        """Whether the run is one of a project, in which names must be unique."""
+        return self.document is not None or self.environment is not None
+
+    @property
     def folder(self) -> str:
         """The project's folder: that of the file, as messages show it; the current folder without a file."""
         if self.base is None:

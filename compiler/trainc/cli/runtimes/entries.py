@@ -46,7 +46,8 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     found, diagnostics = library(run._replace(runtimes=(*settings.inputs(paths), *runtimes)), meter=meter)
     meter.check()
     printing.report_skipped(found.skipped, verbose=run.verbose)
-    entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
+    firsts = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
+    entries = (entry for first in firsts for entry in (first, *first.namesakes))
     return RuntimeEntries(
         _without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None
     )

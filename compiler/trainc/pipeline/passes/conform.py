@@ -201,6 +201,8 @@ def conform_runtime(
     if failed(found):
         return None, (*found, *unknown_found)
     found += unknown_found
+    if subject.namespace and subject.kind in CLUSTER_SCOPED:
+        value = drop_field(value, ("metadata", "namespace"))
     template = get(value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(document, value, as_go_type(template), level)
     for check in runtime_checks.CHECKS:
@@ -244,9 +246,9 @@ def unknown_fields(
 
 
 def diagnose(
-    document: Document, violations: Iterable[Violation], *, severity: Severity = "error"
+    document: Document, violations: Iterable[Violation], *, severity: Severity | None = None
 ) -> Iterator[Diagnostic]:
-    """Yield the violations of an object as diagnostics at its fields."""
+    """Yield the violations of an object as diagnostics at its fields, with a severity or their own ones."""
     for violation in violations:
         from trainc.pipeline.checks.dialect import newer_form
         from trainc.source.quoting import as_written
@@ -254,7 +256,7 @@ def diagnose(
         place = Place(document=document, path=violation.path, key=violation.key)
         yield Diagnostic(
             id=violation.rule,
-            severity=severity,
+            severity=severity or violation.severity,
             stage=violation.stage,
             message=violation.message,
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))

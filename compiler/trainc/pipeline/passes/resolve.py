@@ -1,8 +1,8 @@
 """Resolve: find the runtime that runtimeRef names.
 
 Reads    spec.runtimeRef; the library of runtimes.
-Returns  the plan with its runtime; or a diagnostic with the searched levels and the nearest names, or for a built-in
-         runtime that the settings forbid.
+Returns  the plan with its runtime; or a diagnostic with the searched levels and the nearest names, for several runtimes
+         of that name, or for a built-in runtime that the settings forbid.
 Source   kubeflow/trainer v2.3.0, the TrainJob webhook. A runtime with errors stops its jobs without a diagnostic: its
          errors are reported once, at the runtime.
 """
@@ -15,7 +15,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_RUNTIME, GROUP, RUNTIME
 from trainc.diagnostics import Diagnostic, Finding, Related
 from trainc.pipeline.checks import check
-from trainc.pipeline.library import BUILT_IN
+from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ BUILT_IN_RUNTIME: Final = Declaration(
 """A note about a run, or an error if the settings forbid built-in runtimes."""
 
 KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
-PER_RUNTIME: Final = frozenset({"runtime-not-found", BUILT_IN_RUNTIME.id})
+PER_RUNTIME: Final = frozenset({"runtime-not-found", "kustomize-overlays", BUILT_IN_RUNTIME.id, DUPLICATE_RUNTIME.id})
 """The errors that all TrainJobs with one runtimeRef share."""
 LISTED: Final = 8
 """The number of known names in a help."""
@@ -51,6 +51,13 @@ def resolve(plan: Plan) -> Plan:
         return plan.report(missing_runtime(plan.job.id, plan))._replace(stopped=True)
     if entry.level == BUILT_IN and plan.library.forbidden is not None:
         return plan.report([_forbidden(plan, plan.library.forbidden)])._replace(stopped=True)
+    if entry.namesakes:
+        from trainc.pipeline.namesakes import choose
+
+        entry, undecided = choose(entry, plan)
+        plan = plan.report(undecided)
+        if entry is None:
+            return plan._replace(stopped=True)
     runtime, _ = entry.conform()
     return plan._replace(stopped=True) if runtime is None else plan._replace(runtime=runtime)
 
