@@ -40,7 +40,7 @@ def cluster_queue(name: str = "cq", nominal: Any = 8, *, flavor: str = "a", **fi
     return kueue("ClusterQueue", name, **spec)
 
 
-def local_queue(name: str = "q", target: str = "cq", namespace: str = "team", **spec: Any) -> Tree:
+def local_queue(name: str = "q", target: Any = "cq", namespace: str = "team", **spec: Any) -> Tree:
     return kueue("LocalQueue", name, namespace=namespace, clusterQueue=target, **spec)
 
 
@@ -218,13 +218,20 @@ def test_requests_of_zero_nodes_fit_everywhere() -> None:
 @pytest.mark.parametrize(
     ("documents", "wanted"),
     [
-        pytest.param((*SET, cluster_queue()), ["duplicate-queue"], id="two ClusterQueues"),
-        pytest.param((*SET, local_queue()), ["duplicate-queue"], id="two LocalQueues"),
+        pytest.param((*SET, cluster_queue(nominal=9)), ["duplicate-queue"], id="two ClusterQueues"),
+        pytest.param((*SET, local_queue(target="cx")), ["duplicate-queue"], id="two LocalQueues"),
         pytest.param((*SET, local_queue(namespace="other")), [], id="LocalQueues of two namespaces"),
-        pytest.param((*SET, kueue("Cohort", "x", parentName="x")), ["cohort-cycle"], id="a cohort in itself"),
         pytest.param(
-            (*SET, *(kueue("Cohort", one, parentName=other) for one, other in ("xy", "yz", "zx"))),
-            ["cohort-cycle"],
+            (FLAVOR, cluster_queue(cohortName="x"), local_queue(), kueue("Cohort", "x", parentName="x")),
+            ["cohort-cycle", "never-admitted"],
+            id="a cohort in itself",
+        ),
+        pytest.param(
+            (
+                *(FLAVOR, cluster_queue(cohortName="x"), local_queue()),
+                *(kueue("Cohort", one, parentName=other) for one, other in ("xy", "yz", "zx")),
+            ),
+            ["cohort-cycle", "never-admitted"],
             id="three cohorts",
         ),
         pytest.param((FLAVOR, cluster_queue(nominal=-1), local_queue()), ["queue-quota"], id="negative"),
@@ -248,14 +255,163 @@ def test_requests_of_zero_nodes_fit_everywhere() -> None:
         ),
         pytest.param((FLAVOR, cluster_queue(nominal="20E"), local_queue()), ["quota-overflow"], id="overflow"),
         pytest.param((FLAVOR, cluster_queue(flavor="b"), local_queue()), ["unknown-queue-object"], id="unknown flavor"),
-        pytest.param((*SET, local_queue("p", "cx")), ["unknown-queue-object"], id="unknown ClusterQueue"),
+        pytest.param((FLAVOR, cluster_queue("cx"), local_queue()), ["unknown-queue-object"], id="unknown ClusterQueue"),
         pytest.param(
-            (*SET, kueue("ResourceFlavor", "t", tolerations=[{"value": "x"}])), ["flavor-toleration"], id="toleration"
+            (kueue("ResourceFlavor", "a", tolerations=[{"value": "x"}]), cluster_queue(), local_queue()),
+            ["flavor-toleration"],
+            id="toleration",
+        ),
+        pytest.param(
+            (FLAVOR | {"metadata": {"name": "a", "namespace": "team"}}, cluster_queue(), local_queue()),
+            ["invalid-namespace"],
+            id="a namespace of a cluster-scoped kind",
         ),
     ],
 )
-def test_an_invalid_queue(folder: Path, documents: tuple[Tree, ...], wanted: list[str]) -> None:
-    assert ids(folder, trainjob(), *documents) == wanted
+def test_an_invalid_queue_is_a_warning(folder: Path, documents: tuple[Tree, ...], wanted: list[str]) -> None:
+    listed = found(folder, trainjob(), *documents)
+    assert [each.id for each in listed] == wanted
+    assert {each.severity for each in listed if each.id != "never-admitted"} <= {"warning"}
+
+
+# The objects that a TrainJob's queue leads to
+
+BROKEN = kueue("ResourceFlavor", "b", tolerations=[{"value": "x"}])
+COHORT_QUEUE = (FLAVOR, cluster_queue(cohortName="x"), local_queue(), kueue("Cohort", "x", parentName="y"))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        pytest.param((*SET, local_queue("p"), local_queue("p", "cx")), id="another LocalQueue"),
+        pytest.param((*SET, local_queue("q", namespace="o"), local_queue("q", "cx", "o")), id="another namespace"),
+        pytest.param((*SET, cluster_queue("cx", -1)), id="another ClusterQueue"),
+        pytest.param((*SET, cluster_queue("cx", cohortName="x", nominal="{{ .gpus }}")), id="another cohort"),
+        pytest.param((*SET, BROKEN, cluster_queue("cx", flavor="b")), id="the flavor of another ClusterQueue"),
+        pytest.param((*SET, kueue("Cohort", "x", parentName="x")), id="a Cohort"),
+        pytest.param((*SET, local_queue("p", "cx")), id="a missing ClusterQueue of another LocalQueue"),
+        pytest.param(
+            (*SET, kueue("ResourceFlavor", "b"), kueue("ResourceFlavor", "b", nodeLabels={"a": "b"})), id="two"
+        ),
+    ],
+)
+def test_faults_of_objects_that_no_trainjob_needs_are_not_reported(folder: Path, documents: tuple[Tree, ...]) -> None:
+    assert ids(folder, trainjob(), *documents) == []
+    done = run("queues", str(folder / "x.yaml"))
+    assert (done.code, "warning[" in done.err) == (0, True), "`queues` reports them"
+
+
+@pytest.mark.parametrize(
+    ("documents", "wanted"),
+    [
+        pytest.param((*COHORT_QUEUE, kueue("Cohort", "y", resourceGroups=[{}])), "required", id="a Cohort above"),
+        pytest.param((*COHORT_QUEUE, cluster_queue("o", -1, cohortName="y")), "queue-quota", id="another member"),
+        pytest.param((*COHORT_QUEUE, kueue("Cohort", "z", parentName=["x"])), "", id="a parent of the wrong type"),
+        pytest.param((BROKEN, cluster_queue(flavor="b"), local_queue()), "flavor-toleration", id="a flavor"),
+        pytest.param(
+            (FLAVOR, cluster_queue(), local_queue(target=[1])),
+            "wrong-type",
+            id="the LocalQueue",
+        ),
+    ],
+)
+def test_faults_of_objects_that_a_trainjob_needs(folder: Path, documents: tuple[Tree, ...], wanted: str) -> None:
+    assert {*ids(folder, trainjob(gpus=80), *documents)} == ({wanted} if wanted else set())
+
+
+def test_without_a_trainjob_no_fault_is_reported(folder: Path) -> None:
+    assert ids(folder, FLAVOR, cluster_queue(nominal=-1), local_queue()) == []
+
+
+def test_a_default_local_queue_leads_to_faults(folder: Path) -> None:
+    queues = (FLAVOR, cluster_queue(nominal=-1), local_queue("default"))
+    assert ids(folder, trainjob(queue=None), *queues) == ["queue-quota"]
+
+
+# Several objects of one name
+
+
+@pytest.mark.parametrize("second", [FLAVOR | {"metadata": {"name": "a", "labels": {"x": "y"}}}, FLAVOR])
+def test_equal_specs_are_no_fault(folder: Path, second: Tree) -> None:
+    assert ids(folder, trainjob(), *SET, second, cluster_queue(), local_queue()) == []
+    assert ids(folder, trainjob(gpus=8), *SET, second, cluster_queue(), local_queue()) == ["never-admitted"]
+
+
+def taints(**taint: str) -> Tree:
+    return kueue("ResourceFlavor", "a", nodeTaints=[{"effect": "NoSchedule", **taint}])
+
+
+@pytest.mark.parametrize(
+    ("documents", "refused"),
+    [
+        pytest.param((*SET, cluster_queue(nominal=9)), True, id="too little in each ClusterQueue"),
+        pytest.param((*SET, cluster_queue(nominal=16)), False, id="enough in the second ClusterQueue"),
+        pytest.param((FLAVOR, cluster_queue(nominal=16), cluster_queue(), local_queue()), False, id="in the first"),
+        pytest.param((*SET, cluster_queue(nominal=-1)), False, id="one with an error"),
+        pytest.param((*SET, cluster_queue(nominal="{{ .gpus }}")), False, id="one with a placeholder"),
+        pytest.param((*SET, local_queue(target="c2"), cluster_queue("c2", 9)), True, id="each LocalQueue"),
+        pytest.param((*SET, local_queue(target="c2"), cluster_queue("c2", 16)), False, id="the second LocalQueue"),
+        pytest.param((*SET, local_queue(target="c2")), False, id="a missing ClusterQueue"),
+        pytest.param((taints(key="a"), taints(key="b"), cluster_queue(nominal=16), local_queue()), True, id="flavors"),
+        pytest.param((FLAVOR, taints(key="b"), cluster_queue(nominal=16), local_queue()), False, id="a second flavor"),
+        pytest.param(
+            (taints(key="a"), FLAVOR, cluster_queue(), cluster_queue(nominal=16), local_queue()),
+            False,
+            id="one of four combinations",
+        ),
+        pytest.param(
+            (
+                *(FLAVOR, cluster_queue(cohortName="x"), local_queue()),
+                *(cluster_queue("c2", 1, cohortName="x"), cluster_queue("c2", 8, cohortName="x")),
+            ),
+            False,
+            id="a member of the cohort",
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(cohortName="x"), local_queue(), cluster_queue("c2", -1, cohortName="x")),
+            False,
+            id="a member of the cohort with an error",
+        ),
+        pytest.param(
+            (
+                *(FLAVOR, cluster_queue(nominal=16, namespaceSelector={"matchLabels": {"a": "b"}}), local_queue()),
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}},
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team", "labels": {"a": "b"}}},
+            ),
+            False,
+            id="the labels of a second Namespace",
+        ),
+        pytest.param(
+            (*SET, *(local_queue("other", target=f"c{number}") for number in range(9))), True, id="of another queue"
+        ),
+        pytest.param((*SET, *(cluster_queue(nominal=number % 8) for number in range(70))), True, id="eight of many"),
+    ],
+)
+def test_never_admitted_requires_that_each_object_of_a_name_refuses(
+    folder: Path, documents: tuple[Tree, ...], refused: bool
+) -> None:
+    listed = [each for each in found(folder, trainjob(gpus=8), *documents) if each.severity == "error"]
+    assert [each.id for each in listed] == ["never-admitted"] * refused
+
+
+def test_too_many_combinations_are_undecided(folder: Path) -> None:
+    queues = [cluster_queue(nominal=number) for number in range(65)]
+    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue(), *queues)
+    done = run("validate", str(path), "-v")
+    assert done.code == 0
+    assert "the given paths have several ClusterQueues cq with different specs (j)" in done.out
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [(cluster_queue(flavor="b"), None), (cluster_queue(nominal=9), {"nvidia.com/gpu": "a"})],
+)
+def test_pods_show_a_flavor_that_each_object_of_a_name_gives(
+    folder: Path, second: Tree, expected: dict[str, str] | None
+) -> None:
+    flavors = (FLAVOR, kueue("ResourceFlavor", "b"))
+    path = written(folder, runtime(), trainjob(), *flavors, cluster_queue(), second, local_queue())
+    assert json.loads(run("pods", str(path), "--format", "json").out)[0].get("flavors") == expected
 
 
 def test_a_misspelt_local_queue(folder: Path) -> None:
@@ -267,7 +423,14 @@ def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:
     text = json.dumps(cluster_queue(nominal="{{ .Values.gpus }}"))
     path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
     path.write_text(f"{path.read_text()}---\n{text}\n")
-    assert run("validate", str(path)).code == 0
+    done = run("validate", str(path))
+    assert (done.code, 'warning[template-not-rendered]: ClusterQueue "cq" has placeholders' in done.out) == (0, True)
+
+
+def test_a_comment_is_no_template(folder: Path) -> None:
+    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
+    path.write_text(f"{path.read_text()}---\n# {{{{ not a placeholder }}}}\n{json.dumps(cluster_queue())}\n")
+    assert "error[never-admitted]" in run("validate", str(path)).out
 
 
 def test_other_groups_are_not_read(folder: Path) -> None:

@@ -239,7 +239,7 @@ def check_queues(build: Build) -> Build:
         return build
     from trainc.kueue import findings
 
-    found = list(findings.check(build.plans, others))
+    found = list(findings.check(build.plans, others, all_faults=build.options.all_queue_faults))
     build.meter.charge("errors and warnings", len(found))
     return build.with_diagnostics(found)
 

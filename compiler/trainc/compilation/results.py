@@ -65,6 +65,8 @@ class Options(NamedTuple):
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
     queues: bool = True
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
+    all_queue_faults: bool = False
+    """Whether to report the faults of all Kueue objects, not only of those that decide about a TrainJob."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
     option_names: OptionNames = FLAGS

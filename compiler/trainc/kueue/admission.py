@@ -100,9 +100,8 @@ class Admission:
             return verdict._replace(undecided="Kueue's settings decide about the DeviceClasses of its resource claims")
         if assignment.flavors is None:
             of_quota = any(misfit.rule == "quota" for misfit in assignment.misfits)
-            if of_quota and self.capacity.is_alone(queue.node):
-                reason = f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
-                return verdict._replace(undecided=reason)
+            if of_quota and (missing := self._missing_quota(queue)):
+                return verdict._replace(undecided=missing)
             return verdict._replace(never=assignment_reason(queue, assignment, self.cluster))
         if not queue.groups:
             message = f"ClusterQueue {queue.name} has no resourceGroups, so it admits nothing"
@@ -166,8 +165,17 @@ class Admission:
             if topology and not self.cluster.has("Topology", topology):
                 return f"the given paths do not have Topology {topology} of ResourceFlavor {name}"
         names = self.capacity.parents(queue.node.parent) or []
-        broken = [name for name in names if ("Cohort", name) in self.cluster.unreadable]
+        broken = [name for name in names if ("Cohort", "", name) in self.cluster.unreadable]
         return f"Cohort {broken[0]} has errors" if broken else ""
+
+    def _missing_quota(self, queue: ClusterQueue) -> str:
+        """Return an object from which a queue could borrow and that the repository lacks or that has errors."""
+        if not queue.node.parent:
+            return ""
+        if self.capacity.is_alone(queue.node):
+            return f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
+        broken = sorted((kind, name) for kind, _, name in self.cluster.unreadable if kind in ("ClusterQueue", "Cohort"))
+        return f"{' '.join(broken[0])} has errors" if broken else ""
 
     def _reasons_not_admitted(
         self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment

@@ -1,4 +1,4 @@
-"""The diagnostics of a run about Kueue: invalid objects, and JobSets that no queue can ever admit.
+"""The diagnostics of a run about Kueue: faults of the objects of queues, and JobSets that no queue can ever admit.
 
 Reads    the plans after the last stage, and the documents of other kinds.
 Returns  diagnostics at the line of the TrainJob or runtime that caused them, with the queue's lines as related places.
@@ -13,7 +13,7 @@ from trainc.base.plural import plural
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes.violations import field_of
 from trainc.kueue import kueue_objects, references
-from trainc.kueue.admission import Admission
+from trainc.kueue.alternatives import Alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,14 +35,20 @@ SHOWN: Final = 3
 """The number of reasons that the note lists."""
 
 
-def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics about the queues and about the TrainJobs."""
+def check(plans: Iterable[Plan], documents: Iterable[Document], *, all_faults: bool = False) -> Iterator[Diagnostic]:
+    """Yield the diagnostics about the TrainJobs, and the faults of the objects that decide about them.
+
+    all_faults   whether to yield the faults of all objects
+    """
     cluster, found = kueue_objects.read(documents)
-    yield from found
-    yield from references.queue_faults(cluster)
+    found += references.queue_faults(cluster)
     compiled = [plan for plan in plans if plan.objects and not plan.failed]
+    admission = Alternatives(cluster)
+    if found and not all_faults:
+        deciding = admission.deciding(plan.objects[0] for plan in compiled)
+        found = [fault for fault in found if kueue_objects.key_of(fault.object) in deciding]
+    yield from found
     yield from references.job_faults(compiled, cluster)
-    admission = Admission(cluster)
     for plan in compiled:
         verdict = admission.verdict(plan.objects[0])
         if verdict.never is not None:
@@ -71,7 +77,7 @@ def _nearest_present(place: Place) -> Place:
 def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
     """Yield one note for the TrainJobs with a queue whose admission the manifests do not decide."""
     cluster, _ = kueue_objects.read(documents)
-    admission = Admission(cluster)
+    admission = Alternatives(cluster)
     reasons: dict[str, list[str]] = {}
     for plan in plans:
         verdict = admission.verdict(plan.objects[0])

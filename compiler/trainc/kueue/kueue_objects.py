@@ -2,7 +2,8 @@
 
 Reads    documents of other kinds than TrainJobs and runtimes, in Kueue's versions v1beta1 and v1beta2.
 Returns  `Cluster`: the valid objects by name, with quotas as integers in Kueue's units (thousandths of a CPU, whole
-         units of all other resources); and a diagnostic for each object that the API server would reject.
+         units of all other resources); and a warning for each fault: an object that the API server would reject, one
+         with placeholders, and one whose specs differ in several files.
 Source   Kueue v0.19: its CRDs, the conversion between their versions, and resources.ResourceValue.
 """
 
@@ -19,9 +20,13 @@ from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Tree, get
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-DUPLICATE_QUEUE: Final = Declaration("duplicate-queue", ("read",), "Duplicate name of a Kueue object", trainc_only=True)
+    from trainc.kubernetes.violations import Violation
+
+DUPLICATE_QUEUE: Final = Declaration(
+    "duplicate-queue", ("read",), "Duplicate name of a Kueue object", severity="warning", trainc_only=True
+)
 
 RELEASE: Final = "kueue-0.19"
 GROUP: Final = "kueue.x-k8s.io"
@@ -37,6 +42,8 @@ UNLIMITED: Final = 2**63 - 1
 
 Cell = tuple[str, str]
 """A flavor and a resource."""
+Key = tuple[str, str, str]
+"""Kind, namespace (empty for a cluster-scoped kind), name."""
 
 
 class Quota(NamedTuple):
@@ -117,6 +124,10 @@ class Flavor(NamedTuple):
     document: Document
 
 
+Value = ClusterQueue | CohortNode | LocalQueue | Flavor | Tree
+"""The object of a key."""
+
+
 class Cluster(NamedTuple):
     """The objects of a repository that decide about admission."""
 
@@ -127,12 +138,51 @@ class Cluster(NamedTuple):
     flavors: dict[str, Flavor]
     others: dict[str, dict[tuple[str, str], Tree]]
     """Objects of `NAMED` by kind, then by namespace (empty if the kind has none) and name."""
-    unreadable: frozenset[tuple[str, str]]
-    """Kind and name of the objects with errors, which are left out."""
+    unreadable: set[Key]
+    """The objects with errors, which are left out."""
+    documents: dict[Key, list[Document]]
+    """The documents of each object."""
+    alternatives: dict[Key, list[Value | None]]
+    """The different objects of one name, the first one included; None for one with errors."""
 
     def has(self, kind: str, name: str) -> bool:
         """Return whether the repository has a cluster-scoped object of `NAMED`."""
         return ("", name) in self.others.get(kind, {})
+
+    def table(self, kind: str) -> dict[Any, Any]:
+        """Return the objects of a kind."""
+        tables: dict[str, dict[Any, Any]] = {
+            "ClusterQueue": self.queues,
+            "Cohort": self.cohorts,
+            "LocalQueue": self.local_queues,
+            "ResourceFlavor": self.flavors,
+        }
+        return tables[kind] if kind in tables else self.others.setdefault(kind, {})
+
+    def set_object(self, key: Key, value: Value | None) -> None:
+        """Add the object of a key, in place of an earlier one; None for one with errors."""
+        kind, namespace, name = key
+        row = (namespace, name) if kind == "LocalQueue" or kind in NAMED else name
+        if value is None:
+            self.table(kind).pop(row, None)
+            self.unreadable.add(key)
+        else:
+            self.table(kind)[row] = value
+            self.unreadable.discard(key)
+
+    def with_objects(self, chosen: Mapping[Key, Value | None]) -> Cluster:
+        """Return a copy with other objects."""
+        copied = self._replace(
+            queues=dict(self.queues),
+            cohorts=dict(self.cohorts),
+            local_queues=dict(self.local_queues),
+            flavors=dict(self.flavors),
+            others={kind: dict(table) for kind, table in self.others.items()},
+            unreadable=set(self.unreadable),
+        )
+        for key, value in chosen.items():
+            copied.set_object(key, value)
+        return copied
 
 
 def is_read(tree: Tree) -> bool:
@@ -144,36 +194,51 @@ def is_read(tree: Tree) -> bool:
 
 
 def read(documents: Iterable[Document]) -> tuple[Cluster, list[Diagnostic]]:
-    """Return the objects among some documents, and the diagnostics of invalid ones."""
-    found: list[Diagnostic] = []
-    first: dict[tuple[str, str, str], Document] = {}
-    cluster = Cluster({}, {}, {}, {}, {}, frozenset())
-    unreadable: set[tuple[str, str]] = set()
+    """Return the objects among some documents, and the diagnostics of duplicate and invalid ones.
+
+    Objects of one kind and name with equal specs are one object. Where they differ, the cluster has the first one, and
+    all of them are its alternatives.
+    """
+    documents_by_key: dict[Key, list[Document]] = {}
     for document in documents:
-        if not is_read(document.value):
-            continue
-        id = ObjectId.from_manifest(document.value)
-        if not id.name:
-            continue
-        namespace = id.namespace if id.kind in NAMESPACED else ""
-        known = first.setdefault((id.kind, namespace, id.name), document)
-        if id.kind in NAMED:
-            cluster.others.setdefault(id.kind, {}).setdefault((namespace, id.name), document.value)
-        elif known is not document:
-            found.append(_duplicate(id, document, known))
-        elif "{{" in document.text:
-            unreadable.add((id.kind, id.name))
-        elif faults := list(_add(cluster, document, id)):
-            unreadable.add((id.kind, id.name))
-            found += faults
-    return cluster._replace(unreadable=frozenset(unreadable)), found
+        if is_read(document.value) and (key := key_of(ObjectId.from_manifest(document.value)))[2]:
+            documents_by_key.setdefault(key, []).append(document)
+    cluster = Cluster({}, {}, {}, {}, {}, set(), documents_by_key, {})
+    found: list[Diagnostic] = []
+    for key, listed in documents_by_key.items():
+        different = _different(listed) if len(listed) > 1 else listed
+        parsed = [_parsed(document, key) for document in different]
+        if len(parsed) > 1:
+            cluster.alternatives[key] = [value for value, _ in parsed]
+            found += [_duplicate(document, different[0]) for document in different[1:] if key[0] in READ]
+        found += [diagnostic for _, diagnostics in parsed for diagnostic in diagnostics]
+        cluster.set_object(key, parsed[0][0])
+    return cluster, found
 
 
-def _duplicate(id: ObjectId, document: Document, first: Document) -> Diagnostic:
+def key_of(id: ObjectId) -> Key:
+    """Return the key of an object; a namespace counts only for namespaced kinds."""
+    return id.kind, id.namespace if id.kind in NAMESPACED else "", id.name
+
+
+def _different(documents: Iterable[Document]) -> list[Document]:
+    """Return the first of each group of objects with equal specs; objects of `NAMED` are compared as a whole."""
+    import json
+
+    first: dict[str, Document] = {}
+    for document in documents:
+        tree = document.value
+        content = get(tree, ("spec",), {}) if tree["kind"] in READ else tree
+        first.setdefault(json.dumps(content, sort_keys=True), document)
+    return list(first.values())
+
+
+def _duplicate(document: Document, first: Document) -> Diagnostic:
+    id = ObjectId.from_manifest(document.value)
     where = f' in namespace "{id.namespace}"' if id.namespace and id.kind in NAMESPACED else ""
     return Diagnostic.declared(
         DUPLICATE_QUEUE,
-        f'two {id.kind}s{where} are named "{id.name}"',
+        f'two {id.kind}s{where} with different specs are named "{id.name}"',
         "rename or remove one of them: the cluster would keep the one that is applied last",
         object=id,
         field="metadata.name",
@@ -182,48 +247,78 @@ def _duplicate(id: ObjectId, document: Document, first: Document) -> Diagnostic:
     )
 
 
-def _add(cluster: Cluster, document: Document, id: ObjectId) -> Iterator[Diagnostic]:
-    """Add one object to the cluster, or yield the reasons why the API server rejects it."""
+def _parsed(document: Document, key: Key) -> tuple[Value | None, list[Diagnostic]]:
+    """Return an object, or None if it has placeholders or the API server rejects it, and its diagnostics."""
     from trainc.kueue import rules
 
-    admitted = load(id.kind, RELEASE).admit(document.value)
-    metadata = objectmeta.check(document.value.get("metadata"), namespaced=id.kind in NAMESPACED)
+    kind, _, name = key
+    if kind in NAMED:
+        return document.value, []
+    if _is_template(document):
+        return None, [_not_rendered(document)]
+    admitted = load(kind, RELEASE).admit(document.value)
+    metadata = objectmeta.check(document.value.get("metadata"), namespaced=kind in NAMESPACED)
     violations = [*metadata, *admitted.violations]
-    spec: Tree = admitted.value.get("spec") or {} if not violations else {}
-    violations += [] if violations else rules.violations(id.kind, spec)
-    for violation in violations:
-        from trainc.source.quoting import as_written
+    rejected = any(violation.severity == "error" for violation in violations)
+    spec: Tree = admitted.value.get("spec") or {} if not rejected else {}
+    broken = [] if rejected else list(rules.violations(kind, spec))
+    diagnostics = [_fault(document, violation) for violation in (*violations, *broken)]
+    return None if rejected or broken else _value(kind, name, spec, document), diagnostics
 
-        place = Place(document, violation.path, key=violation.key)
-        yield Diagnostic(
-            id=violation.rule,
-            severity="error",
-            stage=violation.stage,
-            message=violation.message,
-            help=as_written(violation.help, place),
-            object=id,
-            field=violation.field,
-            place=place,
-        )
-    if violations:
-        return
-    if id.kind == "ClusterQueue":
-        cluster.queues[id.name] = _cluster_queue(id.name, spec, document)
-    elif id.kind == "Cohort":
-        parent = spec.get("parentName") or spec.get("parent") or ""
-        cluster.cohorts[id.name] = CohortNode(id.name, parent, _quotas(spec, document), document)
-    elif id.kind == "LocalQueue":
-        target, stopped = spec.get("clusterQueue", ""), spec.get("stopPolicy", "None") != "None"
-        cluster.local_queues[id.namespace, id.name] = LocalQueue(target, stopped, document)
-    else:
-        cluster.flavors[id.name] = Flavor(
-            name=id.name,
-            labels=spec.get("nodeLabels") or {},
-            taints=spec.get("nodeTaints") or [],
-            tolerations=spec.get("tolerations") or [],
-            topology=spec.get("topologyName") or "",
-            document=document,
-        )
+
+def _fault(document: Document, violation: Violation) -> Diagnostic:
+    """Return a violation as a warning: the object is only an input to a check."""
+    from trainc.source.quoting import as_written
+
+    place = Place(document, violation.path, key=violation.key)
+    return Diagnostic(
+        id=violation.rule,
+        severity="warning",
+        stage=violation.stage,
+        message=violation.message,
+        help=as_written(violation.help, place),
+        object=ObjectId.from_manifest(document.value),
+        field=violation.field,
+        place=place,
+    )
+
+
+def _is_template(document: Document) -> bool:
+    """Return whether a value has a placeholder of Go templates or Jinja; a comment may have one."""
+    return "{{" in document.text and "{{" in repr(document.value)
+
+
+def _not_rendered(document: Document) -> Diagnostic:
+    from trainc.frontends.templates import TEMPLATE_NOT_RENDERED
+
+    id = ObjectId.from_manifest(document.value)
+    found = Diagnostic.declared(
+        TEMPLATE_NOT_RENDERED,
+        f'{id.kind} "{id.name}" has placeholders, so admission by it is unknown',
+        "render the template, and check its output",
+        object=id,
+        field="metadata.name",
+        place=Place(document, ("metadata", "name")),
+    )
+    return found._replace(severity="warning")
+
+
+def _value(kind: str, name: str, spec: Tree, document: Document) -> Value:
+    """Return the object with an admitted spec."""
+    if kind == "ClusterQueue":
+        return _cluster_queue(name, spec, document)
+    if kind == "Cohort":
+        return CohortNode(name, spec.get("parentName") or spec.get("parent") or "", _quotas(spec, document), document)
+    if kind == "LocalQueue":
+        return LocalQueue(spec.get("clusterQueue", ""), spec.get("stopPolicy", "None") != "None", document)
+    return Flavor(
+        name=name,
+        labels=spec.get("nodeLabels") or {},
+        taints=spec.get("nodeTaints") or [],
+        tolerations=spec.get("tolerations") or [],
+        topology=spec.get("topologyName") or "",
+        document=document,
+    )
 
 
 def _cluster_queue(name: str, spec: Tree, document: Document) -> ClusterQueue:

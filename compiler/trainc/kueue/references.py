@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.kueue.kueue_objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
-COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")
+COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
 )
@@ -58,7 +58,7 @@ def queue_faults(cluster: Cluster) -> Iterator[Diagnostic]:
     if cluster.queues:
         for (_, name), local in cluster.local_queues.items():
             target = local.cluster_queue
-            if target not in cluster.queues and ("ClusterQueue", target) not in cluster.unreadable:
+            if target not in cluster.queues and ("ClusterQueue", "", target) not in cluster.unreadable:
                 place = Place(local.document, ("spec", "clusterQueue"))
                 yield _missing_reference(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
 
@@ -69,7 +69,7 @@ def _flavors(cluster: Cluster, node: CohortNode) -> Iterator[Diagnostic]:
     for i, group in enumerate((document.value.get("spec") or {}).get("resourceGroups") or ()):
         for j, flavor in enumerate(group["flavors"]):
             name = flavor["name"]
-            if name not in cluster.flavors and ("ResourceFlavor", name) not in cluster.unreadable:
+            if name not in cluster.flavors and ("ResourceFlavor", "", name) not in cluster.unreadable:
                 place = Place(document, ("spec", "resourceGroups", i, "flavors", j, "name"))
                 yield _missing_reference(
                     f'ClusterQueue "{node.name}"', "ResourceFlavor", name, [*cluster.flavors], place
@@ -112,7 +112,7 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         jobset = plan.objects[0]
         namespace, name = plan.job.namespace, plan.labels.get(QUEUE, "")
         known = [local for where, local in cluster.local_queues if where == namespace]
-        unreadable = ("LocalQueue", name) in cluster.unreadable
+        unreadable = ("LocalQueue", namespace, name) in cluster.unreadable
         if name and known and name not in known and not unreadable:
             yield _job_fault(
                 plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name

@@ -14,6 +14,7 @@ from trainc.base.columns import table
 from trainc.base.records import NamedTuple
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
+from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.kueue_objects import text_of
 from trainc.source.printable import escape
 
@@ -125,5 +126,5 @@ def as_json(summaries: list[Summary]) -> str:
 
 def verdicts(plans: Iterable[Plan], documents: Iterable[Document]) -> dict[int, Verdict]:
     """Return the verdict on each JobSet, by the identity of the JobSet."""
-    admission = Admission(kueue_objects.read(documents)[0])
+    admission = Alternatives(kueue_objects.read(documents)[0])
     return {id(plan.objects[0]): admission.verdict(plan.objects[0]) for plan in plans}
