@@ -92,6 +92,10 @@ kind: ResourceFlavor
 metadata: {name: any}
 """
 )
+COHORTS = QUEUES.replace("spec:\n  namespace", "spec:\n  cohortName: vision\n  namespace") + "".join(
+    f"---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
+    for name, spec in (("vision", "parentName: science"), ("science", "parentName: vision"))
+)
 LABELED = f"{JOB.replace('}', ', labels: {team: nlp}}', 1)}  trainer: {{image: acme/train:1}}\n"
 IMAGE = "  patch: {spec: {trainer: {image: acme/train:2}}}\n"
 CONSOLES: dict[str, dict[str, str]] = {
@@ -110,6 +114,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "fixed.yaml": JOB,
     },
     "argocd-parameter": {"finetune.yaml": JOB},
+    "cohort-cycle": {"queues.yaml": COHORTS, "fixed.yaml": COHORTS.replace("parentName: vision", "")},
     "config-map-too-large": {
         "job.yaml": f"{MPI_JOB}  trainer: {{numNodes: 60000}}\n",
         "fixed.yaml": f"{MPI_JOB}  trainer: {{numNodes: 6000}}\n",

@@ -49,7 +49,7 @@ class DecidingObjects:
     def keys(self, jobsets: Iterable[Tree]) -> set[Key]:
         """Return the keys of the objects that decide about some JobSets."""
         found: set[Key] = set()
-        pending = [key for jobset in jobsets for key in self._first(jobset)]
+        pending = [key for jobset in jobsets for key in self._first_keys(jobset)]
         while pending:
             key = pending.pop()
             if key not in found:
@@ -57,7 +57,7 @@ class DecidingObjects:
                 pending += [*_references(self._documents.get(key, ())), *self._members.get(key, ())]
         return found
 
-    def _first(self, jobset: Tree) -> Iterator[Key]:
+    def _first_keys(self, jobset: Tree) -> Iterator[Key]:
         namespace = get(jobset, ("metadata", "namespace"), "")
         yield "LocalQueue", namespace, get(jobset, LABEL, DEFAULT)
         yield "Namespace", "", namespace

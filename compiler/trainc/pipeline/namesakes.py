@@ -28,7 +28,7 @@ def choose(entry: LibraryEntry, plan: Plan) -> tuple[LibraryEntry | None, list[D
 
     The runtimes of several kustomizations are only a note if nothing is written.
     """
-    first, *others = _nearest([entry, *entry.namesakes], plan.job.document.file)
+    first, *others = _nearest_entries([entry, *entry.namesakes], plan.job.document.file)
     differing = [first, *(each for each in others if _spec(each) != _spec(first))]
     if len(differing) == 1:
         return first, []
@@ -42,7 +42,7 @@ def choose(entry: LibraryEntry, plan: Plan) -> tuple[LibraryEntry | None, list[D
     return None if found.severity == "error" else first, [found]
 
 
-def _nearest(entries: Sequence[LibraryEntry], file: str) -> list[LibraryEntry]:
+def _nearest_entries(entries: Sequence[LibraryEntry], file: str) -> list[LibraryEntry]:
     """Return the entries in the folder of a file or in the nearest folder above that has one; else all.
 
     The folder above with the longest path is the nearest one.
