@@ -11,7 +11,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from trainc.kueue.admission import Admission
+from trainc.kubernetes.trees import get
+from trainc.kueue.admission import LABEL, Admission
 from trainc.kueue.deciding import DecidingObjects
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Alternatives:
         self.first = Admission(cluster)
         """The admission by the first object of each name."""
         self._objects: DecidingObjects | None = None
+        self._keys: dict[tuple[str, str], tuple[Key, ...]] = {}
         self._admissions: dict[tuple[Key, ...], list[Admission]] = {}
 
     def deciding(self, jobsets: Iterable[Tree]) -> set[Key]:
@@ -46,8 +48,7 @@ class Alternatives:
         first = self.first.verdict(jobset)
         if not self.cluster.alternatives:
             return first
-        deciding = self.deciding([jobset])
-        keys = tuple(key for key in self.cluster.alternatives if key in deciding)
+        keys = self._keys_of(jobset)
         if not keys:
             return first
         if prod(len(self.cluster.alternatives[key]) for key in keys) > MOST:
@@ -57,6 +58,14 @@ class Alternatives:
             return first
         results = [(verdict.never, verdict.cluster_queue, verdict.flavors, verdict.undecided) for verdict in verdicts]
         return first if all(result == results[0] for result in results) else _undecided(first, keys)
+
+    def _keys_of(self, jobset: Tree) -> tuple[Key, ...]:
+        """Return the keys with alternatives that decide about a JobSet: one search for each queue of a namespace."""
+        queue = get(jobset, ("metadata", "namespace"), ""), get(jobset, LABEL, "")
+        if queue not in self._keys:
+            deciding = self.deciding([jobset])
+            self._keys[queue] = tuple(key for key in self.cluster.alternatives if key in deciding)
+        return self._keys[queue]
 
     def _combinations(self, keys: tuple[Key, ...]) -> list[Admission]:
         """Return the admission for each combination of the alternatives of some keys, the first ones first."""

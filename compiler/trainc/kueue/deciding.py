@@ -39,12 +39,11 @@ class DecidingObjects:
     def __init__(self, cluster: Cluster) -> None:
         self._documents = cluster.documents
         self._members: dict[Key, list[Key]] = {}
-        """The ClusterQueues and Cohorts of a Cohort."""
+        """The ClusterQueues and Cohorts of a Cohort, and the LimitRanges of a Namespace."""
         for key, documents in cluster.documents.items():
-            if key[0] in ("ClusterQueue", "Cohort"):
-                for other in _references(documents):
-                    if other[0] == "Cohort":
-                        self._members.setdefault(other, []).append(key)
+            for owner in _owners(key, documents):
+                self._members.setdefault(owner, []).append(key)
+        self._runtime_classes = [key for key in cluster.documents if key[0] == "RuntimeClass"]
 
     def keys(self, jobsets: Iterable[Tree]) -> set[Key]:
         """Return the keys of the objects that decide about some JobSets."""
@@ -61,9 +60,16 @@ class DecidingObjects:
         namespace = get(jobset, ("metadata", "namespace"), "")
         yield "LocalQueue", namespace, get(jobset, LABEL, DEFAULT)
         yield "Namespace", "", namespace
-        for key in self._documents:
-            if key[0] == "RuntimeClass" or key[:2] == ("LimitRange", namespace):
-                yield key
+        yield from self._runtime_classes
+
+
+def _owners(key: Key, documents: Iterable[Document]) -> Iterator[Key]:
+    """Yield the objects that an object is a member of."""
+    kind, namespace, _ = key
+    if kind == "LimitRange":
+        yield "Namespace", "", namespace
+    elif kind in ("ClusterQueue", "Cohort"):
+        yield from (other for other in _references(documents) if other[0] == "Cohort")
 
 
 def _references(documents: Iterable[Document]) -> Iterator[Key]:
