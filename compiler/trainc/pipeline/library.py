@@ -64,6 +64,8 @@ class Level:
         self.name = name
         self.conform = conform
         self.entries: dict[Key, LibraryEntry] = {}
+        self.unnamed: list[LibraryEntry] = []
+        """The runtimes with only generateName, which no TrainJob can refer to."""
 
     def find(self, key: Key) -> LibraryEntry | None:
         """Return the runtime of that kind, namespace and name."""
@@ -84,7 +86,9 @@ class Level:
         level, found = cls(name, conform), []
         for document in documents:
             key = key_of(document)
-            if key in level.entries:
+            if not key[2] and ObjectId.from_source(document.value).name:
+                level.unnamed.append(LibraryEntry(document, name, conform))
+            elif key in level.entries:
                 first = level.entries[key].document
                 found.append((apart and apart(document, first)) or _duplicate(document, first))
             else:
