@@ -215,6 +215,15 @@ class ObjectId(NamedTuple):
         parts = (tree.get("apiVersion"), tree.get("kind"), metadata.get("namespace"), metadata.get("name"))
         return cls(*[part if isinstance(part, str) else "" for part in parts])
 
+    @classmethod
+    def from_source(cls, value: object) -> ObjectId:
+        """Return the identity of a manifest for messages and selections: without a name, it has generateName."""
+        id = cls.from_manifest(value)
+        if id.name:
+            return id
+        prefix = get(value, ("metadata", "generateName"))
+        return id._replace(name=prefix) if isinstance(prefix, str) else id
+
 
 class Related(NamedTuple):
     """A second place that explains the first."""
@@ -317,6 +326,8 @@ class Checked(NamedTuple):
     """Whether the TrainJob was not compiled."""
     source: ObjectId | None = None
     """The identity in the source file, if it is known: settings may change the namespace and the name."""
+    generated: str = ""
+    """The name of a TrainJob that has only generateName, which is the name in its identity."""
 
 
 def failed(diagnostics: Iterable[Diagnostic]) -> bool:

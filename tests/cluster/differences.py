@@ -22,7 +22,7 @@ from trainc.compilation import Options
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends.extensions import POLICY, RELEASE, read
 from trainc.kubernetes.trees import get, put
-from trainc.pipeline import stages
+from trainc.pipeline import generated_names, stages
 from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import NODE, Plan
@@ -79,10 +79,9 @@ def plans(file: Path, settings: Settings) -> Iterator[Plan]:
     reading = compilation.read([str(file)], options, kinds=COMPILED)
     library, _ = compilation.library(options, given=reading.documents["runtime"])
     for document in reading.documents["job"]:
-        job = TrainJob(document=document, value=document.value)
-        yield stages.run(
-            Plan(job=job, library=library, project=settings.project, field_validation=settings.field_validation)
-        )
+        job = generated_names.with_generated_name(TrainJob(document=document, value=document.value), None)
+        plan = Plan(job=job, library=library, project=settings.project, field_validation=settings.field_validation)
+        yield stages.run(plan) if job.letters_at is None else generated_names.run(plan)
 
 
 def output(plan: Plan) -> list[Tree]:
@@ -91,6 +90,19 @@ def output(plan: Plan) -> list[Tree]:
 
 
 # Undone in the input
+
+
+def generated_name(pair: Pair) -> Pair:
+    """Give the controller the name that trainc generates, and the Secret a name with its letters."""
+    return pair if pair.plan.job.letters_at is None else with_name(pair, pair.plan.job.name)
+
+
+def with_name(pair: Pair, name: str) -> Pair:
+    """Return the pair with another name in place of the one that trainc generates, also in the names of Secrets."""
+    job = pair.plan.job
+    text = json.dumps(pair.ours).replace(f'"secretName": "{job.name_of_secrets}-', f'"secretName": "{name}-')
+    text = text.replace(job.name, name)
+    return pair._replace(job=put(pair.job, ("metadata", "name"), name), ours=json.loads(text))
 
 
 def old_dialects(pair: Pair) -> Pair:
@@ -391,6 +403,7 @@ def rendezvous_host(pair: Pair) -> Pair:
 
 
 INPUT: Final[dict[str, Callable[[Pair], Pair]]] = {
+    "fixed-name": generated_name,
     "old-dialects": old_dialects,
     "field-validation": field_validation,
     "pod-errors": pod_errors,

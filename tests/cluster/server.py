@@ -183,10 +183,10 @@ def collection(kind: str, namespace: str = "") -> str:
 
 
 def path_of(tree: Tree) -> str:
-    """Return the path of an object."""
+    """Return the path of an object; it ends with a slash if the server generates the name."""
     version, metadata = tree["apiVersion"], tree["metadata"]
     root = f"{'apis' if '/' in version else 'api'}/{version}"
-    return f"{root}/namespaces/{metadata['namespace']}/{tree['kind'].lower()}s/{metadata['name']}"
+    return f"{root}/namespaces/{metadata['namespace']}/{tree['kind'].lower()}s/{metadata.get('name', '')}"
 
 
 def kubectl(*words: str, stdin: str = "", kubeconfig: str) -> Done:

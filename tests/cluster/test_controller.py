@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 from cluster.cases import GOLDEN
-from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans
+from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans, with_name
 from cluster.server import Answer, Cluster, until
 from cluster.versions import JOBSET, PODGROUP, RUNTIME, TRAINJOB, VOLCANO
 from conformance.recordings import are_equal
@@ -50,6 +50,24 @@ def test_the_same_objects(cluster: Cluster, counted: Callable[[str, int], None],
     assert not wrong, "\n\n".join(wrong)
     assert used == documented()
     counted("TrainJobs with the same objects as the controller's", len(pairs))
+
+
+def test_generated_names(cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path) -> None:
+    """But for the letters that the API server chooses, and the Secret's name, the objects are the same."""
+    file, namespace = GOLDEN / "generate-name" / "input.yaml", cluster.namespace("generated")
+    pairs = [_moved(pair, namespace) for pair in _pairs(file, DEFAULT, tmp_path)]
+    assert {*pairs[0].runtime["spec"]["mlPolicy"], *pairs[1].runtime["spec"]["mlPolicy"]} >= {"torch", "mpi"}
+    named = []
+    for pair in pairs:
+        assert _created(cluster, pair.runtime).code == 201
+        name = _created(cluster, pair.job).body["metadata"]["name"]
+        assert (name[:-5], len(name)) == (pair.plan.job.name[:-5], len(pair.plan.job.name))
+        named.append(with_name(pair, name))
+    answers = _answers(cluster, named)
+    for pair in named:
+        answered = pair._replace(theirs=answers[_place(pair.job)], stored=cluster.stored)
+        assert not _different(_undone(OUTPUT, answered, set()))
+    counted("TrainJobs with generateName", len(pairs))
 
 
 def documented() -> set[str]:
@@ -124,7 +142,9 @@ def _moved(pair: Pair, namespace: str) -> Pair:
     labels = pair.runtime["metadata"].get("labels", {})
     runtime = {"apiVersion": VERSION, "kind": kinds.RUNTIME.kind, "metadata": identity | {"labels": labels}}
     job = put(pair.job, ("spec", "runtimeRef"), {"name": identity["name"], "kind": kinds.RUNTIME.kind})
-    metadata = {key: job["metadata"][key] for key in ("name", "labels", "annotations") if key in job["metadata"]}
+    metadata = {
+        key: job["metadata"][key] for key in ("name", "generateName", "labels", "annotations") if key in job["metadata"]
+    }
     return pair._replace(
         job=job | {"apiVersion": VERSION, "metadata": metadata | {"namespace": namespace}},
         runtime=runtime | {"spec": pair.runtime["spec"]},
@@ -137,14 +157,19 @@ def _refused(cluster: Cluster, pairs: Iterable[Pair]) -> Iterator[str]:
     for kind in ("runtime", "job"):
         for pair in pairs:
             tree = getattr(pair, kind)
-
-            def answered(tree: Tree = tree) -> Answer | None:
-                answer = cluster.create(tree)
-                return None if NOT_YET_SEEN in answer.message else answer
-
-            answer = until(answered, f"the runtime of {pair.name}")
+            answer = _created(cluster, tree)
             if answer.code not in {201, 409}:  # others use the same runtime
                 yield f"{pair.name}: {tree['kind']}: {answer.message}"
+
+
+def _created(cluster: Cluster, tree: Tree) -> Answer:
+    """Return the server's answer to the creation of an object, of a TrainJob once its runtime is known."""
+
+    def answered() -> Answer | None:
+        answer = cluster.create(tree)
+        return None if NOT_YET_SEEN in answer.message else answer
+
+    return until(answered, f"the runtime of {tree['metadata']}")
 
 
 def _answers(cluster: Cluster, pairs: list[Pair]) -> dict[tuple[str, str], list[Tree]]:

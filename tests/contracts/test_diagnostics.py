@@ -123,6 +123,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{JOB}  trainer: {{numNodes: 90000}}\n",
         "fixed.yaml": f"{JOB}  trainer: {{numNodes: 9}}\n",
     },
+    "fixed-name": {"job.yaml": JOB.replace("name: finetune", "generateName: finetune-"), "fixed.yaml": JOB},
     "object-too-large": {
         "job.yaml": f"{JOB}  trainer:\n    env:\n"
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),

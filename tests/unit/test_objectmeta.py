@@ -55,6 +55,10 @@ def test_stored_as_it_is(metadata: Any) -> None:
             id="copied from a cluster",
         ),
         pytest.param(named(labels=None, annotations=None, ownerReferences=None), id="nulls"),
+        pytest.param({"generateName": "a-"}, id="only generateName"),
+        pytest.param({"generateName": "a--"}, id="two dashes at the end of generateName"),
+        pytest.param({"generateName": "a" * 253}, id="longest generateName"),
+        pytest.param(named(generateName="A-"), id="unused prefix: the server replaces its last two characters"),
     ],
 )
 def test_accepted(metadata: Any) -> None:
@@ -65,7 +69,9 @@ def test_accepted(metadata: Any) -> None:
     ("metadata", "field", "rule", "stage"),
     [
         pytest.param(None, "metadata.name", "required", "schema", id="no metadata"),
-        pytest.param({"generateName": "a-"}, "metadata.name", "required", "schema", id="only generateName"),
+        pytest.param({"generateName": ""}, "metadata.name", "required", "schema", id="empty generateName"),
+        pytest.param({"generateName": "a."}, "metadata.generateName", "invalid-name", "schema", id="prefix with a dot"),
+        pytest.param({"generateName": "A-"}, "metadata.generateName", "invalid-name", "schema", id="generated name"),
         pytest.param({"name": ""}, "metadata.name", "required", "schema", id="empty name"),
         pytest.param({"name": 5}, "metadata.name", "wrong-type", "schema", id="name is a number"),
         pytest.param({"name": "ResNet"}, "metadata.name", "invalid-name", "schema", id="upper case"),
@@ -233,9 +239,9 @@ def test_the_path_is_more_precise_than_the_clusters_field() -> None:
             id="name",
         ),
         pytest.param(
-            {"generateName": "a-"},
-            "metadata.name is required",
-            "add metadata.name; only the cluster can complete generateName",
+            {"generateName": "My ResNet-"},
+            'generateName "My ResNet-" contains uppercase letters and spaces',
+            "use lowercase letters, digits, `-` and `.`; for example my-resnet",
             id="generateName",
         ),
         pytest.param(

@@ -117,4 +117,4 @@ def _jobs(path: str, value: Any) -> Iterator[str]:
             if found.object.kind == WORD:
                 yield found.object.name
         elif found[0] == "job":
-            yield ObjectId.from_manifest(found[1].value).name
+            yield ObjectId.from_source(found[1].value).name

@@ -18,7 +18,15 @@ from trainc.argocd.plugin_environment import CHECKED, is_older
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import CI, Budget, checked_output
-from trainc.compilation import NO_TRAINJOB, Compilation, compile_paths, duplicates, environment_runs, wrong_namespace
+from trainc.compilation import (
+    NO_TRAINJOB,
+    Compilation,
+    compile_paths,
+    duplicates,
+    environment_runs,
+    fixed_names,
+    wrong_namespace,
+)
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
@@ -75,7 +83,9 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).with_diagnostics(patches)
     result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.with_diagnostics((*duplicates(result, others), *wrong_namespace(others, settings)))
+    result = result.with_diagnostics(
+        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(others, settings))
+    )
     if not (result.jobs or result.failed):
         result = result.with_diagnostics([_no_manifests(result)])
     if result.kustomizations is not None:

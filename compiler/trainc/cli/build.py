@@ -79,11 +79,13 @@ def build(
 
 def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run, including the faults of the output as a whole."""
-    from trainc.compilation import compile_paths, duplicates, wrong_namespace
+    from trainc.compilation import compile_paths, duplicates, fixed_names, wrong_namespace
 
     result = compile_paths(paths, run, files_of)
     others = result.others if run.passthrough else ()
-    result = result.with_diagnostics((*duplicates(result, others), *wrong_namespace(others, run.settings)))
+    result = result.with_diagnostics(
+        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(others, run.settings))
+    )
     return printing.with_unknown(result) if run.verbose else result
 
 

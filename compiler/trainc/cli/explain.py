@@ -135,7 +135,7 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.explain.selectors import suggestion
 
-    only_job = result.jobs[0].name if len(result.jobs) == 1 else ""
+    only_job = result.jobs[0].plan.job.id.name if len(result.jobs) == 1 else ""
     jobs = f'TrainJob "{only_job}"' if only_job else plural(len(result.jobs), "TrainJob")
     is_second_path = os.path.exists(selector.text)
     return Diagnostic.declared(

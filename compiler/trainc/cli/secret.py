@@ -89,12 +89,16 @@ def _stored() -> str:
 
 
 def _manifests(result: Compilation) -> list[Tree]:
-    """Return the Secrets of every TrainJob with that name; there may be one in each namespace."""
+    """Return the Secrets of every TrainJob with that name; there may be one in each namespace.
+
+    TrainJobs with one generateName share their Secrets.
+    """
     from trainc.pipeline import secret_keys
     from trainc.pipeline.frameworks import expected_secrets
 
     try:
-        return [secret_keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]
+        needed = {(job.namespace, secret): None for job in result.jobs for secret in expected_secrets(job.plan)}
+        return [secret_keys.make(secret, namespace) for namespace, secret in needed]
     except ImportError as error:
         raise click.UsageError(
             f"generating keys requires the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."

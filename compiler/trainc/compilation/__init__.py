@@ -8,7 +8,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.identities import duplicate_object, duplicates, wrong_namespace
+from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
@@ -45,6 +45,7 @@ __all__ = [
     "compile_paths",
     "duplicate_object",
     "duplicates",
+    "fixed_names",
     "library",
     "metered",
     "read",
@@ -164,7 +165,8 @@ def find_runtimes(build: Build) -> Build:
 def check_given_runtimes(build: Build) -> Build:
     """Check the runtimes of the given paths, whether a TrainJob uses them or not."""
     diagnostics: list[Diagnostic] = []
-    for entry in build.library.levels[0].all_entries():
+    given = build.library.levels[0]
+    for entry in (*given.all_entries(), *given.unnamed):
         of_entry = entry.conform()[1]
         diagnostics += of_entry
         if not build.meter.charge("errors and warnings", len(of_entry)):
@@ -339,7 +341,8 @@ def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
     for plan in plans:
         document = plan.job.document
-        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.from_manifest(document.unedited))
+        generated = plan.job.name if plan.job.letters_at is not None else ""
+        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.from_source(document.unedited), generated)
     for document in runtimes:
         yield Checked(
             ObjectId.from_manifest(document.value), document.file, source=ObjectId.from_manifest(document.unedited)

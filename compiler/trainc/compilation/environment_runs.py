@@ -181,7 +181,7 @@ def _longest_group(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ..
 
 
 def _at_source(checked: Checked) -> Checked:
-    return checked if checked.source is None else checked._replace(object=checked.source, source=None)
+    return checked if checked.source is None else checked._replace(object=checked.source, source=None, generated="")
 
 
 def merge_diagnostics(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
@@ -215,6 +215,8 @@ def _merged(runs: Iterable[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
 def with_source_names(result: Compilation) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a run; their objects have the namespaces and names of the source files."""
     sources = {_named(each.object): each.source for each in result.checked}
+    generated = (each for each in result.checked if each.generated)
+    sources |= {_named(each.object._replace(name=each.generated)): each.source for each in generated}
     return tuple(each._replace(object=_in_source(each, sources)) for each in result.diagnostics)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DUPLICATE_OBJECT: Final = Declaration(
     "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", trainc_only=True
 )
+FIXED_NAME: Final = Declaration(
+    "fixed-name", ("build",), "Name in place of generateName", severity="note", trainc_only=True
+)
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
@@ -31,7 +34,7 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
     """
     first: dict[tuple[str, str, str, str], Place] = {}
     for job in result.jobs:
-        place = Place(document=job.plan.job.document, path=("metadata", "name"))
+        place = job.plan.job.at("metadata", "name")
         for tree in job.objects:
             key = _identity(tree)
             if key in first:
@@ -45,6 +48,22 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
         if key in first:
             yield duplicate_object(ObjectId.from_manifest(document.value), place, first[key])
         first.setdefault(key, place)
+
+
+def fixed_names(result: Compilation) -> Iterator[Diagnostic]:
+    """Yield a note for each TrainJob whose name is generated: the objects of an output have the same name each time."""
+    for job in result.jobs:
+        if job.plan.job.letters_at is not None:
+            prefix = job.plan.job.source_name
+            yield Diagnostic.declared(
+                FIXED_NAME,
+                f'generateName "{prefix}" becomes the name {job.name}: without a change, another apply starts no new '
+                "run; with one, pruning deletes the old run",
+                "to start a run each time, create the TrainJob itself with `kubectl create`",
+                object=job.plan.job.id,
+                field="metadata.generateName",
+                place=job.plan.job.at("metadata", "name"),
+            )
 
 
 def wrong_namespace(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:

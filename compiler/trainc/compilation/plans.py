@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, Place, Related
-from trainc.kubernetes.trees import get
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
 
@@ -40,22 +39,30 @@ def plans_of(
 
     plans: list[Plan] = []
     for job in trainjobs:
-        plan = run(
-            Plan(
-                job=job,
-                library=library,
-                project=settings.project,
-                delivery=settings.delivery,
-                field_validation=settings.field_validation,
-                patches=None if patches is None else patches.jobset_patches(job.document),
-                quiet=options.quiet_rules,
-            )
+        plan = Plan(
+            job=job,
+            library=library,
+            project=settings.project,
+            delivery=settings.delivery,
+            field_validation=settings.field_validation,
+            patches=None if patches is None else patches.jobset_patches(job.document),
+            quiet=options.quiet_rules,
         )
+        if job.letters_at is None:
+            plan = run(plan)
+        else:
+            from trainc.pipeline import generated_names
+
+            plan = generated_names.run(plan)
         plans.append(plan)
         within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
         if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
             break
-    return plans
+    return plans if all(plan.job.letters_at is None for plan in plans) else sorted(plans, key=_by_name)
+
+
+def _by_name(plan: Plan) -> tuple[str, str]:
+    return plan.job.namespace, plan.job.name
 
 
 def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
@@ -89,6 +96,10 @@ def selected(
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
+        if not job.name:
+            from trainc.pipeline.generated_names import with_generated_name
+
+            job = with_generated_name(job, options.settings.environment)
         if key in first:
             found = apart(document, first[key].document) or _duplicate(job, first[key], options.option_names.exclude)
             known = files.setdefault(key, {first[key].document.file})
@@ -101,14 +112,10 @@ def selected(
         else:
             first[key] = job
     ordered = sorted([*first.items(), *more], key=itemgetter(0))
-    chosen = [job for _, job in ordered if only is None or _source_name(job) == only]
+    chosen = [job for _, job in ordered if only is None or job.source_name == only]
     if only is not None and not chosen:
-        diagnostics.append(_not_found(only, [*map(_source_name, first.values())]))
+        diagnostics.append(_not_found(only, [job.source_name for job in first.values()]))
     return chosen, diagnostics
-
-
-def _source_name(job: TrainJob) -> str:
-    return str(get(job.document.unedited, ("metadata", "name"), ""))
 
 
 def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:

@@ -33,7 +33,7 @@ def render(accounts: Iterable[Account]) -> Iterator[str]:
 
 
 def _entries(account: Account) -> Iterator[Tree]:
-    job = account.job
+    job = account.job.id
     for path, (last, *earlier) in account.fields:
         yield {
             "trainJob": {"namespace": job.namespace, "name": job.name},

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def render(jobs: Iterable[Compiled]) -> Iterator[str]:
     """Yield the patches of every TrainJob as a list, in parts."""
     entries = (
-        {"trainJob": {"namespace": job.namespace, "name": job.name}, "steps": list(steps(job.plan))} for job in jobs
+        {"trainJob": {"namespace": id.namespace, "name": id.name}, "steps": list(steps(plan))}
+        for id, plan in ((job.plan.job.id, job.plan) for job in jobs)
     )
     return items(escape_json(json.dumps(entry, indent=2, ensure_ascii=False)) for entry in entries)
 

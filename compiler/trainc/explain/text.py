@@ -58,9 +58,8 @@ def _heading(account: Account, paint: Paint) -> str:
     metadata = account.tree["metadata"]
     where = f" in namespace {metadata['namespace']}" if metadata.get("namespace") else ""
     name = paint(BOLD, escape(f"{account.tree['kind']} {metadata['name']}"))
-    return (
-        f"{name}{escape(where)}, of {account.job.word} {escape(account.job.name)} ({_line(account.job.at().locate())})"
-    )
+    job = account.job
+    return f"{name}{escape(where)}, of {job.word} {escape(job.id.name)} ({_line(job.at().locate())})"
 
 
 def _field_lines(account: Account, paint: Paint) -> Iterator[str]:

@@ -235,7 +235,7 @@ def _in_order(kustomizations: Iterable[Kustomization]) -> list[Kustomization]:
 
 def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
     first = documents[0]
-    subject = ObjectId.from_manifest(first.value)
+    subject = ObjectId.from_source(first.value)
     more = f" (and {plural(len(documents) - 1, 'more object')})" if len(documents) > 1 else ""
     names = _listed([each.document.file for each in changed.by])
     return Diagnostic.declared(

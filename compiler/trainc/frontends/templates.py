@@ -189,7 +189,7 @@ def _diagnostic(file: str, placeholders: Sequence[str], place: Place | Location)
     more = len(placeholders) - 1
     others = f" (and {more} more)" if more else ""
     shown = placeholders[0] if len(placeholders[0]) <= _LONGEST else f"{placeholders[0][:_LONGEST]}..."
-    subject = ObjectId.from_manifest(place.document.value) if isinstance(place, Place) else ObjectId()
+    subject = ObjectId.from_source(place.document.value) if isinstance(place, Place) else ObjectId()
     message = f"the template is not rendered: `{shown}` is a placeholder{others}"
     return Diagnostic.declared(TEMPLATE_NOT_RENDERED, message, _hint(file, placeholders), object=subject, place=place)
 

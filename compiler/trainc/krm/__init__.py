@@ -18,6 +18,7 @@ from trainc.compilation import (
     compile_documents,
     duplicates,
     environment_runs,
+    fixed_names,
     metered,
     wrong_namespace,
 )
@@ -76,7 +77,7 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
         read.meter.charge("input bytes", len(file.data))
     compilation = compile_documents(read, options)
     compilation = compilation.with_diagnostics(
-        duplicates(compilation, items.items_of_compiled_objects(given, compilation))
+        (*duplicates(compilation, items.items_of_compiled_objects(given, compilation)), *fixed_names(compilation))
     )
     compilation = compilation.with_diagnostics(
         wrong_namespace(items.passed_through(given, compilation), options.settings)

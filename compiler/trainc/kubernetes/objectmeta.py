@@ -57,6 +57,10 @@ _OWNER: Final = {
     "uid": "string",
 }
 _PYTHON: Final = {"array": list, "boolean": bool, "object": dict, "string": str}
+LONGEST_PREFIX: Final = 58
+"""The number of characters of metadata.generateName that a generated name has."""
+PLACEHOLDER: Final = "xxxxx"
+"""A placeholder for the characters that the API server adds to metadata.generateName."""
 _ENDS: Final = "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit"
 _KEY_FORM: Final = f"{_ENDS}; a domain and a `/` may precede them"
 _VALUE_FORM: Final = f"{_ENDS}; or use an annotation"
@@ -86,15 +90,25 @@ def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
             yield from rule(valid[key])
 
 
+def is_invalid_prefix(prefix: str, *, unnamed: bool) -> bool:
+    """Return whether metadata.generateName is invalid, or the name that the API server generates from it.
+
+    unnamed   whether the server generates a name: it keeps an existing one
+    """
+    # The server checks a prefix with `a` in place of the dash at its end and the character before the dash.
+    whole = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+    generated = [f"{prefix[:LONGEST_PREFIX]}{PLACEHOLDER}"] if unnamed else []
+    return any(map(names.dns1123_subdomain_errors, [whole, *generated]))
+
+
 def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Violation]:
     name, prefix, namespace = (metadata.get(key, "") for key in ("name", "generateName", "namespace"))
-    if prefix and names.dns1123_subdomain_errors(prefix.removesuffix("-") or prefix):
+    if prefix and is_invalid_prefix(prefix, unnamed=unnamed):
         yield _invalid_name(("metadata", "generateName"), prefix, _NAME_FORM)
     if name and names.dns1123_subdomain_errors(name):
         yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
-    if unnamed:
-        help = "add metadata.name; only the cluster can complete generateName" if prefix else "add metadata.name"
-        yield Violation.at(("metadata", "name"), REQUIRED, "metadata.name is required", help)
+    if unnamed and not prefix:
+        yield Violation.at(("metadata", "name"), REQUIRED, "metadata.name is required", "add metadata.name")
     if namespace and not namespaced:
         yield Violation.at(
             ("metadata", "namespace"),

@@ -82,7 +82,7 @@ def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Ite
     for plan in plans:
         verdict = admission.verdict(plan.objects[0])
         if verdict.undecided:
-            reasons.setdefault(verdict.undecided, []).append(plan.job.name)
+            reasons.setdefault(verdict.undecided, []).append(plan.job.id.name)
     if not reasons:
         return
     total = sum(map(len, reasons.values()))

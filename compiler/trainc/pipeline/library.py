@@ -68,6 +68,8 @@ class Level:
         self.name = name
         self.conform = conform
         self.entries: dict[Key, LibraryEntry] = {}
+        self.unnamed: list[LibraryEntry] = []
+        """The runtimes with only generateName, which no TrainJob can refer to."""
 
     def find(self, key: Key) -> LibraryEntry | None:
         """Return the runtime of that kind, namespace and name."""
@@ -99,8 +101,11 @@ class Level:
         """
         level, found = cls(name, conform), []
         for document in documents:
-            entry = LibraryEntry(document, name, conform)
-            first = level.entries.setdefault(key_of(document), entry)
+            entry, key = LibraryEntry(document, name, conform), key_of(document)
+            if not key[2] and ObjectId.from_source(document.value).name:
+                level.unnamed.append(entry)
+                continue
+            first = level.entries.setdefault(key, entry)
             if first is entry:
                 continue
             if unique:

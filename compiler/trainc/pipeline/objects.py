@@ -7,6 +7,7 @@ from typing import Final, Literal
 from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Document, ObjectId, Place
+from trainc.kubernetes.objectmeta import PLACEHOLDER
 from trainc.kubernetes.trees import Tree, get
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -36,19 +37,36 @@ class TrainJob(NamedTuple):
     dialect: str = "v2.3"
     """The dialect in which it was written."""
     form: Document | None = None
-    """The document in the form of v2.3, if it was written in another one; its last edit leads back."""
+    """The document in the form of v2.3, if it was written in another one, with its name if that is generated; its last
+    edit leads back."""
     own_runtime: Runtime | None = None
     """The runtime that its own document gives, if it has a front end; it is in no library."""
+    letters_at: int | None = None
+    """The index of the generated letters in its name, if the document has only metadata.generateName."""
 
     @property
     def id(self) -> ObjectId:
         """The identity of its document."""
-        return ObjectId.from_manifest(self.document.value)
+        return ObjectId.from_source(self.document.value)
 
     @property
     def name(self) -> str:
         """metadata.name."""
         return str(get(self.value, ("metadata", "name"), ""))
+
+    @property
+    def name_of_secrets(self) -> str:
+        """The name on which the names of Secrets are based: the user creates them once, for every generated name."""
+        if self.letters_at is None:
+            return self.name
+        before, after = self.around_letters
+        return f"{before.rstrip('-')}{after}"
+
+    @property
+    def around_letters(self) -> tuple[str, str]:
+        """The parts of its name before and after the generated letters."""
+        assert self.letters_at is not None, "the name is generated"
+        return self.name[: self.letters_at], self.name[self.letters_at + len(PLACEHOLDER) :]
 
     @property
     def word(self) -> str:
@@ -63,8 +81,8 @@ class TrainJob(NamedTuple):
 
     @property
     def source_name(self) -> str:
-        """The name in the file, without the prefix and the suffix of an environment."""
-        return str(get(self.document.unedited, ("metadata", "name"), ""))
+        """The name in the file, or generateName, without the prefix and the suffix of an environment."""
+        return ObjectId.from_source(self.document.unedited).name
 
     @property
     def namespace(self) -> str:
@@ -151,7 +169,7 @@ class Runtime(NamedTuple):
     @property
     def id(self) -> ObjectId:
         """The object's identity."""
-        return ObjectId.from_manifest(self.value)
+        return ObjectId.from_source(self.value)
 
     def metadata(self, key: str) -> Tree:
         """Return the template's labels or annotations, which the JobSet gets."""

@@ -78,7 +78,7 @@ def _case(item: Checked | Diagnostic) -> Case:
 def _trainjob(compiled: ObjectId, diagnostic: Diagnostic) -> ObjectId:
     """Return the TrainJob of a compiled object, which is the case that fails. The namespace may be from an option."""
     at = diagnostic.place
-    source = ObjectId.from_manifest(at.source.value) if isinstance(at, Location) and at.source else compiled
+    source = ObjectId.from_source(at.source.value) if isinstance(at, Location) and at.source else compiled
     return source._replace(namespace=compiled.namespace)
 
 

@@ -18,10 +18,10 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import lint_annotations, merged_reviews, setting_changes, sides
+from trainc.review import generated_pairs, lint_annotations, merged_reviews, setting_changes, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
-from trainc.review.consequences import judge, touches
+from trainc.review.consequences import judge, recreated, touches
 from trainc.review.masked_changes import shown
 from trainc.review.presence import Presence
 from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
@@ -88,6 +88,8 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
         diagnostics = (sides.no_jobs(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
+    if before.content == after.content == "compiled":
+        after = generated_pairs.with_old_names(before, after)
     edited = _edited_settings(before, after)
     before, after = sides.comparable_sides(before, after, passthrough=options.passthrough)
     reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
@@ -181,6 +183,8 @@ class _Reviewer:
             return None
         compiled = old.job is not None and new.job is not None
         judgement = judge(new.id.kind, old.tree, new.tree, found, compiled=compiled)
+        if new.new_name:
+            judgement = recreated(judgement)
         lines = tuple(self._lines(old, new, found, judgement))
         return Reviewed(
             status="changed",
@@ -244,7 +248,9 @@ class _Reviewer:
         return before, after
 
     def _new_name(self, new: SideItem, judgement: Judgement) -> str:
-        """Return the name of the JobSet that replaces an immutable one; empty without `--name-suffix-hash`."""
+        """Return the name of the object that replaces an immutable one; empty if it keeps its name."""
+        if new.new_name or (new.job is not None and new.job.plan.job.letters_at is not None):
+            return new.new_name
         if not self.name_suffix_hash or new.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
             return ""
         from trainc.pipeline.suffix import digest

@@ -46,6 +46,7 @@ RANK: Final = {effect: rank for rank, effect in enumerate(WORDS)}
 IMMUTABLE: Final = "the field is immutable"
 IMMUTABLE_DATA: Final = "the object sets immutable: true"
 IMMUTABLE_NAME: Final = "names are immutable"
+NEW_NAME: Final = "the name contains a hash, which changes"
 SAME: Final = "the new value is equivalent"
 REPLACED: Final = "Argo CD deletes and recreates the JobSet (sync-options Force=true,Replace=true)"
 
@@ -83,6 +84,16 @@ def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compile
     if kind == "PodGroup":
         return Judgement(tuple(Consequence("in-place", "the scheduler reads it again") for _ in changes))
     return Judgement(tuple(Consequence("unknown") for _ in changes), known=False)
+
+
+def recreated(judgement: Judgement) -> Judgement:
+    """Return the effects of the changes of an object that gets a new name."""
+    return judgement._replace(
+        consequences=tuple(
+            each if each.effect == "new-object" else Consequence("new-object", NEW_NAME)
+            for each in judgement.consequences
+        )
+    )
 
 
 def most_severe(consequences: Sequence[Consequence]) -> Effect:

@@ -78,7 +78,7 @@ class Reviewed(NamedTuple):
     renamed: str = ""
     """The old object's name, if it differs."""
     new_name: str = ""
-    """The name of the JobSet that replaces this one, if names end in a hash of the immutable fields."""
+    """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environment: str = ""
     """The environment; empty for a project without environments."""
 

@@ -69,6 +69,8 @@ class SideItem(NamedTuple):
     """The compiled TrainJob; None for a rendered object."""
     position: int = 0
     """Its index in the objects of its TrainJob."""
+    new_name: str = ""
+    """Its own name, if it is compared under another one."""
 
 
 class Side(NamedTuple):

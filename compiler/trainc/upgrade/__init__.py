@@ -117,7 +117,7 @@ def upgrade(
     before = compile_documents(read, options)
     read.meter.check()
     report_skipped(before.skipped)
-    compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
+    compiled = {job.plan.job.document.identity: job.objects for job in before.jobs}
     reported = _by_object(before.diagnostics)
     todo: list[UpgradedJob] = []
     conformed: list[Document] = []
@@ -129,11 +129,11 @@ def upgrade(
             in_strings += [_not_upgradable(document, why) for _ in _runtime(document)]
         elif document.value["kind"] != TRAINJOB.kind:
             todo += _runtime(document)
-        elif (key := _key(document)) in compiled:
-            todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
+        elif document.identity in compiled:
+            todo += _job(document, compiled[document.identity])  # a second one with the same name does not compile
         elif detect(document.value) is V2_3:
             continue
-        elif _lacks_runtime(reported.get(key, ())):
+        elif _lacks_runtime(reported.get(_key(document), ())):
             todo += _job(document, ())
             conformed.append(document)
         else:
@@ -171,7 +171,7 @@ def _is_same(old: Document, new: Document) -> bool:
 
 
 def _key(document: Document) -> tuple[str, str]:
-    subject = ObjectId.from_manifest(document.value)
+    subject = ObjectId.from_source(document.value)
     return subject.namespace, subject.name
 
 
@@ -251,19 +251,22 @@ def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Opti
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
-    objects = {(job.namespace, job.name): job.objects for job in after.jobs}
-    sources = {_key(document): document for document in reversed(read.documents["job"])}
+    objects = {job.plan.job.document.identity: job.objects for job in after.jobs}
+    pairs = zip(read.documents["job"], after_read.documents["job"], strict=True)
+    renewed = {old.identity: new.identity for old, new in pairs}
     known = {(found.id, found.message) for found in before.diagnostics}
     reported = _by_object(after.diagnostics)
     for job in before.jobs:
-        key = job.namespace, job.name
-        runtime, old = job.plan.runtime, job.objects
+        document, runtime, old = job.plan.job.document, job.plan.runtime, job.objects
+        key = renewed[document.identity]
         if runtime.dialect == "v1.9" and text_place(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            yield _not_upgradable(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
+            yield _not_upgradable(document, _reason(known, reported.get(_key(document), ())) or NO_EQUIVALENT)
             if text_place(runtime.document) in new:
-                yield _not_upgradable(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
+                yield _not_upgradable(
+                    runtime.document, f'TrainJob "{job.plan.job.source_name}" would compile to other objects'
+                )
 
 
 def _by_object(diagnostics: Iterable[Diagnostic]) -> dict[tuple[str, str], list[Diagnostic]]:
@@ -306,7 +309,7 @@ def _not_upgradable(document: Document, why: str) -> Diagnostic:
         NOT_UPGRADABLE,
         f"the {document.value['kind']} cannot be upgraded: {why}",
         "set numProcPerNode to a number first" if words else "rewrite it by hand, or keep it: `trainc build` reads it",
-        object=ObjectId.from_manifest(document.value),
+        object=ObjectId.from_source(document.value),
         field="spec.trainer.numProcPerNode" if words else "",
         place=Place(document=document, path=NUMBER if words else ()),
     )
@@ -342,7 +345,7 @@ def _changed(job: UpgradedJob) -> Changed:
         if move.value is not AS_IS and move.source == move.target
     ]
     dropped = [f"{field_of(path)} is dropped: it has no effect" for path in _dropped(job)]
-    return Changed(ObjectId.from_manifest(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
+    return Changed(ObjectId.from_source(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
 def _dropped(job: UpgradedJob) -> Iterator[Path]:

@@ -56,4 +56,4 @@ def _names(paths: list[str]) -> Iterator[str]:
                 break
             if word in file.data:
                 read.add(file)
-    yield from (ObjectId.from_manifest(document.value).name for document in read.documents["job"])
+    yield from (ObjectId.from_source(document.value).name for document in read.documents["job"])

@@ -163,7 +163,8 @@ def _path(job: Compiled) -> str:
 
 
 def _first_line(job: Compiled) -> str:
-    return first_line(job.plan.job.id.kind, job.namespace, job.name)
+    id = job.plan.job.id
+    return first_line(id.kind, id.namespace, id.name)
 
 
 def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:

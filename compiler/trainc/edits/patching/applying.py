@@ -99,7 +99,7 @@ def _identity_error(patch: Patch, edit: Edit, path: Path, after: Any) -> PatchEr
 
 def failure(patch: Patch, error: PatchError, object: Place) -> Diagnostic:
     """Return the diagnostic for a patch that cannot be applied to an object."""
-    id = ObjectId.from_manifest(object.document.value)
+    id = ObjectId.from_source(object.document.value)
     return Diagnostic.declared(
         PATCH_FAILED,
         f"{patch.name} cannot be applied: {error}",

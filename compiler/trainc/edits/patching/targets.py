@@ -39,7 +39,7 @@ class Target(NamedTuple):
 
     def matches(self, source: Tree) -> bool:
         """Return whether the target matches an object: for a JobSet, the TrainJob that it is compiled from."""
-        id = ObjectId.from_manifest(source)
+        id = ObjectId.from_source(source)
         version = id.apiVersion
         if self.kind == JOBSET.kind and role_of(version, id.kind) == "job":
             version = JOBSET.versions[0]

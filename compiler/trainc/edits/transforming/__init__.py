@@ -42,8 +42,8 @@ class WrittenValue:
 
     @property
     def renames(self) -> bool:
-        """Whether the object has another name than before."""
-        return bool(get(self.after, NAME) != get(self.before, NAME))
+        """Whether the object has another name than before, or is a TrainJob whose name is generated later."""
+        return bool(get(self.after, NAME) != get(self.before, NAME) or not get(self.after, NAME))
 
     def __call__(self, path: Path) -> Place | Path:
         """Return the setting that wrote a field, or the field's path in the value before."""

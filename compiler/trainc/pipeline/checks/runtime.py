@@ -31,6 +31,23 @@ def skipped(runtime: Runtime) -> bool:
     return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
 
 
+@check(
+    "unnamed-runtime",
+    phase="runtime",
+    severity="warning",
+    title="Runtime that no TrainJob can refer to",
+    trainc_only=True,
+)
+def unnamed(runtime: Runtime) -> Iterator[Finding]:
+    """The API server generates another name each time, which no TrainJob can know."""
+    if not get(runtime.value, ("metadata", "name")):
+        yield Finding(
+            message="no TrainJob can refer to a runtime that has only generateName",
+            help="set metadata.name",
+            place=runtime.at("metadata", "generateName"),
+        )
+
+
 @check("runtime-replicas", phase="runtime", title="Several replicas of a trainer or initializer job")
 def replicas(runtime: Runtime) -> Iterator[Finding]:
     """The trainer and the initializers run as one Job each; numNodes sets the number of nodes."""
@@ -76,4 +93,4 @@ def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Runtime]], ...]] = (replicas, containers, deprecated_runtime)
+CHECKS: Final[tuple[Check[[Runtime]], ...]] = (unnamed, replicas, containers, deprecated_runtime)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from trainc.frontends.dialects import Detected
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.violations import FieldValidation
+    from trainc.pipeline.objects import TrainJob
     from trainc.pipeline.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
@@ -63,9 +64,9 @@ def conform(plan: Plan) -> Plan:
 def conform_v2_3(plan: Plan) -> Plan:
     """Conform a TrainJob that already has the v2.3 form."""
     document = plan.job.document
-    value, violations, unknown = admit(with_shared_parts(document.value), load("TrainJob", RELEASE))
+    value, violations, unknown = admit(with_shared_parts(plan.job.value), load("TrainJob", RELEASE))
     violations += broken_rules("TrainJob", value, tuple(violations))
-    found = list(diagnose(document, violations))
+    found = list(diagnose(document, _as_written(plan.job, violations)))
     value = drop_invalid_fields(value, found)  # without unknown fields, which are not in it
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     return plan._replace(job=plan.job._replace(value=value)).report(found)
@@ -107,18 +108,17 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
     if detected.conflict:
         return plan.report(checks.mixed_dialects(subject, document, detected))._replace(stopped=True)
     dialect = load_dialect(detected.key)
-    value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
-    found = list(diagnose(document, violations))
+    value, violations, unknown = admit(plan.job.value, load("TrainJob", dialect.SCHEMA))
+    found = list(diagnose(document, _as_written(plan.job, violations)))
     value = drop_invalid_fields(value, found)
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
-    form = in_form(document, value, tuple(moves_of(detected, value)), dialect.GONE)
+    form = in_form(plan.job.form or document, value, tuple(moves_of(detected, value)), dialect.GONE)
     job = plan.job._replace(value=form.value, dialect=detected.key, form=form)
     for broken in broken_rules("TrainJob", job.value):
         job = job._replace(value=drop_field(job.value, broken.path))
-        written = job.at(*broken.path).written_path
-        found += diagnose(document, [broken._replace(path=written, field=field_of(written))])
+        found += diagnose(document, [_in_document(job, broken)])
     found += checks.older_fields(subject, document, detected)
     found += checks.no_counterpart(subject, document, detected.key)
     return plan._replace(job=job).report(found)
@@ -132,15 +132,26 @@ def conform_lowered(plan: Plan) -> Plan:
     kind = find(document.value.get("apiVersion"), document.value.get("kind"))
     assert kind is not None, "only documents of a kind in the table are compiled"
     front_end = lowering.load(kind.front_end)
-    value, violations, unknown = admit(document.value, load(kind.kind, front_end.SCHEMA))
-    found = list(diagnose(document, violations))
+    value, violations, unknown = admit(plan.job.value, load(kind.kind, front_end.SCHEMA))
+    found = list(diagnose(document, _as_written(plan.job, violations)))
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if failed(found):
         return plan.report(found)._replace(stopped=True)
-    form, of_runtime = lowering.documents(document, front_end.lower(value))
+    form, of_runtime = lowering.documents(plan.job.form or document, front_end.lower(value))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(of_runtime, of_runtime.value, as_go_type(template), level="")
     return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
+
+
+def _as_written(job: TrainJob, violations: list[Violation]) -> list[Violation]:
+    """Return the violations of an object with the fields of its document, which may have generateName as its name."""
+    return violations if job.letters_at is None else [_in_document(job, violation) for violation in violations]
+
+
+def _in_document(job: TrainJob, violation: Violation) -> Violation:
+    """Return a violation of a TrainJob's form with the field of its document."""
+    written = job.at(*violation.path).written_path
+    return violation._replace(path=written, field=field_of(written))
 
 
 def drop_invalid_fields(value: Tree, diagnostics: Iterable[Diagnostic]) -> Tree:
@@ -181,7 +192,7 @@ def conform_runtime(
 
     option   the name of the option that drops unknown fields with a warning
     """
-    subject = ObjectId.from_manifest(document.value)
+    subject = ObjectId.from_source(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
         written = drop_field(written, PROCESSES)
@@ -262,7 +273,7 @@ def diagnose(
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
             or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
             or as_written(violation.help, place),
-            object=ObjectId.from_manifest(document.value),
+            object=ObjectId.from_source(document.value),
             field=violation.field,
             place=place,
         )

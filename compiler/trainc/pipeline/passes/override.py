@@ -98,7 +98,7 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
-    owner = "" if plan.job.form else f' of "{plan.job.patches[index].get("manager")}"'
+    owner = f' of "{plan.job.patches[index].get("manager")}"' if plan.job.dialect == "v2.3" else ""
     yield Finding(
         message=f"the {plan.job.patch_word}{owner} cannot be merged: {error}",
         help="set $patch to replace or delete" if "$patch" in str(error) else "use the same type as in the runtime",

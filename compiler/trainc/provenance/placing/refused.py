@@ -14,8 +14,10 @@ from trainc.base.kinds import JOBS_OF_JOBSET, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
+from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
 from trainc.source.messages import masked_violation
 
@@ -68,7 +70,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
         severity="error",
         stage=refused.stage,
         message=violation.message,
-        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan),
+        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
         place=place._replace(key=True) if violation.key and not related else place,
@@ -122,8 +124,10 @@ def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> Pl
     return place
 
 
-def _suffix_hint(plan: Plan) -> str:
+def _suffix_hint(plan: Plan, violation: Violation) -> str:
     """Return the hint to remove the name suffix, if there is one: without it, the same job has no violation."""
+    if plan.job.letters_at is not None and violation.rule == GENERATED_NAME_TOO_LONG.id:
+        return f"; it has {LONGEST_PREFIX} characters of generateName at most, and {len(PLACEHOLDER)} more"
     if not plan.suffix:
         return ""
     option = plan.library.option_names.name_suffix_hash

@@ -115,7 +115,7 @@ def volumes(plan: Plan, scripts: str) -> tuple[Tree, ...]:
         {"name": "flux-install", "emptyDir": {}},
         {"name": scripts, "configMap": {"name": scripts, "defaultMode": 0o755}},
         {"name": "shared-memory", "emptyDir": {"medium": "Memory"}},
-        {"name": CURVE, "secret": {"secretName": f"{plan.job.name}-{CURVE}", "defaultMode": 0o400}},
+        {"name": CURVE, "secret": {"secretName": f"{plan.job.name_of_secrets}-{CURVE}", "defaultMode": 0o400}},
     )
 
 
@@ -181,7 +181,9 @@ def secrets(plan: Plan) -> tuple[Secret, ...]:
     """Return the Secret with the key that authenticates the brokers, if there is a job that mounts it."""
     if plan.named(NODE) is None:
         return ()
-    return (Secret(name=f"{plan.job.name}-{CURVE}", kind="curve", holds="the CURVE key of the Flux brokers"),)
+    return (
+        Secret(name=f"{plan.job.name_of_secrets}-{CURVE}", kind="curve", holds="the CURVE key of the Flux brokers"),
+    )
 
 
 @check("flux-node-count", phase="build", title="Flux job without numNodes")

@@ -93,7 +93,11 @@ def slots(plan: Plan) -> int:
 
 def with_keys(plan: Plan, job: int) -> Plan:
     """Return the plan with the Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
-    secret = {"secretName": f"{plan.job.name}-{SSH}", "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
+    secret = {
+        "secretName": f"{plan.job.name_of_secrets}-{SSH}",
+        "defaultMode": 0o400,
+        "items": [dict(key) for key in KEYS],
+    }
     plan = plan.with_volumes(job, [{"name": SSH, "secret": secret}])
     mount = {"name": SSH, "mountPath": plan.runtime.settings["sshAuthMountPath"]}
     return plan.on(plan.find(job, NODE), mounts=[mount])
@@ -167,7 +171,7 @@ def secrets(plan: Plan) -> tuple[Secret, ...]:
     """Return the Secret with the SSH keys, if there is a pod that mounts it."""
     if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
         return ()
-    return (Secret(name=f"{plan.job.name}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
+    return (Secret(name=f"{plan.job.name_of_secrets}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
 
 
 def implementation(plan: Plan) -> Implementation | None:

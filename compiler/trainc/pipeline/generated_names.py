@@ -1,0 +1,68 @@
+"""Generated names: the name of a TrainJob with metadata.generateName and without metadata.name.
+
+Reads    a TrainJob's document, and the name prefix and suffix of an environment.
+Returns  the TrainJob with a name as long as the cluster's, and its plan. The stages run twice: first with a placeholder
+         for the letters that the API server would choose, then with letters of the hash of that output (`suffix`).
+Source   Kubernetes 1.36, SimpleNameGenerator: the first 58 characters of the prefix and five random ones. The
+         controller names a JobSet, its hosts and its PodGroup after the TrainJob, so trainc needs the whole name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import Edit
+from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER, is_invalid_prefix
+from trainc.kubernetes.trees import get, put
+from trainc.pipeline import stages
+from trainc.pipeline.suffix import digest
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Path
+    from trainc.edits.environment import Environment, Setting
+    from trainc.pipeline.objects import TrainJob
+    from trainc.pipeline.plan import Plan
+
+NAME: Path = ("metadata", "name")
+PREFIX: Path = ("metadata", "generateName")
+
+
+def with_generated_name(job: TrainJob, environment: Environment | None) -> TrainJob:
+    """Return a TrainJob without a name with a generated one; unchanged without a valid metadata.generateName."""
+    prefix = get(job.value, PREFIX)
+    if not (isinstance(prefix, str) and prefix) or is_invalid_prefix(prefix, unnamed=True):
+        return job
+    before, after = ("", "") if environment is None else map(_text, (environment.name_prefix, environment.name_suffix))
+    before += prefix[:LONGEST_PREFIX]
+    return _named(job._replace(letters_at=len(before)), f"{before}{PLACEHOLDER}{after}")
+
+
+def run(plan: Plan) -> Plan:
+    """Run all stages on a plan, and again with the final name."""
+    neutral = run_with_letters(plan, PLACEHOLDER)
+    if neutral.failed or not neutral.objects:
+        return neutral
+    return run_with_letters(plan, digest(neutral.objects)[: len(PLACEHOLDER)])
+
+
+def run_with_letters(plan: Plan, letters: str) -> Plan:
+    """Run all stages on a plan whose TrainJob has a name with these letters."""
+    before, after = plan.job.around_letters
+    return stages.run(plan._replace(job=_named(plan.job, f"{before}{letters}{after}")))
+
+
+def _named(job: TrainJob, name: str) -> TrainJob:
+    """Return a TrainJob as it was written, with a name."""
+    document = job.document
+    value = put(document.value, NAME, name)
+    form = document._replace(value=value, edits=(*document.edits, Edit(document.value, _source)))
+    return job.as_written._replace(value=value, form=form, letters_at=job.letters_at)
+
+
+def _source(path: Path) -> Path:
+    """Return the path in the document of a field of the TrainJob with a name."""
+    return PREFIX if path == NAME else path
+
+
+def _text(setting: Setting | None) -> str:
+    return "" if setting is None else str(setting.value or "")
