@@ -161,7 +161,7 @@ def test_a_template_of_a_chart_is_reported_once_per_file() -> None:
     write("chart/templates/jobs.yaml", service, job(name="{{ .Release.Name }}"), job(name="'{{ .Release.Name }}'"))
     write("chart/templates/more.yaml", job(name="{{ .Release.Name }}"))
     assert reported() == [
-        ("template-not-rendered", "chart/templates/jobs.yaml:4:9"),
+        ("template-not-rendered", "chart/templates/jobs.yaml:9:9"),
         ("template-not-rendered", "chart/templates/more.yaml:4:9"),
     ]
     assert {found.help for found in errors()} == {"render the chart: `helm template chart | trainc build -`"}
