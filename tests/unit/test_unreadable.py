@@ -204,6 +204,52 @@ def test_a_rendered_side_has_no_unreadable_document() -> None:
     assert "new/a.yaml" in run("diff", "old", "new").reported
 
 
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("path", ["README.md", "notes", "README.md.txt"])
+def test_a_path_in_another_format_is_one_error(path: str) -> None:
+    write(path, f"# Jobs\n\nRun `a`: it trains: a.\n\n```yaml\n{JOB}```\n\n---\n\n```sh\n\ttrainc\n```\n")
+    done = run("validate", path)
+    assert done.code == 1
+    assert done.out.startswith(f"{path}: error[yaml]: not YAML or JSON\n")
+    assert "1 error in 1 file" in done.out
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("path", ["job.yaml.tmpl", "job", "job.yaml"])
+def test_a_manifest_with_another_suffix_has_its_errors(path: str) -> None:
+    write(path, f"# A job\n{GROUP}kind: TrainJob\n{END}")
+    assert f"{path}:5:1: error[yaml]: a value is missing here" in run("validate", path).out
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("name", ["validate", "build", "pods", "graph", "upgrade", "explain"])
+@pytest.mark.parametrize("text", ["", "# nothing\n---\n", "---\n"])
+def test_standard_input_without_a_document_is_an_error(text: str, name: str) -> None:
+    done = run(name, "-", stdin=text.encode())
+    assert done.code == 1
+    assert "<stdin>: error[unreadable]: has no document" in done.out + done.reported
+
+
+@pytest.mark.usefixtures("repository")
+def test_an_empty_list_and_an_empty_file_are_no_errors() -> None:
+    write("jobs/empty.yaml", "")
+    assert run("validate", "-", stdin=b"apiVersion: v1\nkind: List\nitems: []\n").code == 0
+    assert run("validate", "jobs/empty.yaml").code == 0
+
+
+@pytest.mark.usefixtures("repository")
+def test_graph_and_pods_keep_only_the_objects_that_pods_refer_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("data.json", json.dumps({"kind": "Dashboard", "panels": [{"kind": "Panel", "targets": ["a"] * 9}] * 999}))
+    write("secret.json", json.dumps({"apiVersion": "v1", "kind": "Deployment", "a": "Secret"}))
+    write("config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    for name in ("graph", "pods"):
+        assert "1 file without TrainJobs or runtimes was skipped" in run(name).reported
+    reading = Reading(kinds=COMPILED, others="referenced")
+    reading.gather(["."])
+    assert [document.file for document in reading.documents["other"]] == ["config.yaml"]
+    assert [file.path for file in reading.skipped] == ["data.json"]
+
+
 def jobs() -> list[str]:
     """Return the TrainJobs of the corpus, or of the golden cases without one."""
     corpus = os.environ.get("TRAINC_CORPUS", "")

@@ -25,6 +25,10 @@ MARKS: Final = (GROUP, *(row.kind.encode() for row in COMPILED), b"volcano.sh")
 """The last one is the group of Volcano's Job, which can run a framework too."""
 QUEUES: Final = (b"kueue.x-k8s.io", b"PriorityClass", b"LimitRange", b"kind: Namespace", b'"Namespace"')
 """Kueue's group, and the kinds of Kubernetes that its admission depends on."""
+QUEUE_KINDS: Final = ("PriorityClass", "LimitRange", "Namespace")
+REFERENCED: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
+"""The kinds of objects to which pods refer."""
+REFERENCED_WORDS: Final = tuple(kind.encode() for kind in REFERENCED)
 BYTE_ORDER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 _ESCAPE: Final = re.compile(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_SCOPED, OLD_GROUP
 from trainc.budget import Meter
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
@@ -30,13 +30,19 @@ if TYPE_CHECKING:
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
-Others = Literal["skip", "read", "require"]
-"""How to treat a file in a folder that contains no TrainJob and no runtime (`files.foreign`): skip it without parsing
-it; parse it, and skip each document that cannot be read; or require that all documents can be read."""
+Others = Literal["skip", "referenced", "read", "require"]
+"""How to treat a file in a folder that contains no TrainJob and no runtime (`files.foreign`).
+
+skip        do not parse it
+referenced  parse it if it may contain an object that a pod can refer to, and keep only such objects
+read        parse it, and skip each document that cannot be read
+require     require that all documents of the folder can be read
+"""
 
 _GROUP: Final = OLD_GROUP.encode()
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
+_TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "kueue.x-k8s.io")
 _TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
 USED: Final[tuple[Role, ...]] = ("job", "runtime")
@@ -120,7 +126,9 @@ class Reading:
             if self._charge("skipped bytes", file):
                 self.skipped.append(file if self.keep else file._replace(data=b""))
         elif self._charge("input bytes", file):
-            documents = documents_of(file, self._drop if self._may_drop else None)
+            documents: Iterable[Document | Diagnostic] = documents_of(file, self._drop if self._may_drop else None)
+            if not file.found and inputs.is_stream(file.path):
+                documents = list(documents) or [_no_document(file)]
             if file.path.endswith(KUSTOMIZATION_NAMES):
                 self.read(document for document in documents if not self._take_kustomization(document, file))
             else:
@@ -178,11 +186,11 @@ class Reading:
 
     def _is_skipped(self, file: inputs.File) -> bool:
         """Return whether a file of a folder is skipped without parsing it."""
-        from trainc.files.foreign import is_foreign, may_be_of_queues
+        from trainc.files.foreign import REFERENCED_WORDS, is_foreign, may_be_of_queues, may_mention
 
         if self.others == "read" or file.path.endswith(KUSTOMIZATION_NAMES) or may_be_of_queues(file.data):
             return False
-        return is_foreign(file.data)
+        return is_foreign(file.data) and not (self.others == "referenced" and may_mention(file.data, REFERENCED_WORDS))
 
     def _drop(self, error: YamlError, diagnostic: Diagnostic) -> bool:
         """Skip the unreadable document of an error, and return True; return False if it is of a kind to compile."""
@@ -214,6 +222,8 @@ class Reading:
             else:
                 role, of_a_kind = found
                 if role != "other" and "{{" in of_a_kind.text and self._is_of_chart(of_a_kind):
+                    continue
+                if role == "other" and self.others == "referenced" and not _is_needed(of_a_kind):
                     continue
                 self.documents[role].append(self._with_namespace(of_a_kind, role))
                 if role == "other" and of_a_kind.value.get("kind") == "ConfigMap":
@@ -280,6 +290,19 @@ def _file(diagnostic: Diagnostic) -> str:
     return "" if place is None else place.document.file if isinstance(place, Place) else place.file
 
 
+def _is_needed(document: Document) -> bool:
+    """Return whether a pod can refer to an object, or its kind is one of Kueue's or a training job."""
+    from trainc.files.foreign import QUEUE_KINDS, REFERENCED
+
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    group = version.partition("/")[0] if isinstance(version, str) else ""
+    return kind in REFERENCED or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
+
+
+def _no_document(file: inputs.File) -> Diagnostic:
+    return inputs.fault(file.path, "has no document", "check the output of the command before the pipe")
+
+
 def _is_content(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a file's content, not about its path."""
     return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
@@ -299,6 +322,9 @@ def documents_of(
         from trainc.frontends import templates
         from trainc.source.broken import BrokenFile
 
+        if not any(isinstance(read.value, dict) for read in documents) and _has_another_format(file):
+            yield Diagnostic.declared(YAML, "not YAML or JSON", "give files with manifests", place=Location(file.path))
+            return
         broken = BrokenFile(file)
         found = [(error, _syntax_error(error, broken)) for error in errors]
         reported = [pair for pair in found if drop is None or not drop(*pair)]
@@ -306,6 +332,16 @@ def documents_of(
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)
+
+
+def _has_another_format(file: inputs.File) -> bool:
+    """Return whether the name and the first line of an unreadable file are not those of a manifest."""
+    if inputs.is_manifest(file.path) or inputs.is_stream(file.path):
+        return False
+    from trainc.frontends.unreadable import starts_as_object
+    from trainc.kubernetes.documents.streams import LARGEST
+
+    return not starts_as_object(str(file.data[:LARGEST], "utf-8", "replace"))
 
 
 def _syntax_error(error: YamlError, broken: BrokenFile) -> Diagnostic:

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED
+from trainc.base.kinds import COMPILED, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.kubernetes.trees import get
 
@@ -150,6 +150,7 @@ def replaced(
     for document in documents:
         if "{{" in document.text and id(document) not in causes and (cause := _helm_object(document)) is not None:
             causes[id(document)] = [cause]
+    kept = _without_missing_runtimes(kept)
     made = [_not_rendered(group) for group in causes.values()]
     files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
     for diagnostic, group in zip(made, causes.values(), strict=True):
@@ -158,6 +159,27 @@ def replaced(
         kept += [] if noted is None else [noted]
         files.add(file)
     return kept
+
+
+def _without_missing_runtimes(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics without the errors for missing runtimes that an unreadable template may define."""
+    texts = [
+        found.place.source.text
+        for found in diagnostics
+        if found.id == TEMPLATE_NOT_RENDERED.id and isinstance(found.place, Location) and found.place.source is not None
+    ]
+    return [found for found in diagnostics if found.id != "runtime-not-found" or not _may_define(texts, found)]
+
+
+def _may_define(texts: Sequence[str], missing: Diagnostic) -> bool:
+    """Return whether one of the texts may be the runtime that a TrainJob lacks."""
+    if not texts or not isinstance(missing.place, Place):
+        return False
+    from trainc.frontends.unreadable import is_of_kinds
+
+    name = re.escape(str(get(missing.place.document.value, missing.place.path)))
+    written = re.compile(rf"""["']?name["']?\s*:\s*["']?(?:{name}(?![\w.-])|[^\n]*(?:{BLOCK}|\$\{{))""")
+    return any(written.search(text) and is_of_kinds(text, RUNTIMES) for text in texts)
 
 
 def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:

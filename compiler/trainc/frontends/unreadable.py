@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "\x1a"
 """A value that the text does not show. The character also replaces the actions of templates; YAML does not allow it."""
 _FIELDS: Final = ("kind", "apiVersion")
+_TOP: Final = (*_FIELDS, "metadata", "spec", "items", "data")
 _BREAK: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _DOCUMENT: Final = re.compile("\n---")
 _ACTION: Final = re.compile(f"{COMMENT}|{BLOCK}")
@@ -64,6 +65,19 @@ def has_content(text: str) -> bool:
     (False, True)
     """
     return _START.fullmatch(_ACTION.sub(UNKNOWN, text)) is None
+
+
+def starts_as_object(text: str) -> bool:
+    """Return whether the first line with content is a brace or a top-level field of an object.
+
+    >>> starts_as_object("# a\\nkind: Job\\n- ["), starts_as_object("# Jobs\\n\\nRun `kubectl`: it")
+    (True, False)
+    """
+    text = _MARKER.sub("", _ACTION.sub(UNKNOWN, text.removeprefix("\ufeff")))
+    start = _START.match(text)
+    rest = text[start.end() :] if start else text
+    line = _LINE.match(rest)
+    return rest.startswith("{") or (line is not None and line["key"] is not None and _unquoted(line["key"]) in _TOP)
 
 
 def is_of_kinds(text: str, kinds: Collection[Kind]) -> bool:
