@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", trainc_only=True)
 
 Unit = Literal[
-    "input bytes",  # of all files and git objects that are read
+    "input bytes",  # of all files and git objects that are parsed
+    "skipped bytes",  # of the files of folders that are read but not parsed
     "entries of git trees",  # files, folders and links in the git trees that are read, and links that are followed
     "replicated jobs",  # of all TrainJobs; a TrainJob counts as at least one
     "errors and warnings",  # and notes that are found
@@ -64,6 +65,7 @@ CI: Final = Budget(
     "ci",
     {
         "input bytes": 16 * 2**20,
+        "skipped bytes": 16 * 16 * 2**20,
         "entries of git trees": 25_000,
         "replicated jobs": 10_000,
         "errors and warnings": 1_000,
@@ -80,6 +82,7 @@ DEFAULT: Final = Budget(
     "default",
     {
         "input bytes": 256 * 2**20,
+        "skipped bytes": 16 * 256 * 2**20,
         "entries of git trees": 250_000,
         "replicated jobs": 50_000,
         "errors and warnings": 10_000,

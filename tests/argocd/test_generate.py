@@ -220,6 +220,13 @@ DISCOVERED: dict[str, tuple[dict[str, str], str]] = {
     ),
     "the word in a text": ({"a.yaml": "apiVersion: v1\nkind: ConfigMap\ndata: {a: 'kind: TrainJob'}\n"}, ""),
     "a large file without": ({"a.yaml": CLAIM + "#" * 2**20}, ""),
+    "a large one that is broken": ({"a.yaml": f"{JOB}  :x: [\n" + "#" * 2**20}, "a.yaml\n"),
+    "a large one behind another": ({"a.yaml": f"{CLAIM}---\n{JOB}" + "#" * 2**20}, "a.yaml\n"),
+    "a large file of data with the word": (
+        {"a.json": json.dumps({"events": [{"kind": "TrainJob", "text": "a" * 100}] * 15_000})},
+        "",
+    ),
+    "a broken one of another kind": ({"a.yaml": "kind: Role\n# TrainJob\nrules: [\n"}, ""),
     "another kind of file": ({"README.md": JOB, "job.yaml.txt": JOB}, ""),
     "hidden": ({".job.yaml": JOB, ".github/job.yaml": JOB}, ""),
     "nothing": ({}, ""),

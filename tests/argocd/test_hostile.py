@@ -258,7 +258,7 @@ def test_little_is_read_as_yaml_to_find_a_trainjob(attacked: Path, tmp_path: Pat
     app = attacked / "apps" / "training"
     for number in range(9):
         (app / f"{number}.yaml").write_text(DENSE)
-    for command, out in (("discover", "0.yaml\n"), ("parameters", "")):
+    for command, out in (("discover", "job.yaml\n"), ("parameters", "")):
         done = cmp(command, tmp_path / "log")
         judge(done, attacked)
         assert done.code == 0

@@ -33,8 +33,8 @@ spec:
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
 BUILT_IN = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
 APPLICATION = {"job.yaml": JOB, "data.yaml": CLAIM}
-MENTIONED = {"notes.yaml": f"# No TrainJob yet.\n{CLAIM}" + "#" * 2**20}
-"""A large file that discovery accepts by its word, because it does not parse large files."""
+MENTIONED = {"notes.yaml": f'data: {{a: "\nkind: TrainJob\n"}}\n{CLAIM}' + "#" * 2**20}
+"""A large file that discovery accepts by its text, because it does not parse large files."""
 APP = "apps/training"
 
 

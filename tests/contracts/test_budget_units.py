@@ -36,6 +36,7 @@ def limited(unit: Unit, most: int) -> Budget:
 
 SMALL: dict[Unit, Budget] = {
     "input bytes": limited("input bytes", 10),
+    "skipped bytes": limited("skipped bytes", 10),
     "replicated jobs": limited("replicated jobs", 1),
     "errors and warnings": limited("errors and warnings", 0),
     "output bytes": limited("output bytes", 100),
@@ -61,6 +62,11 @@ PRINTING = (
     "krm",
 )
 COMPILING = (*PRINTING, "validate app", "validate --among app app/x.yaml", "queues app")
+SKIPPING = tuple(
+    command
+    for command in (*COMPILING, "secret a app", "upgrade app", "runtimes list app", "runtimes show r app")
+    if "passthrough" not in command and not command.startswith(("cmp", "krm", "diff"))
+)
 READING = (
     *COMPILING,
     "secret a app",
@@ -70,6 +76,7 @@ READING = (
 )
 CASES: list[tuple[Unit, str]] = [
     *(("input bytes", command) for command in READING),
+    *(("skipped bytes", command) for command in SKIPPING),
     *(("replicated jobs", command) for command in COMPILING),
     *(("errors and warnings", command) for command in COMPILING),
     *(("output bytes", command) for command in PRINTING),
@@ -86,6 +93,8 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
     for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
         Path(name).parent.mkdir()
         Path(name).write_text(content)
+    if unit == "skipped bytes":
+        Path("app/data.json").write_text('{"kind": "Dashboard"}')
     items = "".join("- " + document.strip().replace("\n", "\n  ") + "\n" for document in documents)
     given = f"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{items}".encode()
     if command == "cmp generate":
@@ -190,3 +199,17 @@ def test_a_command_that_reads_manifests_has_the_option(group: click.Group, name:
     assert command is not None
     names = {parameter.name for parameter in command.params}
     assert ("budget" in names) == bool(names & {"runtimes"} or name == "krm")
+
+
+def test_the_limit_of_skipped_bytes_is_that_of_16_times_as_many_input_bytes() -> None:
+    for budget in (BUDGETS["ci"], BUDGETS["default"]):
+        assert budget.limits["skipped bytes"] == 16 * budget.limits["input bytes"]
+
+
+def test_a_skipped_file_costs_no_input_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    Path("data.json").write_text(json.dumps({"a": "b" * 10_000}))
+    monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
+    for command in ("validate", "build", "graph", "pods", "upgrade"):
+        assert run(command, "--budget", "ci").code == 0

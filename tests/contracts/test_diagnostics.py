@@ -278,7 +278,7 @@ def test_the_wrong_example(
     id: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     done = validated(id, "Wrong", tmp_path, monkeypatch)
-    said = json.loads(run("validate", "--format", "json").out)
+    said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
     said = [d for d in said if d["severity"] != "note" or d["id"] == id]
     assert {(d["id"], d["severity"]) for d in said} == {(id, ENTRIES[id].severity)}
     assert {d["stage"] for d in said} <= set(ENTRIES[id].phases)
@@ -288,7 +288,7 @@ def test_the_wrong_example(
 @pytest.mark.parametrize("id", shown_as("yaml"))
 def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = validated(id, "Right", tmp_path, monkeypatch)
-    said = json.loads(run("validate", "--format", "json").out)
+    said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
     assert done.code == 0
     assert [d for d in said if d["severity"] != "note" or d["id"] == id] == []
 
@@ -297,7 +297,7 @@ def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(folder)
     (folder / "manifest.yaml").write_text(examples(id)[example][1])
     (folder / "trainc.yaml").write_text(json.dumps({"lint": {"disable": [other for other in BESIDE if other != id]}}))
-    return run("validate")
+    return run("validate", "manifest.yaml")
 
 
 @pytest.mark.parametrize("id", shown_as("console"))

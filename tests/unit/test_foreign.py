@@ -57,6 +57,7 @@ FOREIGN = {
     "another case": "kind: trainjob\n",
     "invalid UTF-8": b"a: \xff\n",
     "nothing": "",
+    "a string of JSON like a tag": '{"vocab": {"\u2581/*!<": 1.5e-3, "!!binary %TAG": [true, null, -1]}}\n',
 }
 OURS = {
     "a TrainJob": JOB,
@@ -77,6 +78,9 @@ OURS = {
     "base64 with a prefix": "%TAG !x! tag:yaml.org,2002:bin\n---\nkind: !x!ary VHJhaW5Kb2I=\n",
     "base64 with an escaped tag": "kind: !!b%69nary VHJhaW5Kb2I=\n",
     "base64 in braces": '{"kind":!!b%69nary VHJhaW5Kb2I=}\n',
+    "base64 in JSON": '{"a": "b", "kind": !!binary VHJhaW5Kb2I=}\n',
+    "base64 between quotes": '{a: b"c, kind: !!binary VHJhaW5Kb2I=, d: e"}\n',
+    "base64 between quotes behind a colon": '{:"a, kind: !!binary VHJhaW5Kb2I=, ":b}\n',
     "UTF-16": JOB.encode("utf-16"),
     "UTF-16 of the other order": b"\xfe\xff" + JOB.encode("utf-16-be"),
     "UTF-16 without a byte order mark": JOB.encode("utf-16-le"),

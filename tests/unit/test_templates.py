@@ -79,6 +79,10 @@ def reported() -> list[tuple[str, str]]:
         pytest.param(job(image="'{{ image }}:1'"), "9:13", "{{ image }}", id="jinja in an image"),
         pytest.param(job(image="${IMAGE}"), "9:12", "${IMAGE}", id="an image"),
         pytest.param(job() + "{% if gpu %}\n", "11:1", "{% if gpu %}", id="a statement"),
+        pytest.param("{{- /*\nLicense\n*/ -}}\n" + job(), "1:1", "{{- /*", id="a comment of several lines"),
+        pytest.param("{{- /* License */ -}}\n" + job(), "1:1", "{{- /* License */ -}}", id="a comment"),
+        pytest.param(job() + "    ${LIMITS}\n", "11:5", "${LIMITS}", id="a line"),
+        pytest.param(job().replace("  name: a\n", "  {name: a, namespace: ${NS}}\n"), "4:24", "${NS}", id="in braces"),
     ],
 )
 def test_a_placeholder_that_breaks_a_field_is_one_error(text: str, column: str, placeholder: str) -> None:
@@ -161,7 +165,7 @@ def test_a_template_of_a_chart_is_reported_once_per_file() -> None:
     write("chart/templates/jobs.yaml", service, job(name="{{ .Release.Name }}"), job(name="'{{ .Release.Name }}'"))
     write("chart/templates/more.yaml", job(name="{{ .Release.Name }}"))
     assert reported() == [
-        ("template-not-rendered", "chart/templates/jobs.yaml:4:9"),
+        ("template-not-rendered", "chart/templates/jobs.yaml:9:9"),
         ("template-not-rendered", "chart/templates/more.yaml:4:9"),
     ]
     assert {found.help for found in errors()} == {"render the chart: `helm template chart | trainc build -`"}
@@ -186,3 +190,80 @@ def test_a_hostile_text_takes_little_time(part: str) -> None:
     started = time.process_time()
     assert run("validate").code == 1
     assert time.process_time() - started < 4
+
+
+def chart(*files: str) -> None:
+    Path("chart").mkdir()
+    for name in ("Chart.yaml", *files):
+        write(
+            f"chart/{name}", job(name="'{{ .Release.Name }}'") if "files" in name else job(name="{{ .Release.Name }}")
+        )
+    write("chart/Chart.yaml", "name: chart\n")
+    write("job.yaml", job())
+
+
+NOTE = "the TrainJobs and runtimes of the chart are not checked: `{{ .Release.Name }}` is a placeholder"
+
+
+@pytest.mark.parametrize("name", ["templates/a.yaml", "files/a.yaml", "files/deep/a.yaml"])
+def test_a_chart_of_a_folder_has_one_note(name: str) -> None:
+    chart(name, "templates/b.yaml")
+    notes = trainc.compile(["."], options=Options(settings=NO_LINT)).diagnostics
+    assert [(found.severity, found.id, found.message) for found in notes] == [("note", "template-not-rendered", NOTE)]
+    assert notes[0].help == "render the chart: `helm template chart | trainc validate -`"
+    for command in ("validate", "build", "graph", "upgrade", "validate --among . chart"):
+        assert run(*command.split()).code == 0
+
+
+@pytest.mark.parametrize("name", ["templates/a.yaml", "files/a.yaml"])
+def test_a_template_of_a_chart_is_an_error_as_a_path_and_where_nothing_is_skipped(name: str) -> None:
+    chart(name)
+    for command in (f"validate chart/{name}", "build --passthrough"):
+        done = run(*command.split())
+        assert (done.code, "error[template-not-rendered]" in done.out + done.reported) == (1, True)
+
+
+def test_a_chart_above_the_path() -> None:
+    chart("templates/a.yaml")
+    done = run("validate", "chart/templates")
+    assert (done.code, "`helm template chart | trainc validate -`" in done.out) == (0, True)
+
+
+def test_a_variable_in_a_chart_is_part_of_the_note() -> None:
+    chart("files/a.yaml", "files/b.yaml")
+    write("chart/files/b.yaml", job(name="${NAME}"))
+    assert run("validate").code == 0
+
+
+def test_a_complete_job_in_a_chart_is_compiled() -> None:
+    chart()
+    write("chart/examples/b.yaml", job(name="b", command="['{{ item }}']"))
+    assert sorted(found.name for found in trainc.compile(["."]).jobs) == ["a", "b"]
+
+
+@pytest.mark.parametrize("namespace", ["<your-ns>", "${NS}", "{{ ns }}"])
+def test_equal_placeholders_are_equal_namespaces(namespace: str) -> None:
+    metadata = f"metadata: {{name: team, namespace: '{namespace}'}}"
+    runtime = RUNTIME.replace("metadata: {name: team}", metadata).replace("ClusterT", "T").replace("<project>", "a")
+    write(
+        "x.yaml",
+        job()
+        .replace("  name: a\n", f"  name: a\n  namespace: '{namespace}'\n")
+        .replace("{name: torch-distributed}", "{name: team, kind: TrainingRuntime}"),
+        runtime,
+    )
+    assert [id for id, _ in reported()] == ["template-not-rendered"] * 2
+
+
+@pytest.mark.parametrize("name", ["team", "{{ name }}"])
+def test_an_unreadable_runtime_is_not_missing(name: str) -> None:
+    write("r.yaml", RUNTIME.replace("name: team", f"name: {name}").replace("{torch: {}}", "{{ policy }}"))
+    write("x.yaml", job().replace("torch-distributed", "team"))
+    assert reported()[0][0] == "template-not-rendered"
+    assert len(reported()) == 1
+
+
+def test_another_runtime_is_missing() -> None:
+    write("r.yaml", RUNTIME.replace("{torch: {}}", "{{ policy }}"))
+    write("x.yaml", job().replace("torch-distributed", "other"))
+    assert {id for id, _ in reported()} == {"template-not-rendered", "runtime-not-found"}

@@ -1,8 +1,8 @@
 """Argo CD's `discover`: find a TrainJob below the current folder in a fraction of a second.
 
 Reads    the files that `generate` would read. Only files that contain the word TrainJob are parsed as YAML.
-Returns  the first path, in a fixed order, of a file with a TrainJob. A file that contains the word and is invalid YAML
-         counts, so that `generate` reports the error. Unreadable files are skipped: discovery reports no errors.
+Returns  the first path, in a fixed order, of a file with a TrainJob. An unreadable TrainJob counts, so that `generate`
+         reports the error. Files that cannot be opened are skipped: discovery reports no errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UTF_16: Final = {b"\xff\xfe": WORD.encode("utf-16-le"), b"\xfe\xff": WORD.encode
 """The word in UTF-16, by byte order mark; a text without one is not read as UTF-16."""
 CHUNK: Final = 1 << 16
 READ_AS_YAML: Final = 1 << 20
-"""Bytes that are parsed, of all files that contain the word. A file beyond them counts without parsing."""
+"""Bytes that are parsed, of all files that contain the word. In a file beyond them, the outermost kinds count."""
 MOST_FILES: Final = 50_000
 MOST_BYTES: Final = 32 << 20
 """Limits of the search. They exceed those of `generate`, which takes longer for each file."""
@@ -46,7 +46,7 @@ def find(root: str, *, named: bool, exclude: Sequence[Patterns] = ()) -> str | N
     as_yaml = 0
     for path, data in _mentions(root, exclude):
         as_yaml += len(data)
-        if as_yaml > READ_AS_YAML or _declares_a_job(path, data):
+        if _declares_a_job(path, data) if as_yaml <= READ_AS_YAML else _may_declare_a_job(data):
             return path
     return None
 
@@ -77,7 +77,7 @@ def _mentions(root: str, exclude: Sequence[Patterns]) -> Iterator[tuple[str, byt
 
 
 def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
-    """Return a file's size, and its bytes if it contains the word, cut behind `READ_AS_YAML` + 1 bytes.
+    """Return a file's size, and its bytes if it contains the word.
 
     A file with more than `left` bytes is not read.
     """
@@ -96,15 +96,33 @@ def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
         return 0, None
     finally:
         os.close(descriptor)
-    return len(data), data[: READ_AS_YAML + 1] if UTF_16.get(data[:2], UTF_8) in data else None
+    return len(data), data if UTF_16.get(data[:2], UTF_8) in data else None
 
 
 def _declares_a_job(path: str, data: bytes) -> bool:
-    """Return whether a document is a TrainJob, valid or not, or the file is invalid YAML."""
+    """Return whether a document is a TrainJob, valid or not."""
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(data)
-    return bool(errors) or any(True for read in documents for _ in _jobs(path, read.value))
+    if any(True for read in documents for _ in _jobs(path, read.value)):
+        return True
+    if not errors:
+        return False
+    from trainc.frontends.unreadable import is_of_kinds
+
+    return any(is_of_kinds(error.document, (TRAINJOB,)) for error in errors)
+
+
+def _may_declare_a_job(data: bytes) -> bool:
+    """Return whether the text of a document names the kind, without parsing it."""
+    from trainc.frontends.unreadable import is_of_kinds
+    from trainc.kubernetes.documents import YamlError
+    from trainc.kubernetes.documents.streams import decode
+
+    try:
+        return is_of_kinds(decode(data), (TRAINJOB,))
+    except YamlError:
+        return False
 
 
 def _jobs(path: str, value: Any) -> Iterator[str]:

@@ -29,7 +29,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run)
+    result = compile_paths(run.settings.inputs(paths), run._replace(others="referenced"))
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs

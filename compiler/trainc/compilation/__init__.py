@@ -267,7 +267,8 @@ def replace_errors_of_templates(build: Build) -> Build:
         return build
     from trainc.frontends import templates
 
-    return build._replace(diagnostics=tuple(templates.replaced([*build.diagnostics], documents)))
+    found = templates.replaced(build.diagnostics, documents, build.reading.with_note)
+    return build._replace(diagnostics=tuple(found))
 
 
 def collapse_repeated(build: Build) -> Build:
@@ -318,7 +319,7 @@ def _compilation(build: Build) -> Compilation:
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
         kustomizations=reading.kustomizations,
-        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *build.library.skipped))),
+        skipped=tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped))),
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
         built_in=built_in,

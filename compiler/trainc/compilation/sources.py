@@ -109,7 +109,7 @@ def library(
         )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-        skipped += (file.path for file in more.skipped)
+        skipped += more.skipped_names()
     levels.append(BuiltIn(conform, edit if edits else None))
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 

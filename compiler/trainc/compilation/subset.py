@@ -19,8 +19,6 @@ from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
-from trainc.files.foreign import is_foreign
-from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
@@ -50,23 +48,24 @@ def compile_subset(
         return Compilation(diagnostics=settings.diagnostics)
     given = _file_predicate(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
-    read = Reading(kinds=COMPILED, namespace=options.namespace, meter=metered(options))
-    asked_for, skipped = 0, list[str]()
+    read = Reading(kinds=COMPILED, namespace=options.namespace, others="skip", meter=metered(options))
+    asked_for = 0
     for file in _files((folder, *_not_excluded(manifests, settings)), options):
         if isinstance(file, Diagnostic):
             read.report(file)
-        elif not read.meter.charge("input bytes", len(file.data)):
-            break
-        elif is_kustomization(file.path) or not is_foreign(file.data):
-            read.add(file)
+        else:
+            read.add(file._replace(found=True))
             asked_for += given(file.path)
-        elif given(file.path):
-            skipped.append(file.path)
+        if read.meter.over is not None:
+            break
     read.settle()
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
     lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
+    skipped = tuple(
+        name for name in read.skipped_names() if given(name if inputs.is_manifest(name) else name.rpartition(":")[0])
+    )
     of_run = [*settings.diagnostics, read.meter.over]
     namesakes = {each.identity for each in read.documents["job"] if not (everything or given(each.file))}
     kept = [
@@ -74,7 +73,7 @@ def compile_subset(
         for d in result.diagnostics
         if d in of_run or _concerns(d, given) or not (d.stage == "read" or _is_at(d, namesakes))
     ]
-    result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).with_diagnostics(kept)
+    result = result._replace(diagnostics=(), strict=settings.strict, skipped=skipped).with_diagnostics(kept)
     if everything:
         return result
     return result._replace(

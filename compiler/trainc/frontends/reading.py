@@ -12,28 +12,38 @@ from typing import TYPE_CHECKING, Final, Literal
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_SCOPED, OLD_GROUP
 from trainc.budget import Meter
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
-from trainc.frontends import sort
+from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from trainc.base.kinds import Kind, Role
+    from trainc.budget import Unit
     from trainc.files.exclude import Patterns
     from trainc.frontends.kustomizations import Kustomizations
+    from trainc.kubernetes.documents import YamlError
+    from trainc.source.broken import BrokenFile
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
-Others = Literal["skip", "read", "require"]
-"""How to treat a file in a folder that contains no TrainJob and no runtime (`files.foreign`): skip it without parsing
-it; parse it, and skip it if it cannot be read; or require that it can be read."""
+Others = Literal["skip", "referenced", "read", "require"]
+"""How to treat a file in a folder that contains no TrainJob and no runtime (`files.foreign`).
+
+skip        do not parse it
+referenced  parse it if it may contain an object that a pod can refer to, and keep only such objects
+read        parse it, and skip each document that cannot be read
+require     require that all documents of the folder can be read
+"""
 
 _GROUP: Final = OLD_GROUP.encode()
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
+_TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "kueue.x-k8s.io")
+_TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
 USED: Final[tuple[Role, ...]] = ("job", "runtime")
 """The roles of the documents that a run uses, which have notes about kustomizations."""
@@ -70,6 +80,16 @@ class Reading:
         self.skipped: list[inputs.File] = []
         """The files without TrainJobs and runtimes that were skipped; their bytes are kept only with `keep`."""
         self.keep = False
+        self._may_drop = False
+        """Whether unreadable documents of other kinds are skipped in the current file: it is a file of a folder."""
+        self._revision = ""
+        """The prefix of the current file's path if it is one of a commit."""
+        self.given: set[str] = set()
+        """The paths of the files that are themselves a PATH."""
+        self.charts: set[str] = set()
+        """The charts with a note, because their templates are not rendered."""
+        self.dropped: list[Diagnostic] = []
+        """The faults of the documents of other kinds that were skipped, because they cannot be read."""
         self.kustomizations: Kustomizations | None = None
         """The kustomizations among the files; None if there are none."""
 
@@ -90,24 +110,33 @@ class Reading:
         for file in found:
             if isinstance(file, Diagnostic):
                 self.report(file)
-            elif file.revision or self.meter.charge("input bytes", len(file.data)):  # the reader of commits charges
+            else:
                 self.add(file)
             if self.meter.over is not None:
                 break
         self.settle()
 
     def add(self, file: inputs.File) -> None:
-        """Read and sort the documents of one more file."""
+        """Charge one more file, read its documents and sort them."""
         self.files += 1
-        documents: Iterable[Document | Diagnostic] | None = documents_of(file)
-        if file.found and _GROUP not in file.data and self.others != "require":
-            documents = self._unless_skipped(file)
-        if documents is None:
-            self.skipped.append(file if self.keep else file._replace(data=b""))
-        elif file.path.endswith(KUSTOMIZATION_NAMES):
-            self.read(document for document in documents if not self._take_kustomization(document, file))
-        else:
-            self.read(documents)
+        self._may_drop, self._revision = file.found and self.others != "require", file.revision
+        if not file.found:
+            self.given.add(file.path)
+        if self._may_drop and _GROUP not in file.data and self._is_skipped(file):
+            if self._charge("skipped bytes", file):
+                self.skipped.append(file if self.keep else file._replace(data=b""))
+        elif self._charge("input bytes", file):
+            documents: Iterable[Document | Diagnostic] = documents_of(file, self._drop if self._may_drop else None)
+            if not file.found and inputs.is_stream(file.path):
+                documents = list(documents) or [_no_document(file)]
+            if file.path.endswith(KUSTOMIZATION_NAMES):
+                self.read(document for document in documents if not self._take_kustomization(document, file))
+            else:
+                self.read(documents)
+
+    def _charge(self, unit: Unit, file: inputs.File) -> bool:
+        """Charge the bytes of a file, unless the reader of commits has charged them."""
+        return bool(file.revision) or self.meter.charge(unit, len(file.data))
 
     def read(self, documents: Iterable[Document | Diagnostic]) -> None:
         """Sort the documents of a file."""
@@ -120,7 +149,11 @@ class Reading:
                 break
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Add a diagnostic of a file or a document."""
+        """Add a diagnostic of a file or a document; one for each chart."""
+        noted = self.with_note(diagnostic) if diagnostic.id == _TEMPLATE else diagnostic
+        if noted is None:
+            return
+        diagnostic = noted
         self.diagnostics.append(diagnostic)
         self.meter.charge("errors and warnings")
 
@@ -151,34 +184,80 @@ class Reading:
             self.kustomizations = known
         return taken or os.path.basename(file.path) == inputs.KUSTOMIZATION
 
-    def _unless_skipped(self, file: inputs.File) -> Iterable[Document | Diagnostic] | None:
-        """Return the documents of a file of a folder, or None if it is skipped."""
-        from trainc.files.foreign import is_foreign, may_be_of_queues
+    def _is_skipped(self, file: inputs.File) -> bool:
+        """Return whether a file of a folder is skipped without parsing it."""
+        from trainc.files.foreign import REFERENCED_WORDS, is_foreign, may_be_of_queues, may_mention
 
-        documents = documents_of(file)
-        if not is_foreign(file.data):
-            return documents
-        if self.others == "skip" and not (file.path.endswith(KUSTOMIZATION_NAMES) or may_be_of_queues(file.data)):
-            return None
-        readable = list(documents)
-        return readable if all(map(self._is_readable, readable)) else None
-
-    def _is_readable(self, document: Document | Diagnostic) -> bool:
-        """Whether a document, and each item of a List, is an object."""
-        if isinstance(document, Diagnostic):
+        if self.others == "read" or file.path.endswith(KUSTOMIZATION_NAMES) or may_be_of_queues(file.data):
             return False
-        return not any(isinstance(found, Diagnostic) for found in sort(document, self.kinds))
+        return is_foreign(file.data) and not (self.others == "referenced" and may_mention(file.data, REFERENCED_WORDS))
+
+    def _drop(self, error: YamlError, diagnostic: Diagnostic) -> bool:
+        """Skip the unreadable document of an error, and return True; return False if it is of a kind to compile."""
+        from trainc.frontends.unreadable import has_content, is_of_kinds
+
+        if is_of_kinds(error.document, self.kinds):
+            return False
+        if has_content(error.document):
+            self.dropped.append(diagnostic)
+        return True
+
+    def skipped_names(self) -> list[str]:
+        """Return the paths of the skipped files, and `PATH:LINE` for a skipped document of any other file."""
+        if not self.dropped:
+            return [file.path for file in self.skipped]
+        read = {document.file for documents in self.documents.values() for document in documents}
+        places = [place for found in self.dropped if (place := found.locate()) is not None]
+        documents = (f"{place.file}:{place.line}" if place.file in read else place.file for place in places)
+        return list(dict.fromkeys((*(file.path for file in self.skipped), *documents)))
 
     def take(self, document: Document) -> None:
         """Add one document, sorted by role."""
         for found in sort(document, self.kinds):
             if isinstance(found, Diagnostic):
-                self.report(found)
+                if self._may_drop and found.id == NOT_AN_OBJECT.id:
+                    self.dropped.append(found)
+                else:
+                    self.report(found)
             else:
                 role, of_a_kind = found
+                if role != "other" and "{{" in of_a_kind.text and self._is_of_chart(of_a_kind):
+                    continue
+                if role == "other" and self.others == "referenced" and not _is_needed(of_a_kind):
+                    continue
                 self.documents[role].append(self._with_namespace(of_a_kind, role))
                 if role == "other" and of_a_kind.value.get("kind") == "ConfigMap":
                     self._take_runtimes(of_a_kind)
+
+    def with_note(self, diagnostic: Diagnostic) -> Diagnostic | None:
+        """Return a note in place of an error for the first template of a chart in a folder, None for the others."""
+        from trainc.frontends import templates
+
+        file = _file(diagnostic)
+        chart = self._chart(file)
+        if not chart:
+            return diagnostic
+        if chart in self.charts:
+            return None
+        self.charts.add(chart)
+        return templates.chart_note(diagnostic, chart)
+
+    def _chart(self, file: str) -> str:
+        """Return the chart of a template that may be skipped, or an empty string."""
+        from trainc.frontends.templates import chart_of
+
+        return "" if self.others == "require" or file in self.given else chart_of(file, self._revision)
+
+    def _is_of_chart(self, document: Document) -> bool:
+        """Return whether a document is a template of a chart, which a note reports."""
+        from trainc.frontends import templates
+
+        if not self._chart(document.file):
+            return False
+        found = templates.placeholder(document)
+        if found is not None:
+            self.report(found)
+        return found is not None
 
     def _take_runtimes(self, configmap: Document) -> None:
         """Sort the runtimes in the data of a ConfigMap, which itself is a document of another kind."""
@@ -211,13 +290,31 @@ def _file(diagnostic: Diagnostic) -> str:
     return "" if place is None else place.document.file if isinstance(place, Place) else place.file
 
 
+def _is_needed(document: Document) -> bool:
+    """Return whether a pod can refer to an object, or its kind is one of Kueue's or a training job."""
+    from trainc.files.foreign import QUEUE_KINDS, REFERENCED
+
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    group = version.partition("/")[0] if isinstance(version, str) else ""
+    return kind in REFERENCED or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
+
+
+def _no_document(file: inputs.File) -> Diagnostic:
+    return inputs.fault(file.path, "has no document", "check the output of the command before the pipe")
+
+
 def _is_content(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a file's content, not about its path."""
     return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
 
 
-def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
-    """Yield a diagnostic for each syntax error of a file, then its documents."""
+def documents_of(
+    file: inputs.File, drop: Callable[[YamlError, Diagnostic], bool] | None = None
+) -> Iterator[Document | Diagnostic]:
+    """Yield a diagnostic for each syntax error of a file, then its documents.
+
+    `drop` returns whether an error is not reported.
+    """
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(file.data)
@@ -225,18 +322,28 @@ def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
         from trainc.frontends import templates
         from trainc.source.broken import BrokenFile
 
+        if not any(isinstance(read.value, dict) for read in documents) and _has_another_format(file):
+            yield Diagnostic.declared(YAML, "not YAML or JSON", "give files with manifests", place=Location(file.path))
+            return
         broken = BrokenFile(file)
-        found = [
-            Diagnostic.declared(
-                YAML,
-                error.message,
-                error.help,
-                place=broken.at(error.line, error.column),
-                related=broken.conflicting_line(error),
-            )
-            for error in errors
-        ]
-        yield from templates.syntax_errors(file.path, file.data, found)
+        found = [(error, _syntax_error(error, broken)) for error in errors]
+        reported = [pair for pair in found if drop is None or not drop(*pair)]
+        yield from templates.syntax_errors(file.path, reported)
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)
+
+
+def _has_another_format(file: inputs.File) -> bool:
+    """Return whether the name and the first line of an unreadable file are not those of a manifest."""
+    if inputs.is_manifest(file.path) or inputs.is_stream(file.path):
+        return False
+    from trainc.frontends.unreadable import starts_as_object
+    from trainc.kubernetes.documents.streams import LARGEST
+
+    return not starts_as_object(str(file.data[:LARGEST], "utf-8", "replace"))
+
+
+def _syntax_error(error: YamlError, broken: BrokenFile) -> Diagnostic:
+    place, related = broken.at(error.line, error.column), broken.conflicting_line(error)
+    return Diagnostic.declared(YAML, error.message, error.help, place=place, related=related)

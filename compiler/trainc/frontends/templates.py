@@ -8,20 +8,22 @@ Returns  the errors, with one diagnostic per document in place of those that a p
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.kinds import COMPILED, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
-from trainc.files.foreign import MARKS
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Path
+    from trainc.kubernetes.documents import YamlError
 
 TEMPLATE_NOT_RENDERED: Final = Declaration(
     "template-not-rendered", ("read",), "Template that is not rendered", trainc_only=True
@@ -30,6 +32,11 @@ TEMPLATE_NOT_RENDERED: Final = Declaration(
 BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
 """A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
 _BLOCK: Final = re.compile(BLOCK)
+COMMENT: Final = r"\{\{-?\s*/\*(?:[^*]|\*(?!/))*+\*/\s*-?\}\}"
+"""A comment of Go templates, which can have several lines."""
+_COMMENT: Final = re.compile(COMMENT)
+_SYNTAX: Final = re.compile(rf"{COMMENT}|{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}")
+"""The placeholders with characters of YAML's own syntax."""
 _PLACEHOLDER: Final = re.compile(rf"{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}|\$[A-Za-z_]\w*|<[A-Za-z][^<>\n]{{0,200}}>")
 _OF_HELM: Final = re.compile(r"\{\{[^{}]{0,500}?\.(?:Values|Release|Chart|Capabilities)\b[^{}]{0,500}\}\}")
 """Only Helm has these objects."""
@@ -37,28 +44,41 @@ _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _SHELL: Final = frozenset({"command", "args", "env"})
 """The fields in which a placeholder may be meant for a shell or another program."""
 _OF_CHART: Final = "templates"
+CHART: Final = "Chart.yaml"
+_MOST_ABOVE: Final = 50
+"""The folders above the current one that are searched for a chart."""
 _MOST_VALUES: Final = 10_000
 """The values of a document that are searched for placeholders: aliases can repeat them without end."""
+_MESSAGE: Final = "the template is not rendered"
 _LONGEST: Final = 80
 """The characters of a placeholder that a message shows."""
 
 
-def syntax_errors(path: str, data: bytes, errors: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the syntax errors of a file, with one diagnostic in place of those that placeholders cause."""
-    if not (b"{{" in data or b"{%" in data) or not any(mark in data for mark in MARKS):
-        yield from errors
-        return
+def syntax_errors(path: str, errors: Iterable[tuple[YamlError, Diagnostic]]) -> Iterator[Diagnostic]:
+    """Yield the syntax errors of a file, with one diagnostic in place of those that placeholders cause.
+
+    A document of another kind keeps its errors.
+    """
     seen: set[Hashable] = set()
-    for error in errors:
-        found = _placeholder_error(error)
+    for error, diagnostic in errors:
+        found = _placeholder_error(diagnostic) if _may_be_template(error.document) else None
         if found is None:
-            yield error
+            yield diagnostic
             continue
-        document, diagnostic = found
+        document, not_rendered = found
         key = path if _chart(path) else document.line
         if key not in seen:
-            yield diagnostic
+            yield not_rendered
         seen.add(key)
+
+
+def _may_be_template(text: str) -> bool:
+    """Return whether the text of a TrainJob or a runtime may have a placeholder."""
+    if not any(opening in text for opening in ("{{", "{%", "${")):
+        return False
+    from trainc.frontends.unreadable import is_of_kinds
+
+    return is_of_kinds(text, COMPILED)
 
 
 def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
@@ -68,17 +88,22 @@ def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
         return None
     document, wanted = place.source, place.line
     blocks = [
-        (number, block)
-        for number, line in enumerate(document.text.split("\n"), document.line)
-        if not line.lstrip().startswith("#")
-        for block in _BLOCK.finditer(line)
+        (document.line + document.text.count("\n", 0, found.start()), found)
+        for found in _SYNTAX.finditer(document.text)
+        if not _is_comment(document.text, found.start())
     ]
     if not blocks or _remains(error, document):
         return None
     line, first = next((found for found in blocks if found[0] == wanted), blocks[0])
-    at = Location(document.file, line, first.start() + 1, line, first.end() + 1, document)
-    placeholders = list(dict.fromkeys([first[0], *(block[0] for _, block in blocks)]))
-    return document, _diagnostic(document.file, placeholders, at)
+    column = first.start() - document.text.rfind("\n", 0, first.start())
+    written = [found[0].partition("\n")[0] for _, found in ((line, first), *blocks)]
+    at = Location(document.file, line, column, line, column + len(written[0]), document)
+    return document, _diagnostic(document.file, list(dict.fromkeys(written)), at)
+
+
+def _is_comment(text: str, index: int) -> bool:
+    """Return whether an index is in a line that is a comment."""
+    return text[text.rfind("\n", 0, index) + 1 : index].lstrip().startswith("#")
 
 
 def _remains(error: Diagnostic, document: Document) -> bool:
@@ -86,7 +111,8 @@ def _remains(error: Diagnostic, document: Document) -> bool:
     from trainc.kubernetes.documents import read_stream
 
     assert isinstance(error.place, Location)
-    _, errors = read_stream("\n".join(map(_rendered, document.text.split("\n"))))
+    text = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), document.text)
+    _, errors = read_stream("\n".join(map(_rendered, text.split("\n"))))
     line = error.place.line - document.line + 1
     return any((other.line, other.message) == (line, error.message) for other in errors)
 
@@ -97,13 +123,18 @@ def _rendered(line: str) -> str:
     >>> _rendered("  name: {{ .Release.Name }}-a"), _rendered("  {{- end }}")
     ('  name: x-a', '')
     """
-    return _BLOCK.sub("x", line) if _BLOCK.sub("", line).strip() else ""
+    return _SYNTAX.sub("x", line) if _SYNTAX.sub("", line).strip() else ""
 
 
-def replaced(diagnostics: Sequence[Diagnostic], documents: Iterable[Document]) -> list[Diagnostic]:
+def replaced(
+    diagnostics: Sequence[Diagnostic],
+    documents: Iterable[Document],
+    with_note: Callable[[Diagnostic], Diagnostic | None] = lambda diagnostic: diagnostic,
+) -> list[Diagnostic]:
     """Return the diagnostics of a run, with one per document in place of the errors that placeholders cause.
 
     documents   the TrainJobs and runtimes; a placeholder that only Helm has is an error without another one
+    with_note   returns the note in place of an error for a chart; None if the chart has one
     """
     causes: dict[int, list[tuple[Place, str]]] = {}
     kept: list[Diagnostic] = []
@@ -119,14 +150,36 @@ def replaced(diagnostics: Sequence[Diagnostic], documents: Iterable[Document]) -
     for document in documents:
         if "{{" in document.text and id(document) not in causes and (cause := _helm_object(document)) is not None:
             causes[id(document)] = [cause]
+    kept = _without_missing_runtimes(kept)
     made = [_not_rendered(group) for group in causes.values()]
     files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
     for diagnostic, group in zip(made, causes.values(), strict=True):
         file = group[0][0].document.file
-        if not (_chart(file) and file in files):
-            kept.append(diagnostic)
+        noted = None if _chart(file) and file in files else with_note(diagnostic)
+        kept += [] if noted is None else [noted]
         files.add(file)
     return kept
+
+
+def _without_missing_runtimes(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics without the errors for missing runtimes that an unreadable template may define."""
+    texts = [
+        found.place.source.text
+        for found in diagnostics
+        if found.id == TEMPLATE_NOT_RENDERED.id and isinstance(found.place, Location) and found.place.source is not None
+    ]
+    return [found for found in diagnostics if found.id != "runtime-not-found" or not _may_define(texts, found)]
+
+
+def _may_define(texts: Sequence[str], missing: Diagnostic) -> bool:
+    """Return whether one of the texts may be the runtime that a TrainJob lacks."""
+    if not texts or not isinstance(missing.place, Place):
+        return False
+    from trainc.frontends.unreadable import is_of_kinds
+
+    name = re.escape(str(get(missing.place.document.value, missing.place.path)))
+    written = re.compile(rf"""["']?name["']?\s*:\s*["']?(?:{name}(?![\w.-])|[^\n]*(?:{BLOCK}|\$\{{))""")
+    return any(written.search(text) and is_of_kinds(text, RUNTIMES) for text in texts)
 
 
 def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
@@ -190,7 +243,7 @@ def _diagnostic(file: str, placeholders: Sequence[str], place: Place | Location)
     others = f" (and {more} more)" if more else ""
     shown = placeholders[0] if len(placeholders[0]) <= _LONGEST else f"{placeholders[0][:_LONGEST]}..."
     subject = ObjectId.from_source(place.document.value) if isinstance(place, Place) else ObjectId()
-    message = f"the template is not rendered: `{shown}` is a placeholder{others}"
+    message = f"{_MESSAGE}: `{shown}` is a placeholder{others}"
     return Diagnostic.declared(TEMPLATE_NOT_RENDERED, message, _hint(file, placeholders), object=subject, place=place)
 
 
@@ -212,7 +265,7 @@ def _hint(file: str, placeholders: Sequence[str]) -> str:
 
 
 def _chart(file: str) -> str:
-    """Return the folder of the chart that a file is a template of, or an empty string.
+    """Return the folder of the chart that a file is a template of by its path, or an empty string.
 
     >>> _chart("charts/train/templates/jobs/job.yaml"), _chart("templates/job.yaml"), _chart("jobs/job.yaml")
     ('charts/train', '.', '')
@@ -222,3 +275,36 @@ def _chart(file: str) -> str:
         return ""
     index = len(folders) - 1 - folders[::-1].index(_OF_CHART)
     return str(PurePosixPath(*folders[:index])) if index else "."
+
+
+def chart_of(file: str, revision: str = "") -> str:
+    """Return the nearest folder above a file with a Chart.yaml, or an empty string.
+
+    For a file of a commit, the folder follows from the path.
+    """
+    return _chart(file.removeprefix(revision)) if revision else _nearest_chart(os.path.dirname(file))
+
+
+def _nearest_chart(folder: str) -> str:
+    for level in range(folder.count("/") + _MOST_ABOVE):
+        at = os.path.normpath(os.path.join(folder, *[os.pardir] * level))
+        if os.path.isfile(os.path.join(at, CHART)):
+            return at
+        if os.path.ismount(at) or os.path.lexists(os.path.join(at, ".git")):
+            return ""
+    return ""
+
+
+def chart_note(diagnostic: Diagnostic, chart: str) -> Diagnostic:
+    """Return the note in place of the error for a template of a chart."""
+    help = f"render the chart: `helm template {shlex.quote(chart)} | trainc validate -`"
+    message = f"the TrainJobs and runtimes of the chart are not checked{diagnostic.message.removeprefix(_MESSAGE)}"
+    return diagnostic._replace(severity="note", message=message, help=help)
+
+
+def placeholder(document: Document) -> Diagnostic | None:
+    """Return the diagnostic for a document that is a template; None without a placeholder of a template's language."""
+    strings = _strings(document.value, without=_SHELL)
+    cause = next(((Place(document, path), value) for path, value in strings if _BLOCK.search(value)), None)
+    cause = cause or _helm_object(document)
+    return None if cause is None else _not_rendered([cause])

@@ -165,7 +165,7 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
         return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options, reporting)
-    skipped = tuple(file.path for file in found.skipped)
+    skipped = tuple(found.skipped_names())
     if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
         return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
     items, duplicates = _rendered(found.documents["other"])
@@ -186,6 +186,9 @@ def _read_skipped(reading: Reading) -> None:
     skipped, reading.skipped = reading.skipped, []
     # Errors that are dropped below count only if there are too many of them to continue.
     meter, reading.meter = reading.meter, budget.Meter(reading.meter.budget)
+    dropped, reading.dropped = reading.dropped, []
+    for diagnostic in dropped:
+        reading.report(diagnostic)
     for file in skipped:
         if reading.meter.over is None and (not compiled or JOBSET.kind.encode() in file.data):
             reading.read(documents_of(file))
@@ -195,7 +198,7 @@ def _read_skipped(reading: Reading) -> None:
     reading.meter = meter
     if not is_rendered:
         del reading.diagnostics[before:]
-        reading.skipped = skipped
+        reading.skipped, reading.dropped = skipped, dropped
 
 
 def _settings(spec: SideSpec, options: Options) -> Settings:

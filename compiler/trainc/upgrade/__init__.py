@@ -109,7 +109,7 @@ def upgrade(
     for file in files:
         if isinstance(file, Diagnostic):
             read.report(file)
-        elif read.meter.charge("input bytes", len(file.data)):
+        else:
             read.add(file)
             texts[file.path] = file
         read.meter.check()

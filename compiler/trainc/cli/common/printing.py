@@ -65,15 +65,22 @@ def report_diagnostics(result: Compilation) -> None:
         report(text.render(result.diagnostics, summary=summary(result), color=colored(sys.stderr)))
 
 
-def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
-    """Write the number of skipped files to standard error; with `verbose`, also their paths."""
-    if files:
+def report_skipped(names: Sequence[str], *, verbose: bool) -> None:
+    """Write the number of skipped files and documents to standard error; with `verbose`, also their names.
+
+    A document has the name `PATH:LINE`.
+    """
+    if names:
         from trainc.base.plural import plural
+        from trainc.files.inputs import is_manifest
         from trainc.source.printable import escape
 
-        listed = "".join(f"{escape(file)}: skipped\n" for file in files) if verbose else ""
-        verb = "was" if len(files) == 1 else "were"
-        report(f"{listed}{plural(len(files), 'file')} without TrainJobs or runtimes {verb} skipped\n")
+        listed = "".join(f"{escape(name)}: skipped\n" for name in names) if verbose else ""
+        files = sum(map(is_manifest, names))
+        counts = [(files, "file"), (len(names) - files, "document")]
+        counted = " and ".join(plural(count, word) for count, word in counts if count)
+        verb = "was" if len(names) == 1 else "were"
+        report(f"{listed}{counted} without TrainJobs or runtimes {verb} skipped\n")
 
 
 def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:

@@ -62,7 +62,7 @@ def read_stream(data: bytes | str) -> tuple[list[ParsedDocument], list[YamlError
         for chunk in chunks:
             _read_chunk(chunk, documents, errors)
             if len(documents) > MOST:  # JSON objects may follow one another without a separator
-                raise too_many()
+                raise too_many().losing(decode(data) if isinstance(data, bytes) else data)
     except YamlError as error:
         return [], [error]
     errors.sort(key=lambda error: (error.line, error.column))

@@ -57,20 +57,23 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> JsonObjects:
                 readable, since = chunk.text[: _horizon(chunk.text, begin)], begin
                 found = _object(readable, brace.end() - 1, deepest)
         except YamlError as error:
-            return JsonObjects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
+            lost = chunk.error_in_file(error.losing(chunk.text[begin:]))
+            return JsonObjects(objects, [*errors, lost], Chunk(""), follows_object)
         if found is None:
             comma = _trailing_comma(readable, brace.end() - 1, deepest)
             if comma is not None:
                 what = "a trailing comma is not valid in JSON"
                 fault = YamlError.at(chunk.text, comma, what, help="remove the comma")
-                return JsonObjects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), follows_object)
+                lost = chunk.error_in_file(fault.losing(chunk.text[begin:]))
+                return JsonObjects(objects, [*errors, lost], Chunk(""), follows_object)
             break
         value, end = found
         objects.append((Chunk(chunk.text[begin:end], *here), value))
         begin, here, follows_object = end, objects[-1][0].end(), True
         if separator := _SEPARATOR.match(chunk.text, begin):
             line = Chunk(separator[0], *here)
-            errors.extend(lost_on_separator(separator[1], *here))
+            lost_text = chunk.text[separator.start(1) :]
+            errors.extend(error.losing(lost_text) for error in lost_on_separator(separator[1], *here))
             begin, here, follows_object = separator.end(), line.end(), False
     blank = _BLANK.match(chunk.text, begin)
     if blank is not None:

@@ -38,7 +38,8 @@ class Chunk(NamedTuple):
         """Convert an error in the chunk to an error in the file; an unknown position becomes the chunk's start."""
         line, column = self.in_file(error.line or 1, error.column or 1)
         since = error.since and error.since + self.line - 1
-        return YamlError(error.what, line=line, column=column, help=error.help, since=since)
+        found = YamlError(error.what, line=line, column=column, help=error.help, since=since)
+        return found.losing(error.document or self.text)
 
     def end(self) -> tuple[int, int]:
         """Return the position in the file directly after the chunk."""
@@ -75,11 +76,12 @@ def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
         if end - separator > LARGEST:
             errors.append(too_large(line))
         else:
-            errors.extend(lost_on_separator(str(text[after:end], *codec), line, 1))
+            lost = lost_on_separator(str(text[after:end], *codec), line, 1)
+            errors.extend(error.losing(_rest(text, after, codec)) for error in lost)
         begin = end
         line += 1
     else:
-        raise too_many()
+        raise too_many().losing(str(text, *codec))
     if begin < len(text):
         _add(chunks, errors, text[begin:], line, codec)
     return chunks, errors
@@ -101,13 +103,19 @@ def _in_utf8(data: bytes) -> tuple[bytes, str, str]:
     except UnicodeDecodeError:
         raise YamlError(
             "the file has a UTF-16 byte order mark, but is not UTF-16", line=1, column=1, help="save the file as UTF-8"
-        ) from None
+        ).losing(str(data, "utf-8", "surrogateescape")) from None
+
+
+def _rest(text: bytes, begin: int, codec: list[str]) -> str:
+    """Return the text from an index up to the next separator."""
+    end = text.find(_SEPARATOR, begin)
+    return str(text[begin:] if end < 0 else text[begin:end], *codec)
 
 
 def _add(chunks: list[Chunk], errors: list[YamlError], text: bytes, line: int, codec: list[str]) -> None:
     """Add a chunk, or the error if it is too large to read."""
     if len(text) > LARGEST:
-        errors.append(too_large(line))
+        errors.append(too_large(line).losing(str(text, *codec)))
     else:
         chunks.append(Chunk(str(text, *codec), line))
 

@@ -11,6 +11,7 @@ class YamlError(Exception):
     column    1-based column in characters, 0 if unknown
     help      the hint, or ""
     since     the line of the conflicting text, with which the message ends; 0 if there is none
+    document  the text of the document that is lost
     """
 
     def __init__(self, what: str, *, line: int = 0, column: int = 0, help: str = "", since: int = 0) -> None:
@@ -21,6 +22,12 @@ class YamlError(Exception):
         self.column = column
         self.help = help
         self.since = since
+        self.document = ""
+
+    def losing(self, document: str) -> YamlError:
+        """Set the text of the document that is lost; return the error."""
+        self.document = document
+        return self
 
     @classmethod
     def at(cls, text: str, index: int, what: str, *, help: str = "", since: int = 0) -> YamlError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_RUNTIME, GROUP, RUNTIME
-from trainc.diagnostics import Diagnostic, Finding, Related
+from trainc.diagnostics import Diagnostic, Finding, ObjectId, Related
 from trainc.pipeline.checks import check
 from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME
 
@@ -46,7 +46,9 @@ def resolve(plan: Plan) -> Plan:
         return plan._replace(stopped=True)  # the schema check has reported the fault
     if found := tuple(unsupported_runtime_kind(plan.job.id, plan)):
         return plan.report(found)._replace(stopped=True)
-    entry = plan.library.find(ref["kind"], plan.job.namespace, ref["name"])
+    # An invalid namespace, such as a placeholder, is not in the conformed TrainJob; a runtime may have the same one.
+    namespace = plan.job.namespace or (ObjectId.from_manifest(plan.job.document.value).namespace if plan.failed else "")
+    entry = plan.library.find(ref["kind"], namespace, ref["name"])
     if entry is None:
         return plan.report(missing_runtime(plan.job.id, plan))._replace(stopped=True)
     if entry.level == BUILT_IN and plan.library.forbidden is not None:
