@@ -110,7 +110,7 @@ def _is_one_of(kind: str, version: str | None, text: str, kinds: Collection[Kind
 def _has_item(text: str, kinds: Collection[Kind]) -> bool:
     """Return whether a key `kind` of a List names one of the kinds; comments do not count."""
     names = "|".join(row.kind for row in kinds)
-    item = rf"""^(?!\s*#)(?:[^\n]*[\s{{,"'])?kind["']?\s*:\s*(?:&\S+\s+)?["']?(?:{names})(?![\w.-])"""
+    item = rf"""^(?![ \t]*#)(?:[^\n]*[\s{{,"'])?kind["']?\s*:\s*(?:&\S+\s+)?["']?(?:{names})(?![\w.-])"""
     return re.search(item, text, re.MULTILINE) is not None
 
 
