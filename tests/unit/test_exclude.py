@@ -23,7 +23,7 @@ metadata: {name: NAME}
 spec:
   runtimeRef: {name: torch-distributed}
 """
-BROKEN = JOB + "  runtimeRef: {\n"
+BROKEN = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {name: b}\nspec: {\n"
 READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "runtimes", "diff", "secret")
 """The commands that read folders."""
 

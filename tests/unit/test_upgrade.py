@@ -88,12 +88,17 @@ OLD = HEAD + "spec:\n  runtimeRef: {name: plain}\n  labels: {a: b}\n"
     [
         pytest.param(HEAD + "spec:\n  runtimeRef: {name: plain} # as  it is\n", id="v2.3"),
         pytest.param("kind: ConfigMap\napiVersion: v1\ndata: {a:   b}\n", id="another kind"),
-        pytest.param("", id="nothing"),
     ],
 )
 def test_what_stays_as_it_is(text: str) -> None:
     done = run("upgrade", "-", stdin=text.encode())
     assert (done.code, done.out, done.err) == (0, text, "nothing to upgrade\n")
+
+
+def test_standard_input_without_a_document_is_an_error() -> None:
+    done = run("upgrade", "-", stdin=b"")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("<stdin>: error[unreadable]: has no document\n")
 
 
 def test_several_files_are_one_stream(tmp_path: Path) -> None:
