@@ -293,18 +293,18 @@ def test_a_path(path: str | bytes, said: str) -> None:
 
 def test_a_folder_named_like_a_file_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").mkdir()
-    (tmp_path / "x.yaml" / "y.yaml").write_text("TrainJob")
-    judge(validate(tmp_path), "/x.yaml/y.yaml:1:1: error[not-an-object]")
+    (tmp_path / "x.yaml" / "y.yaml").write_text("kind: TrainJob\nspec: '")
+    judge(validate(tmp_path), "/x.yaml/y.yaml:2:7: error[yaml]")
 
 
 def test_names_of_files_are_shown_without_their_effect(tmp_path: Path) -> None:
     names = {b"\xff.yaml": r"\udcff.yaml", b"a\nb.yaml": r"a\nb.yaml", b"\x1b[2J.yaml": r"\x1b[2J.yaml"}
     for name in names:
-        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text("TrainJob")
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text("kind: TrainJob\nspec: '")
     done = validate(tmp_path)
     judge(done, "3 errors in 3 files")
     for shown in names.values():
-        assert f"{tmp_path}/{shown}:1:1: error[not-an-object]" in done.out
+        assert f"{tmp_path}/{shown}:2:7: error[yaml]" in done.out
 
 
 def test_folders_that_are_too_deep(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ TEMPLATE_NOT_RENDERED: Final = Declaration(
 BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
 """A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
 _BLOCK: Final = re.compile(BLOCK)
-COMMENT: Final = r"\{\{-?\s*/\*(?:[^*{]|\{(?!\{)|\*(?!/))*+\*/\s*-?\}\}"
+COMMENT: Final = r"\{\{-?\s*/\*(?:[^*{]|\{(?!\{)|\*(?!/))*\*/\s*-?\}\}"
 """A comment of Go templates, which can have several lines; without `{{` in it, the search is linear."""
 _COMMENT: Final = re.compile(COMMENT)
 _SYNTAX: Final = re.compile(rf"{COMMENT}|{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}")

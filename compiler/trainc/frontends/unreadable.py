@@ -30,21 +30,22 @@ _BREAK: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _DOCUMENT: Final = re.compile("\n---")
 _ACTION: Final = re.compile(f"{COMMENT}|{BLOCK}")
 _MARKER: Final = re.compile(r"\A\s*-{2,}(?=\s)")
-_START: Final = re.compile(r"(?:\s+|(?:%[A-Z]+|#)[^\n]*|[&!]\S*|\x1a)*+")
+_START: Final = re.compile(r"(?:\s++|(?:%[A-Z]|#)[^\n]*(?:\n|\Z)|[&!]\S*(?=\s|\Z)|\x1a)*")
 _EXPLICIT: Final = re.compile(r"^([ \t]*)\?[ \t]+([^\s:]+)[ \t]*\n[ \t]*:", re.MULTILINE)
-_WORD: Final = r"[^\s#\"'{}\[\],&*!|>%@`:](?:[^\s:]|:(?=\S)| (?![\s#:]))*+"
-_KEY: Final = rf"(?:[&!]\S*[ \t]+)*(?P<key>\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|{_WORD})"
+_WORD: Final = r"(?:[^\s#\"'{}\[\],&*!|>%@`:]|[^\s#\"'{}\[\],&*!|>%@`:](?:(?! #)[^\n]){0,1024}?\S)(?=[ \t]*:(?:\s|\Z))"
+"""A plain key of at most 1,024 characters. No group is possessive: Python before 3.11.5 matches such groups wrongly."""
+_KEY: Final = rf"(?:[&!]\S*+[ \t]++)*(?P<key>\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*\"|'[^'\n]*+'|{_WORD})"
 _LINE: Final = re.compile(
-    rf"^(?P<space>[ \t\x1a]*)(?:(?P<item>-)(?=\s)|{_KEY}[ \t]*:(?=\s|\Z)(?P<value>[^\n]*)|(?P<action>\Z|$))",
+    rf"^(?P<space>[ \t\x1a]*+)(?:(?P<item>-)(?=\s)|{_KEY}[ \t]*:(?=\s|\Z)(?P<value>[^\n]*)|(?P<action>\Z|$))",
     re.MULTILINE,
 )
 _BELOW: Final = re.compile(r"\s*([^\n]*)")
 _TOKEN: Final = re.compile(
-    r"\"(?:[^\"\\\n]|\\.)*+\"?|'[^'\n]*+'?|(?<!\S)#[^\n]*|(?<=[\"']):|:(?=[\s,\[\]{}]|\Z)|[{}\[\],]|(?:[^\s{}\[\],:]|:(?![\s,\[\]{}]|\Z))+"
+    r"\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*\"?|'[^'\n]*+'?|(?<!\S)#[^\n]*|(?<=[\"']):|:(?=[\s,\[\]{}]|\Z)|[{}\[\],]|(?:[^\s{}\[\],:]|:(?![\s,\[\]{}]|\Z))+"
 )
 _UNCLOSED: Final = re.compile(r"([\"'])(?:(?!\1).)*,\s*")
 """The rest of a line behind a quote too many, with the comma at its end."""
-_QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*+)|'([^']*+)", re.DOTALL)
+_QUOTED: Final = re.compile(r"\"([^\"\\]*+(?:\\.[^\"\\]*+)*)|'([^']*+)", re.DOTALL)
 _PLACEHOLDER: Final = frozenset("\x1a$<%@\\")
 _HANDLE: Final = re.compile(r"(?:^|[\s\[{,:])![\w-]+!\S", re.MULTILINE)
 """A tag whose prefix `%TAG` defines, which can be that of base64."""

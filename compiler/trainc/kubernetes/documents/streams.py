@@ -115,7 +115,8 @@ def _rest(text: bytes, begin: int, codec: list[str]) -> str:
 def _add(chunks: list[Chunk], errors: list[YamlError], text: bytes, line: int, codec: list[str]) -> None:
     """Add a chunk, or the error if it is too large to read."""
     if len(text) > LARGEST:
-        errors.append(too_large(line).losing(str(text, *codec)))
+        # One byte per character, however wide the characters are: only its ASCII fields are looked at.
+        errors.append(too_large(line).losing(str(text, "latin-1")))
     else:
         chunks.append(Chunk(str(text, *codec), line))
 
