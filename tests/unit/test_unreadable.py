@@ -299,7 +299,9 @@ def broken_streams(draw: st.DrawFn, texts: list[str]) -> str:
     """Return a text with changes below its `kind` that make it unreadable, between two other documents."""
     text = draw(st.sampled_from(texts))
     for _ in range(draw(st.integers(1, 3))):
-        first = text.index("\n", text.index("kind")) if "\nkind" in text else text.index(",", text.index('"kind"'))
+        first = (
+            text.index("\n", text.index("\nkind") + 1) if "\nkind" in text else text.index(",", text.index('"kind"'))
+        )
         begin = draw(st.integers(first + 1, max(first + 1, len(text))))
         end = draw(st.integers(begin, min(begin + 20, len(text))) | st.just(begin))
         text = text[:begin] + draw(st.sampled_from(GARBAGE)) + text[end:]
