@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
+from trainc.frontends.template_syntax import BLOCK, COMMENT
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -29,11 +30,7 @@ TEMPLATE_NOT_RENDERED: Final = Declaration(
     "template-not-rendered", ("read",), "Template that is not rendered", trainc_only=True
 )
 
-BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
-"""A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
 _BLOCK: Final = re.compile(BLOCK)
-COMMENT: Final = r"\{\{-?\s*/\*(?:[^*{]|\{(?!\{)|\*(?!/))*\*/\s*-?\}\}"
-"""A comment of Go templates, which can have several lines; without `{{` in it, the search is linear."""
 _COMMENT: Final = re.compile(COMMENT)
 _SYNTAX: Final = re.compile(rf"{COMMENT}|{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}")
 """The placeholders with characters of YAML's own syntax."""

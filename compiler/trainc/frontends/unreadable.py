@@ -15,7 +15,7 @@ from trainc.base.kinds import OLD_GROUP, find
 from trainc.base.records import NamedTuple
 from trainc.files.foreign import may_mention
 from trainc.frontends import is_meant
-from trainc.frontends.templates import BLOCK, COMMENT
+from trainc.frontends.template_syntax import BLOCK, COMMENT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
