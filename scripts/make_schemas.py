@@ -8,8 +8,8 @@ Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3S
 Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server evaluates.
          With --check it writes nothing and exits 1 if a file is out of date.
 
-Repeated subschemas are written once, under $defs. The status has no subschema, because the API server drops it on
-creation. The same input gives the same bytes.
+Repeated subschemas are written once, under $defs; those of Training Operator's kinds in one file. The status has no
+subschema, because the API server drops it on creation. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ RELEASES: Final = {
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
     "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
 }
+OPERATOR: Final = "training-operator-1.9"
+"""The dialect whose kinds share the pod template: it is written once, in `definitions.json`."""
+OPERATOR_RELEASE: Final = "training-operator-1.9.3"
+OPERATOR_KINDS: Final = ("PyTorchJob",)
+"""The kinds of this release that trainc compiles."""
 DERIVED: Final = {
     # dialect: its source
     "operator-1.9": "kubeflow/training-operator v1.9.2",
@@ -43,8 +48,12 @@ DERIVED: Final = {
 }
 """The dialects whose TrainJob `before_trainer` derives from v2.0, because most fields are the same."""
 RULES: Final = "x-kubernetes-validations"
+DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 LINE: Final = 110
 """The approximate line length of a schema file."""
+LOCAL: Final = "#/$defs/"
+DEFINITIONS: Final = "definitions"
+"""The name of the file with the definitions of several kinds."""
 WORTH_SHARING: Final = 120
 """The minimum size, in characters of JSON, of a repeated subschema that gets a definition."""
 
@@ -101,7 +110,7 @@ class Sharing:
         if text not in self.names:
             self.names[text] = self._name(schema, text)
             self.definitions[self.names[text]] = self.shared_subschemas(schema, hint)
-        return {"$ref": f"#/$defs/{self.names[text]}"}
+        return {"$ref": f"{LOCAL}{self.names[text]}"}
 
     def shared_subschemas(self, schema: Tree, hint: str) -> Tree:
         """Return the schema with its repeated subschemas replaced by references."""
@@ -200,23 +209,52 @@ def before_trainer(job: Tree, runtime: Tree) -> dict[str, Tree]:
 
 def make(crd: Tree, release: str) -> str:
     """Return the text of a kind's schema file."""
+    root = on_creation(crd)
+    sharing = Sharing(root)
+    body = sharing.shared_subschemas(root, "")
+    return written(heading(crd, release) | {**in_order(body), "$defs": in_order(sharing.definitions)}) + "\n"
+
+
+def make_together(crds: Path, release: str, kinds: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of the schema file of each kind, and of the file with their definitions.
+
+    All kinds of the release count as uses of a subschema, so that another one of them changes no definition.
+    """
+    all_kinds = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((crds / release).iterdir())}
+    roots = {kind: on_creation(crd) for kind, crd in all_kinds.items()}
+    sharing = Sharing({"properties": roots})
+    for kind in kinds:
+        body = sharing.shared_subschemas(roots[kind], "")
+        text = written(heading(all_kinds[kind], release) | in_order(body)) + "\n"
+        yield kind, text.replace(f'"{LOCAL}', f'"{DEFINITIONS}.json{LOCAL}')
+    comment = {"$schema": DRAFT, "$comment": made_from(release), "title": DEFINITIONS}
+    yield DEFINITIONS, written({**comment, "type": "object", "$defs": in_order(sharing.definitions)}) + "\n"
+
+
+def on_creation(crd: Tree) -> Tree:
+    """Return the schema of a CRD for an object that is created, whose status the API server drops."""
     schema: Tree = crd["schema"]
     properties = {name: child for name, child in schema["properties"].items() if name != "status"}
     if "status" in schema["properties"]:
         properties["status"] = {"type": "object"}
-    root = {**schema, "properties": properties}
-    sharing = Sharing(root)
-    body = sharing.shared_subschemas(root, "")
+    return {**schema, "properties": properties}
+
+
+def heading(crd: Tree, release: str) -> Tree:
+    """Return the keywords that describe a schema file."""
     identity = {key: crd[key] for key in ("group", "kind", "version")}
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$comment": f"Made by scripts/make_schemas.py from {release}; change that, not this.",
-        "title": crd["kind"],
-        "x-kubernetes-group-version-kind": [identity],
-        **{keyword: body[keyword] for keyword in sorted(body)},
-        "$defs": {name: sharing.definitions[name] for name in sorted(sharing.definitions)},
-    }
-    return written(document) + "\n"
+    comment = {"$schema": DRAFT, "$comment": made_from(release), "title": crd["kind"]}
+    return {**comment, "x-kubernetes-group-version-kind": [identity]}
+
+
+def made_from(release: str) -> str:
+    """Return the comment of a generated file."""
+    return f"Made by scripts/make_schemas.py from {release}; change that, not this."
+
+
+def in_order(tree: Tree) -> Tree:
+    """Return a mapping with its keys in order."""
+    return {key: tree[key] for key in sorted(tree)}
 
 
 def files(crds: Path) -> Iterator[tuple[Path, str]]:
@@ -229,6 +267,8 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
     for dialect, (release, kinds) in RELEASES.items():
         for kind in kinds:
             yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
+    for name, text in make_together(crds, OPERATOR_RELEASE, OPERATOR_KINDS):
+        yield TARGET / OPERATOR / f"{name}.json", text
     release = RELEASES["trainer-2.0"][0]
     for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
         yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +20,7 @@ from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Tree
+from trainc.kubernetes.violations import Violation
 from trainc.settings import schema as settings_schema
 
 SWEEP = Kind("Sweep", ("lab.kubeflow.org/v1",), "job", "Sweep", (("spec", "template"),), front_end="sweep")
@@ -26,6 +28,11 @@ SCHEMA = "acme-1"
 SPEC = ("spec", "template", "spec")
 JOB = (*SPEC, "replicatedJobs", 0)
 ANCESTOR = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield nothing: a Sweep has no webhook."""
+    yield from ()
 
 
 def lower(job: Tree) -> Lowered:
@@ -93,7 +100,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(data, "_ROOT", str(folder))
     monkeypatch.setattr(settings_schema, "_root", settings_schema._root.__wrapped__)
     front_end = ModuleType("trainc.frontends.sweep")
-    vars(front_end).update(SCHEMA=SCHEMA, lower=lower)
+    vars(front_end).update(SCHEMA=SCHEMA, OLDER={}, violations=violations, lower=lower)
     monkeypatch.setitem(sys.modules, front_end.__name__, front_end)
     before, after = kinds.COMPILED, (*kinds.COMPILED, SWEEP)
     for module in [each for name, each in sys.modules.items() if name.startswith("trainc.")]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from contracts.steps import (
     PACKAGE,
@@ -120,6 +120,7 @@ PAGE: Final = File(("diagnostics/{}.md",))
 INDEX: Final = Text(f"{PACKAGE}/base/ids.py", '"{}": "', by="`make snapshots`")
 REFERENCE: Final = Text("docs/diagnostics.md", "(../diagnostics/{}.md)", by="`make snapshots`")
 FRAMEWORKS: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "FRAMEWORKS")
+LEGACY: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "LEGACY")
 SCHEDULERS: Final = Row(f"{PACKAGE}/pipeline/schedulers/__init__.py", "SCHEDULERS")
 COMMANDS: Final = Row(f"{PACKAGE}/cli/common/group.py", "COMMANDS")
 FORMATS: Final = Row(f"{PACKAGE}/emit/__init__.py", "FORMATS")
@@ -136,6 +137,16 @@ DIFFERENCES: Final = "tests/cluster/differences.py"
 UNIT_TEST: Final = File(("tests/unit/test_{}.py",))
 
 
+def frameworks(tree: Tree) -> set[str]:
+    """Return the frameworks of runtimes, without those of legacy kinds."""
+    return listed("pipeline/frameworks", FRAMEWORKS)(tree) - set(tree.row(LEGACY.path, LEGACY.constant))
+
+
+def has_kind(_: Tree, leaf: str, document: Any) -> bool:
+    """Return whether a document is of a legacy kind, by the kind's name in lower case."""
+    return str(document.get("kind")).lower() == leaf
+
+
 def steps_of_id(example: str) -> dict[Step, str]:
     """Return the steps of every id."""
     return dict.fromkeys((Declares(), PAGE, Example(), INDEX, REFERENCE), example)
@@ -145,7 +156,7 @@ RECIPES: Final = (
     Recipe(
         "A framework",
         "<key>",
-        listed("pipeline/frameworks", FRAMEWORKS),
+        frameworks,
         {
             File(module("pipeline/frameworks")): "jax",
             Defines(module("pipeline/frameworks"), ("apply", "RESERVED", "CHECKS", "RESERVED_AT")): "xgboost",
@@ -282,6 +293,22 @@ RECIPES: Final = (
             Text("docs/dialects.md", "`{}`"): "v2.1",
         },
         frozenset({("v2.3", OLD_CASE)}),
+    ),
+    Recipe(
+        "A legacy kind",
+        "<kind>",
+        listed("frontends/legacy", LEGACY, "layout", "operator_jobs", "replica_specs"),
+        {
+            File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",
+            Defines((f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "violations", "lower")): "pytorchjob",
+            Text(f"{PACKAGE}/base/kinds.py", 'front_end="legacy.{}"'): "pytorchjob",
+            File((f"{PACKAGE}/pipeline/frameworks/{{}}.py",)): "pytorchjob",
+            LEGACY: "pytorchjob",
+            UNIT_TEST: "pytorchjob",
+            Text("tests/conformance/test_legacy_jobs.py", '"{}"'): "pytorchjob",
+            Manifest("golden/legacy-*/input.yaml", has_kind, ("golden cases `legacy-<case>`",)): "pytorchjob",
+            Text("docs/legacy.md", "(../golden/legacy-{}"): "pytorchjob",
+        },
     ),
     Recipe(
         "A stage",

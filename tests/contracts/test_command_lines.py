@@ -42,6 +42,7 @@ PLAIN = {
         "--config trainc.yaml",
         "--config=-",
         "--name-suffix-hash --argocd-replace --suspend --passthrough",
+        "--legacy a",
         "''",
         "a '' b",
         "--only '' 'two words' '*'",
@@ -61,6 +62,7 @@ PLAIN = {
         "--explain=wrong-type --strict",
         "-r a -n b --name-suffix-hash",
         "a -v",
+        "--legacy",
     ),
 }
 OF_CLICK = {

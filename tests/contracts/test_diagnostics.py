@@ -98,6 +98,20 @@ COHORTS = QUEUES.replace("spec:\n  namespace", "spec:\n  cohortName: vision\n  n
 )
 LABELED = f"{JOB.replace('}', ', labels: {team: nlp}}', 1)}  trainer: {{image: acme/train:1}}\n"
 IMAGE = "  patch: {spec: {trainer: {image: acme/train:2}}}\n"
+ELASTIC_PYTORCHJOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: pretrain}}
+spec:
+  nprocPerNode: "8"
+  elasticPolicy: {}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers: [{{name: pytorch, image: "acme/pretrain:v1", resources: {{limits: {{cpu: 8, memory: 8Gi}}}}}}]
+"""
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
@@ -128,6 +142,10 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{JOB}  trainer:\n    env:\n"
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
+    },
+    "processes-twice": {
+        "job.yaml": ELASTIC_PYTORCHJOB.format("{minReplicas: 1, maxReplicas: 4, nProcPerNode: 8}"),
+        "fixed.yaml": ELASTIC_PYTORCHJOB.format("{minReplicas: 1, maxReplicas: 4}"),
     },
     "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "built-in-runtime": {

@@ -18,14 +18,14 @@ import pytest
 from trainc.cli.common.group import COMMANDS
 from trainc.cli.common.options import REPORTS, REVIEWS
 from trainc.emit import FORMATS
-from trainc.pipeline.frameworks import FRAMEWORKS
+from trainc.pipeline.frameworks import FRAMEWORKS, LEGACY
 from trainc.pipeline.schedulers import SCHEDULERS
 from trainc.pipeline.stages import STAGES
 
 ROOT: Final = Path(__file__).parents[2]
 COMPILER: Final = ROOT / "compiler" / "trainc"
 FOLDERS: Final = ("compiler", "tests", "scripts", "bench")
-KEYS: Final = frozenset((*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *SCHEDULERS, "mermaid"))
+KEYS: Final = frozenset((*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *LEGACY, *SCHEDULERS, "mermaid"))
 """File names that are keys: of a command, a format, a framework or a scheduler."""
 QUALIFIERS: Final = frozenset(
     """

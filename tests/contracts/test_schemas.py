@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -17,14 +16,14 @@ import pytest
 from trainc.base.kinds import EACH, JOB, KINDS, RUNTIME, RUNTIMES, Kind
 from trainc.frontends import extensions
 from trainc.kubernetes.gostructs import GoField, Struct
-from trainc.kubernetes.structural import StructuralSchema
+from trainc.kubernetes.structural import StructuralSchema, bundled
 from trainc.pipeline.checks import cel
 from trainc.pipeline.frameworks import FRAMEWORKS
 from trainc.settings.schema import constraints
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "schemas").glob("*/*.json"))
-PUBLISHED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FILES}
+PUBLISHED = {path.stem: bundled(path.stem, path.parent.name) for path in FILES if path.stem != "definitions"}
 SCHEMAS = {**PUBLISHED, "Settings": constraints(PUBLISHED["Settings"])}
 """The schemas that trainc applies."""
 each_file = pytest.mark.parametrize("kind", sorted(SCHEMAS))

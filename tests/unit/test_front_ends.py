@@ -134,7 +134,7 @@ def test_a_runtime_of_the_same_name_is_another_one(project: Path) -> None:
     pods = [jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"] for jobset in built()]
     assert [pod["containers"][0]["image"] for pod in pods] == ["acme/sweep:v1", "acme/real:v1"]
     (project / "sweep.yaml").write_text(SWEEP.replace("workers: 4", "workers: 1"))
-    assert run("validate").out == "no problems found: 2 TrainJobs, 1 runtime\n"
+    assert run("validate").out == "no problems found: 1 TrainJob and 1 Sweep, 1 runtime\n"
 
 
 def test_settings_change_the_job_as_it_is_written(project: Path, snapshot: SnapshotAssertion) -> None:

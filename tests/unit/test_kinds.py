@@ -18,7 +18,7 @@ from trainc.edits.environment import Environment, Setting
 from trainc.edits.patching import Patches
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
-from trainc.frontends.training_jobs import not_compiled, training_job
+from trainc.frontends.training_jobs import SUPPORTED, not_compiled, training_job
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -100,7 +100,8 @@ V1 = [
 @pytest.mark.parametrize(("version", "kind"), V1)
 def test_a_training_job_that_is_not_compiled_is_named(version: str, kind: str) -> None:
     write(manifest(version, kind))
-    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} is not compiled yet\n"
+    sentence = "is not compiled (--legacy compiles it)" if kind in SUPPORTED else "is not compiled yet"
+    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} {sentence}\n"
 
 
 @pytest.mark.parametrize("plugin", ["pytorch", "tensorflow", "mpi"])
@@ -139,16 +140,19 @@ def documents(*kinds: str) -> list[Document]:
         (("TFJob", "TFJob"), "2 TFJobs are not compiled yet"),
         (("MPIJob", "TFJob", "TFJob"), "2 TFJobs and 1 MPIJob are not compiled yet"),
         (("MPIJob", "JAXJob", "TFJob", "TFJob"), "2 TFJobs, 1 JAXJob and 1 MPIJob are not compiled yet"),
+        (("PyTorchJob",), "1 PyTorchJob is not compiled (--legacy compiles it)"),
+        (("PyTorchJob", "PyTorchJob"), "2 PyTorchJobs are not compiled (--legacy compiles them)"),
+        (("PyTorchJob", "TFJob"), "1 PyTorchJob is not compiled (--legacy compiles it); 1 TFJob is not compiled yet"),
     ],
 )
 def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str) -> None:
-    assert not_compiled(documents(*kinds)) == sentence
+    assert not_compiled(documents(*kinds), "--legacy") == sentence
 
 
 def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
     one, mpi = manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "MPIJob")
     write(JOB, one, one.replace('"a"', '"b"'), mpi)
-    sentence = "2 PyTorchJobs and 1 MPIJob are not compiled yet"
+    sentence = "2 PyTorchJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled yet"
     omitted = "omitted 3 documents of other kinds (--passthrough includes them)"
     assert run("build").reported == f"{omitted}\n{sentence}\n"
     assert run("build", "--passthrough").reported == f"{sentence}\n"
@@ -159,19 +163,22 @@ def test_a_build_of_only_such_jobs_names_them_in_its_error() -> None:
     write(manifest("kubeflow.org/v1", "PyTorchJob"))
     done = run("build")
     assert (done.code, done.out) == (1, "")
-    assert "no TrainJob in the given paths (1 file read); 1 PyTorchJob is not compiled yet" in done.reported
+    assert (
+        "no TrainJob in the given paths (1 file read); 1 PyTorchJob is not compiled (--legacy compiles it)"
+        in done.reported
+    )
 
 
 def test_errors_and_other_jobs_are_counted() -> None:
     write(manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "TrainJob"))
-    assert run("validate").out.endswith("\n1 error in 1 file\n1 PyTorchJob is not compiled yet\n")
+    assert run("validate").out.endswith("\n1 error in 1 file\n1 PyTorchJob is not compiled (--legacy compiles it)\n")
 
 
 def test_a_subset_counts_only_its_own_files() -> None:
     write(JOB)
     Path("y.yaml").write_text(manifest("kubeflow.org/v1", "PyTorchJob"))
     assert "PyTorchJob" not in run("validate", "--among", ".", "x.yaml").out
-    assert "1 PyTorchJob is not compiled yet" in run("validate", "--among", ".", "y.yaml").out
+    assert "1 PyTorchJob is not compiled (--legacy compiles it)" in run("validate", "--among", ".", "y.yaml").out
 
 
 MADE_UP = Kind("RoleJob", ("acme.io/v2", "acme.io/v1"), "job", "role job", (("spec", "roles", kinds.EACH),))

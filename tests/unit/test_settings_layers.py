@@ -107,6 +107,14 @@ LAYERS = [
         [(True, "--strict")],
         id="lint.strict",
     ),
+    pytest.param(
+        *("legacy.kinds", "[PyTorchJob]", "[]", ("--legacy",)),
+        [([], BUILT_IN)],
+        [("PyTorchJob", "1")],
+        [([], "4")],
+        [("PyTorchJob", "--legacy")],
+        id="legacy.kinds",
+    ),
     *(
         pytest.param(
             *(key, "true", "false", (flag,)),
@@ -213,9 +221,8 @@ def test_every_key_is_in_the_table() -> None:
 def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> None:
     """Without a file, options are applied without the imports of the layers."""
     key = next(each for each in KEYS if each.name == row[0])
-    value = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "fieldValidation": "warn"}.get(
-        key.name, True
-    )
+    lists = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "legacy.kinds": ("PyTorchJob",)}
+    value = {**lists, "fieldValidation": "warn"}.get(key.name, True)
     without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
+OPTIONS = Options(legacy=True, no_config=True).with_project(())
 JOB = "spec.replicatedJobs[0].template.spec"
 POD = f"{JOB}.template.spec"
 NODE = f"{POD}.containers[0]"
@@ -45,7 +46,7 @@ DEFAULT = "a default of JobSet"
 
 @cache
 def compiled(case: str) -> tuple[trainc.Compiled, ...]:
-    found = compile_paths([str(GOLDEN / case / "input.yaml")], Options())
+    found = compile_paths([str(GOLDEN / case / "input.yaml")], OPTIONS)
     assert found.jobs
     return found.jobs
 

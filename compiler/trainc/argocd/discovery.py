@@ -1,8 +1,8 @@
 """Argo CD's `discover`: find a TrainJob below the current folder in a fraction of a second.
 
-Reads    the files that `generate` would read. Only files that contain the word TrainJob are parsed as YAML.
-Returns  the first path, in a fixed order, of a file with a TrainJob. An unreadable TrainJob counts, so that `generate`
-         reports the error. Files that cannot be opened are skipped: discovery reports no errors.
+Reads    the files that `generate` would read. Only files that contain the name of a kind of jobs are parsed as YAML.
+Returns  the first path, in a fixed order, of a file with a job. An unreadable job counts, so that `generate` reports
+         the error. Files that cannot be opened are skipped: discovery reports no errors.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.argocd.application_files import files_below
-from trainc.base.kinds import COMPILED, TRAINJOB
+from trainc.base.kinds import COMPILED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
+    from trainc.base.kinds import Kind
     from trainc.files.exclude import Patterns
 
-WORD: Final = TRAINJOB.kind
-UTF_8: Final = WORD.encode()
-UTF_16: Final = {b"\xff\xfe": WORD.encode("utf-16-le"), b"\xfe\xff": WORD.encode("utf-16-be")}
-"""The word in UTF-16, by byte order mark; a text without one is not read as UTF-16."""
+UTF_16: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+"""The encodings of UTF-16, by byte order mark; a text without one is not read as UTF-16."""
 CHUNK: Final = 1 << 16
 READ_AS_YAML: Final = 1 << 20
 """Bytes that are parsed, of all files that contain the word. In a file beyond them, the outermost kinds count."""
@@ -33,42 +32,44 @@ OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml"
 """Files that mark a folder of Helm or kustomize. Argo CD queries its plugins before it looks for these itself."""
 
 
-def find(root: str, *, named: bool, exclude: Sequence[Patterns] = ()) -> str | None:
+def find(root: str, *, named: bool, exclude: Sequence[Patterns] = (), kinds: Collection[Kind] = COMPILED) -> str | None:
     """Return the first file with a TrainJob.
 
     Args:
         root: the folder outside of which nothing is read, with all links resolved.
         named: whether the Application names a plugin. If not, folders that Argo CD renders itself are skipped.
         exclude: the patterns of files that `generate` does not read.
+        kinds: the kinds that `generate` compiles.
     """
     if not named and any(map(os.path.lexists, OF_OTHER_TOOLS)):
         return None
     as_yaml = 0
-    for path, data in _mentions(root, exclude):
+    for path, data in _mentions(root, exclude, kinds):
         as_yaml += len(data)
-        if _declares_a_job(path, data) if as_yaml <= READ_AS_YAML else _may_declare_a_job(data):
+        if _declares_a_job(path, data, kinds) if as_yaml <= READ_AS_YAML else _may_declare_a_job(data, kinds):
             return path
     return None
 
 
-def names(root: str, exclude: Sequence[Patterns] = ()) -> list[str]:
+def names(root: str, exclude: Sequence[Patterns] = (), kinds: Collection[Kind] = COMPILED) -> list[str]:
     """Return the sorted names of the TrainJobs in the files that are parsed as YAML."""
     from trainc.kubernetes.documents import read_stream
 
     found: set[str] = set()
     left = READ_AS_YAML
-    for path, data in _mentions(root, exclude):
+    for path, data in _mentions(root, exclude, kinds):
         if len(data) <= left:
             left -= len(data)
-            found.update(name for read in read_stream(data)[0] for name in _jobs(path, read.value))
+            found.update(name for read in read_stream(data)[0] for name in _jobs(path, read.value, kinds))
     return sorted(found - {""})
 
 
-def _mentions(root: str, exclude: Sequence[Patterns]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that contain the word, with their bytes, within the limits of the search."""
+def _mentions(root: str, exclude: Sequence[Patterns], kinds: Collection[Kind]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that contain the name of a kind of jobs, with their bytes, within the limits of the search."""
+    words = [row.kind for row in kinds if row.role == "job"]
     left = MOST_BYTES
     for path in islice(files_below(os.curdir, root, exclude=exclude), MOST_FILES):
-        size, data = _mentioning(path, left)
+        size, data = _mentioning(path, left, words)
         if data is not None:
             yield path, data
         left -= size
@@ -76,8 +77,8 @@ def _mentions(root: str, exclude: Sequence[Patterns]) -> Iterator[tuple[str, byt
             return
 
 
-def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
-    """Return a file's size, and its bytes if it contains the word.
+def _mentioning(path: str, left: int, words: list[str]) -> tuple[int, bytes | None]:
+    """Return a file's size, and its bytes if it contains one of the words.
 
     A file with more than `left` bytes is not read.
     """
@@ -96,43 +97,48 @@ def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
         return 0, None
     finally:
         os.close(descriptor)
-    return len(data), data if UTF_16.get(data[:2], UTF_8) in data else None
+    encoding = UTF_16.get(data[:2], "utf-8")
+    return len(data), data if any(word.encode(encoding) in data for word in words) else None
 
 
-def _declares_a_job(path: str, data: bytes) -> bool:
-    """Return whether a document is a TrainJob, valid or not."""
+def _declares_a_job(path: str, data: bytes, kinds: Collection[Kind]) -> bool:
+    """Return whether a document is a job of one of the kinds, valid or not."""
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(data)
-    if any(True for read in documents for _ in _jobs(path, read.value)):
+    if any(True for read in documents for _ in _jobs(path, read.value, kinds)):
         return True
     if not errors:
         return False
     from trainc.frontends.unreadable import is_of_kinds
 
-    return any(is_of_kinds(error.document, (TRAINJOB,)) for error in errors)
+    return any(is_of_kinds(error.document, _kinds_of_jobs(kinds)) for error in errors)
 
 
-def _may_declare_a_job(data: bytes) -> bool:
-    """Return whether the text of a document names the kind, without parsing it."""
+def _may_declare_a_job(data: bytes, kinds: Collection[Kind]) -> bool:
+    """Return whether the text of a document names one of the kinds, without parsing it."""
     from trainc.frontends.unreadable import is_of_kinds
     from trainc.kubernetes.documents import YamlError
     from trainc.kubernetes.documents.streams import decode
 
     try:
-        return is_of_kinds(decode(data), (TRAINJOB,))
+        return is_of_kinds(decode(data), _kinds_of_jobs(kinds))
     except YamlError:
         return False
 
 
-def _jobs(path: str, value: Any) -> Iterator[str]:
-    """Yield the names of the TrainJobs in a document, including invalid ones."""
+def _kinds_of_jobs(kinds: Collection[Kind]) -> tuple[Kind, ...]:
+    return tuple(row for row in kinds if row.role == "job")
+
+
+def _jobs(path: str, value: Any, kinds: Collection[Kind]) -> Iterator[str]:
+    """Yield the names of the jobs of some kinds in a document, including invalid ones."""
     from trainc.diagnostics import Diagnostic, Document, ObjectId
     from trainc.frontends import sort
 
-    for found in sort(Document(file=path, line=1, text="", value=value), COMPILED):
+    for found in sort(Document(file=path, line=1, text="", value=value), kinds):
         if isinstance(found, Diagnostic):
-            if found.object.kind == WORD:
+            if any(found.object.kind == row.kind and row.role == "job" for row in kinds):
                 yield found.object.name
         elif found[0] == "job":
             yield ObjectId.from_source(found[1].value).name

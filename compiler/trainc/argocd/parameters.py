@@ -55,6 +55,7 @@ PARAMETERS: Final = (
         "Field validation",
         "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
     ),
+    Parameter("legacy", "switch", "Legacy", "Also compile jobs of the legacy kinds, such as PyTorchJob"),
     Parameter("suspend", "switch", "Suspend", "Create JobSets without a Kueue queue suspended; a user resumes them"),
     Parameter(
         "name-suffix-hash",
@@ -77,6 +78,7 @@ OPTION_NAMES: Final = OptionNames(
     runtimes="the parameter runtimes: {}",
     name_suffix_hash="the parameter name-suffix-hash",
     suspend="the parameter suspend",
+    legacy="the parameter legacy",
     field_validation="the parameter field-validation: warn",
     strict="the parameter strict",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -109,6 +111,7 @@ def _options(values: dict[str, Any]) -> Options:
         environments=() if environment is None else (environment,),
         strict=values.get("strict", False),
         field_validation=values.get("field-validation"),
+        legacy=values.get("legacy", False),
         delivery=Delivery(
             name_suffix_hash=values.get("name-suffix-hash", False),
             argocd_replace=values.get("argocd-replace", False),

@@ -195,6 +195,7 @@ DECLARED_IN: Final = {
     "probe-grace-period": "trainc.kubernetes.validation.probes",
     "process-count": "trainc.pipeline.checks.counts",
     "processes-per-node": "trainc.pipeline.checks.dialect",
+    "processes-twice": "trainc.frontends.legacy.pytorchjob",
     "projected-path-twice": "trainc.kubernetes.validation.projections",
     "quantity": "trainc.kubernetes.violations",
     "queue-no-requests": "trainc.pipeline.lint.queue_no_requests",

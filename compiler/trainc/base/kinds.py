@@ -70,11 +70,21 @@ JOBSET: Final = Kind(
     "JobSet", ("jobset.x-k8s.io/v1alpha2",), "other", "JobSet", ((*JOBS_OF_JOBSET, EACH, *POD_TEMPLATE),)
 )
 JOB: Final = Kind("Job", ("batch/v1",), "other", "Job", (_OF_JOB,))
+PYTORCHJOB: Final = Kind(
+    "PyTorchJob",
+    (f"{OLD_GROUP}/v1",),
+    "job",
+    "PyTorchJob",
+    (("spec", "pytorchReplicaSpecs", EACH, "template"),),
+    front_end="legacy.pytorchjob",
+)
 
 RUNTIMES: Final = (RUNTIME, CLUSTER_RUNTIME)
 COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
-KINDS: Final = (*COMPILED, JOBSET, JOB)
+LEGACY: Final = (PYTORCHJOB,)
+"""The kinds of training jobs that every command compiles only if a setting enables them."""
+KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
 CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)
 
 

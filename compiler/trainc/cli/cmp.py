@@ -13,6 +13,8 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.argocd.generate import GeneratedManifests
+    from trainc.base.kinds import Kind
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -46,8 +48,9 @@ def discover() -> int:
     from trainc.argocd import discovery, plugin_environment
 
     root = plugin_environment.root(os.environ)
-    exclude = settings.load((os.curdir,), root=root).exclude
-    found = discovery.find(root, named=plugin_environment.PARAMETERS in os.environ, exclude=exclude)
+    named = plugin_environment.PARAMETERS in os.environ
+    project = settings.load((os.curdir,), root=root)
+    found = discovery.find(root, named=named, exclude=project.exclude, kinds=_kinds(project))
     if found is not None:
         from trainc.source.printable import escape
 
@@ -65,9 +68,22 @@ def announce() -> int:
 
     root = plugin_environment.root(os.environ)
     found = settings.load((os.curdir,), root=root)
-    announced = parameters.announcement(discovery.names(root, found.exclude), found.environment_names)
+    names = discovery.names(root, found.exclude, _kinds(found))
+    announced = parameters.announcement(names, found.environment_names)
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
+
+
+def _kinds(project: Settings) -> tuple[Kind, ...]:
+    """Return the kinds that an application compiles, in any of its environments."""
+    from trainc.argocd import parameters, plugin_environment
+    from trainc.base.kinds import COMPILED, LEGACY
+    from trainc.settings import in_environment
+
+    options, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
+    each = [project, *(in_environment(project, name) for name in project.environment_names)]
+    enabled = {row for settings in each for row in settings.kinds}
+    return (*COMPILED, *(row for row in LEGACY if options.legacy or row in enabled))
 
 
 def _report_errors(answer: GeneratedManifests) -> None:

@@ -73,7 +73,7 @@ def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, for
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip"))
+    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True))
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
@@ -131,12 +131,11 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     """Return the diagnostic for a selector that matches no field."""
-    from trainc.base.plural import plural
     from trainc.diagnostics import Diagnostic
     from trainc.explain.selectors import suggestion
 
     only_job = result.jobs[0].plan.job.id.name if len(result.jobs) == 1 else ""
-    jobs = f'TrainJob "{only_job}"' if only_job else plural(len(result.jobs), "TrainJob")
+    jobs = f'{result.jobs[0].plan.job.word} "{only_job}"' if only_job else result.counted_jobs
     is_second_path = os.path.exists(selector.text)
     return Diagnostic.declared(
         FIELD_NOT_FOUND,

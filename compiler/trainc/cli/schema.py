@@ -6,13 +6,18 @@ from typing import Any
 
 import click
 
+from trainc.base.kinds import LEGACY
 from trainc.cli.common import printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import OK
 
-FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
+FOLDERS = {
+    "JobSet": "jobset-0.12",
+    "Settings": "trainc",
+    "TrainJobCompiler": "trainc",
+}
 """The kinds that do not depend on the Trainer version."""
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS)
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS, *(row.kind for row in LEGACY))
 DIALECTS = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
 ALIASES = {
     "2.3": "v2.3",
@@ -48,11 +53,16 @@ def schema(kind: str, dialect: str | None) -> int:
     import json
 
     from trainc.base.data import data_path
-    from trainc.frontends import extensions
+    from trainc.frontends import extensions, lowering
     from trainc.frontends.dialects import load
+    from trainc.kubernetes.structural import bundled
 
-    if kind in FOLDERS and dialect:
+    legacy = next((row for row in LEGACY if row.kind == kind), None)
+    if dialect and (legacy or kind in FOLDERS):
         raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
+    if legacy:
+        printing.write(json.dumps(bundled(kind, lowering.load(legacy.front_end).SCHEMA), indent=1) + "\n")
+        return OK
     folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
     if extensions.is_extended(folder, kind):
         printing.write(json.dumps(extensions.schema(kind), indent=1) + "\n")

@@ -45,7 +45,7 @@ def secret(job: str, paths: tuple[str, ...], run: Options, output: str | None) -
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        printing.report(f'TrainJob "{escape(job)}" needs no Secret\n')
+        printing.report(f'{result.jobs[0].plan.job.word} "{escape(job)}" needs no Secret\n')
         return OK
     from trainc.emit import yaml
 

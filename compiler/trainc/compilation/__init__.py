@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
@@ -74,7 +73,7 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
     environment = options.settings.environment
     if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
-    return compile_documents(read(paths, options, files_of or inputs.read, kinds=COMPILED), options)
+    return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)
 
 
 class Build(NamedTuple):
@@ -324,6 +323,7 @@ def _compilation(build: Build) -> Compilation:
         strict=options.settings.strict,
         built_in=built_in,
         budget=build.meter.budget,
+        legacy_option=options.option_names.legacy,
     ).with_diagnostics(build.diagnostics)
 
 

@@ -32,6 +32,7 @@ def compile(
     *,
     text: str | None = None,
     environment: str | None = None,
+    legacy: bool = False,
     options: Options = NO_OPTIONS,
 ) -> Compilation:
     """Compile TrainJobs, as `trainc build` does.
@@ -41,6 +42,7 @@ def compile(
             of the current folder.
         text: manifests to compile instead of files; trainc reads the trainc.yaml of the current folder.
         environment: an environment of trainc.yaml; required if there are several.
+        legacy: whether to compile also the jobs of legacy kinds, such as PyTorchJobs.
         options: the other options of the command line, or settings that replace trainc.yaml.
 
     Returns:
@@ -54,7 +56,8 @@ def compile(
     if text is not None and not isinstance(text, str):
         raise TypeError(f"text must be a str, not {_kind(text)}")
     given = _checked_paths(paths)
-    run = _in_environment(_checked_options(options), given, environment)
+    options = _checked_options(options)
+    run = _in_environment(options._replace(legacy=legacy or options.legacy), given, environment)
     if text is None:
         return compile_paths(run.settings.inputs(given), run)
     return compile_paths((TEXT,), run, _reader(text))

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.kinds import TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, Place, Related
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from trainc.budget import Meter
     from trainc.compilation.results import Options
     from trainc.edits.patching import Patches
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.library import Library, OverlayConflict
+    from trainc.settings import Settings
 
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", trainc_only=True)
@@ -44,7 +47,7 @@ def plans_of(
             library=library,
             project=settings.project,
             delivery=settings.delivery,
-            field_validation=settings.field_validation,
+            field_validation=_field_validation(job, settings),
             patches=None if patches is None else patches.jobset_patches(job.document),
             quiet=options.quiet_rules,
         )
@@ -63,6 +66,11 @@ def plans_of(
 
 def _by_name(plan: Plan) -> tuple[str, str]:
     return plan.job.namespace, plan.job.name
+
+
+def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
+    is_trainjob = job.value.get("kind") == TRAINJOB.kind
+    return settings.field_validation if is_trainjob else settings.legacy_field_validation
 
 
 def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
@@ -124,9 +132,10 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
     help = "rename or remove one of them"
     if job.document.file != first.document.file:
         help = f"rename one of them, {exclude}, or use environments in trainc.yaml"
+    two = f"two {job.word}s" if job.word == first.word else f"a {first.word} and a {job.word}"
     found = Diagnostic.declared(
         DUPLICATE_TRAINJOB,
-        f'two TrainJobs{within} are named "{job.name}"',
+        f'{two}{within} are named "{job.name}"',
         help,
         object=job.id,
         field="metadata.name",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.kinds import LEGACY, TRAINJOB
 from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, size_of
@@ -43,6 +44,8 @@ class Options(NamedTuple):
     """Whether warnings are errors."""
     field_validation: FieldValidation | None = None
     """How unknown fields are reported; None for the settings' value."""
+    legacy: bool = False
+    """Whether to compile the jobs of all legacy kinds, instead of those of the settings."""
     delivery: Delivery = PLAIN
     """How the objects are applied to a cluster that may hold older ones, in addition to the settings' delivery."""
     exclude: tuple[str, ...] = ()
@@ -61,6 +64,8 @@ class Options(NamedTuple):
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
     """How to treat files in folders that contain no TrainJob and no runtime."""
+    legacy_files: bool = False
+    """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
     queues: bool = True
@@ -94,6 +99,7 @@ class Options(NamedTuple):
             ("runtimes", "paths"): self.runtimes,
             ("fieldValidation",): self.field_validation,
             ("lint", "strict"): self.strict,
+            ("legacy", "kinds"): tuple(row.kind for row in LEGACY) if self.legacy else (),
             ("delivery", "nameSuffixHash"): self.delivery.name_suffix_hash,
             ("delivery", "argocdReplace"): self.delivery.argocd_replace,
             ("delivery", "suspend"): self.delivery.suspend,
@@ -122,6 +128,22 @@ class Options(NamedTuple):
         if self.strict:
             settings = settings._replace(strict=self.option_names.strict)
         return self._replace(settings=settings)
+
+
+def counted_words(words: Sequence[str]) -> str:
+    """Return the number of each word; without a word, that there is no TrainJob.
+
+    >>> counted_words(["TrainJob", "PyTorchJob", "TrainJob"]), counted_words([])
+    ('2 TrainJobs and 1 PyTorchJob', '0 TrainJobs')
+    """
+    from trainc.base.plural import plural
+
+    counts = {word: words.count(word) for word in sorted(set(words) - {TRAINJOB.word})}
+    number = words.count(TRAINJOB.word)
+    parts = [plural(count, word) for word, count in counts.items()]
+    if number or not parts:
+        parts.insert(0, plural(number, TRAINJOB.word))
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 class Compiled(NamedTuple):
@@ -171,6 +193,8 @@ class Compilation(NamedTuple):
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
+    legacy_option: str = FLAGS.legacy
+    """The option that compiles legacy jobs, for messages."""
     stopped: bool = False
     """Whether the run stopped, beyond its budget or without valid settings; there are no objects then."""
 
@@ -196,6 +220,12 @@ class Compilation(NamedTuple):
             found.append((job.namespace, job.name, "---\n".join(map(write, job.objects))))
             meter.spend("output bytes", size_of(found[-1][-1]))
         return found
+
+    @property
+    def counted_jobs(self) -> str:
+        """The numbers of TrainJobs and of jobs of each legacy kind, for messages."""
+        others = [job.plan.job.word for job in self.jobs if job.plan.job.own_runtime is not None]
+        return counted_words([TRAINJOB.word] * (len(self.jobs) - len(others)) + others)
 
     @property
     def failed(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.base.kinds import RUNTIMES
+from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
 from trainc.budget import Meter, size_of
 from trainc.diagnostics import Diagnostic, Document, Location
 from trainc.files import inputs
@@ -47,6 +47,8 @@ def read(
     """Read the documents of some paths and sort them by role; `kinds` are those that `Reading` compiles."""
     meter = meter or metered(options)
     reading = Reading(files_of, kinds=kinds, namespace=options.namespace, others=options.others, meter=meter)
+    if options.legacy_files:
+        reading.kinds_of_named_files = (*COMPILED, *LEGACY)
     environment = options.settings.environment
     reading.gather(
         paths,

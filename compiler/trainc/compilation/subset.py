@@ -14,7 +14,6 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING
 
-from trainc.base.kinds import COMPILED
 from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
@@ -48,7 +47,7 @@ def compile_subset(
         return Compilation(diagnostics=settings.diagnostics)
     given = _file_predicate(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
-    read = Reading(kinds=COMPILED, namespace=options.namespace, others="skip", meter=metered(options))
+    read = Reading(kinds=options.settings.kinds, namespace=options.namespace, others="skip", meter=metered(options))
     asked_for = 0
     for file in _files((folder, *_not_excluded(manifests, settings)), options):
         if isinstance(file, Diagnostic):

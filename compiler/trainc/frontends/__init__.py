@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import DRAFT_VERSION, GROUP, KINDS, OLD_GROUP, VERSION, find
+from trainc.base.kinds import COMPILED, DRAFT_VERSION, GROUP, KINDS, LEGACY, OLD_GROUP, VERSION, find
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def sort(document: Document, kinds: Collection[Kind]) -> Iterator[tuple[Role, Do
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
         yield from _document_of_kind(document, kind, version, kinds)
     elif find(version, kind) is not None or kind not in OURS:
-        yield _role(version, kind, kinds), document
+        yield _with_role(document, version, kind, kinds)
     elif not version or not isinstance(version, str):
         yield _version_fault(document, kind, version)
     else:
@@ -72,12 +72,29 @@ def _document_of_kind(
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
         yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
-        yield _role(version, kind, kinds), document
+        yield _with_role(document, version, kind, kinds)
 
 
-def _role(version: object, kind: object, kinds: Collection[Kind]) -> Role:
+def _with_role(
+    document: Document, version: object, kind: object, kinds: Collection[Kind]
+) -> tuple[Role, Document] | Diagnostic:
+    """Return a document with its role, or the diagnostic for a version of a legacy kind that trainc does not read."""
     row = find(version, kind)
-    return row.role if row is not None and row in kinds else "other"
+    if row is not None:
+        return row.role if row in kinds else "other", document
+    if len(kinds) > len(COMPILED) and isinstance(version, str):
+        for legacy in LEGACY:
+            if legacy in kinds and legacy.kind == kind and legacy.group == version.partition("/")[0]:
+                return _older_version(document, legacy, version)
+    return "other", document
+
+
+def _older_version(document: Document, row: Kind, version: str) -> Diagnostic:
+    from trainc.frontends import lowering
+
+    moved = lowering.load(row.front_end).OLDER.get(version)
+    help = f"use {row.versions[0]}" + (f": {moved}" if moved else "")
+    return _diagnostic(document, UNKNOWN_VERSION, f"unknown version {version} of {row.kind}", help, ("apiVersion",))
 
 
 def _from_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:

@@ -15,9 +15,22 @@ from trainc.base.records import NamedTuple
 from trainc.frontends.moves import edited
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from trainc.diagnostics import Document
     from trainc.frontends.moves import Move
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.violations import Violation
+
+
+class Loss(NamedTuple):
+    """A field of a job that its JobSet does not have, or has with another effect."""
+
+    path: Path
+    """The field, which can have its default value."""
+    reason: str
+    approximated: bool = False
+    """Whether the JobSet has a field with a similar effect."""
 
 
 class Lowered(NamedTuple):
@@ -27,6 +40,8 @@ class Lowered(NamedTuple):
     runtime: Tree
     of_job: tuple[Move, ...] = ()
     of_runtime: tuple[Move, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    """The fields of the job that the two do not represent exactly."""
 
 
 class FrontEnd(Protocol):
@@ -34,6 +49,15 @@ class FrontEnd(Protocol):
 
     SCHEMA: str
     """The folder of the kind's schema."""
+    OLDER: Mapping[str, str]
+    """For earlier apiVersions that have other fields: a sentence with the fields of the current one."""
+
+    def violations(self, written: Tree, job: Tree) -> Iterable[Violation]:
+        """Return the violations of the webhook's rules in a job that the schema has admitted.
+
+        written   the job as its author wrote it, with nulls
+        """
+        ...
 
     def lower(self, job: Tree) -> Lowered:
         """Return a valid job in the form that the stages read."""

@@ -71,6 +71,9 @@ class Reading:
         self.meter = meter or Meter()
         self.files_of = files_of
         self.kinds = kinds
+        self.kinds_of_named_files = kinds
+        """The kinds to compile in a file that is one of the paths, not in a folder."""
+        self._kinds_of_file = kinds
         self.namespace = namespace
         self.others = others
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
@@ -119,6 +122,7 @@ class Reading:
     def add(self, file: inputs.File) -> None:
         """Charge one more file, read its documents and sort them."""
         self.files += 1
+        self._kinds_of_file = self.kinds if file.found else self.kinds_of_named_files
         self._may_drop, self._revision = file.found and self.others != "require", file.revision
         if not file.found:
             self.given.add(file.path)
@@ -196,7 +200,7 @@ class Reading:
         """Skip the unreadable document of an error, and return True; return False if it is of a kind to compile."""
         from trainc.frontends.unreadable import has_content, is_of_kinds
 
-        if is_of_kinds(error.document, self.kinds):
+        if is_of_kinds(error.document, self._kinds_of_file):
             return False
         if has_content(error.document):
             self.dropped.append(diagnostic)
@@ -213,7 +217,7 @@ class Reading:
 
     def take(self, document: Document) -> None:
         """Add one document, sorted by role."""
-        for found in sort(document, self.kinds):
+        for found in sort(document, self._kinds_of_file):
             if isinstance(found, Diagnostic):
                 if self._may_drop and found.id == NOT_AN_OBJECT.id:
                     self.dropped.append(found)

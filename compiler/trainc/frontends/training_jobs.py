@@ -1,4 +1,4 @@
-"""Kinds of training jobs that trainc does not compile.
+"""Training jobs of other kinds, which a run does not compile.
 
 Reads    the apiVersion and the kind of a document.
 Returns  the number of jobs of Training Operator v1 and Volcano by kind.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import OLD_GROUP
+from trainc.base.kinds import LEGACY, OLD_GROUP
 from trainc.base.plural import plural
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import listed
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TRAINING_OPERATOR: Final = frozenset({"PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"})
 """The kinds of Training Operator v1 and its predecessors."""
+SUPPORTED: Final = frozenset(row.kind for row in LEGACY)
+"""The kinds that trainc compiles if a setting enables them."""
 VOLCANO_GROUP: Final = "batch.volcano.sh"
 VOLCANO_PLUGINS: Final = frozenset({"pytorch", "tensorflow", "mpi"})
 """The plugins that make Volcano's Job a training job."""
@@ -30,13 +32,27 @@ VOLCANO_JOB: Final = "Volcano Job"
 """The name of Volcano's Job in messages."""
 
 
-def not_compiled(documents: Iterable[Document]) -> str:
-    """Return a sentence with the number of training jobs of each kind that trainc does not compile; empty if none."""
+def not_compiled(documents: Iterable[Document], option: str) -> str:
+    """Return a sentence with the number of training jobs of each kind that the run does not compile; empty if none.
+
+    option   the option that compiles those of the supported kinds
+    """
     counts = Counter(filter(None, map(training_job, documents)))
+    supported = Counter({kind: count for kind, count in counts.items() if kind in SUPPORTED})
+    parts = []
+    if supported:
+        parts.append(
+            f"{_counted(supported)} not compiled ({option} compiles {'it' if supported.total() == 1 else 'them'})"
+        )
+    if others := counts - supported:
+        parts.append(f"{_counted(others)} not compiled yet")
+    return "; ".join(parts)
+
+
+def _counted(counts: Counter[str]) -> str:
+    """Return the beginning of a sentence: `2 PyTorchJobs and 1 TFJob are`."""
     named = [plural(count, kind) for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    if not named:
-        return ""
-    return f"{listed(named)} {'is' if counts.total() == 1 else 'are'} not compiled yet"
+    return f"{listed(named)} {'is' if counts.total() == 1 else 'are'}"
 
 
 def training_job(document: Document) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base import columns
 from trainc.base.plural import plural
+from trainc.compilation.results import counted_words
 from trainc.kubernetes.amounts import amounts as shown
 from trainc.pods.footprint import NOTHING as NO_PODS
 from trainc.source.printable import escape
@@ -42,7 +43,7 @@ def render(graphs: Sequence[Graph], width: int = columns.UNLIMITED) -> str:
     parts = ["".join(f"{line}\n" for line in tree(graph, width)) for graph in graphs]
     if len(graphs) > 1:
         total = sum((graph.total for graph in graphs), NO_PODS)
-        parts.insert(0, f"total: {len(graphs)} TrainJobs, {size(total)}\n")
+        parts.insert(0, f"total: {counted_words([graph.word for graph in graphs])}, {size(total)}\n")
     return "\n".join(parts)
 
 

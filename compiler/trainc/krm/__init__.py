@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import COMPILED
 from trainc.base.records import NamedTuple
 from trainc.budget import CI, Budget, OverBudgetError
 from trainc.compilation import (
@@ -94,7 +93,9 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
 
 def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
-    read = Reading(kinds=COMPILED, namespace=options.namespace, others=options.others, meter=metered(options))
+    read = Reading(
+        kinds=options.settings.kinds, namespace=options.namespace, others=options.others, meter=metered(options)
+    )
     for item in given.documents:
         read.take(item._replace(value=without_internal(item.value)))
     read.gather(paths, root=options.root, exclude=options.settings.exclude)

@@ -41,6 +41,7 @@ OPTION_NAMES: Final = OptionNames(
     runtimes="runtimes: [{}] in the functionConfig",
     name_suffix_hash="nameSuffixHash in the functionConfig",
     suspend="suspend in the functionConfig",
+    legacy="legacy in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
     strict="strict in the functionConfig",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -115,6 +116,7 @@ def _request(values: Tree) -> Request:
         no_config=not settings,
         strict=values.get("strict", False),
         field_validation=values.get("fieldValidation"),
+        legacy=values.get("legacy", False),
         delivery=Delivery(
             name_suffix_hash=values.get("nameSuffixHash", False),
             argocd_replace=values.get("argocdReplace", False),

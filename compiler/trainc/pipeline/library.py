@@ -152,6 +152,7 @@ class OptionNames(NamedTuple):
     runtimes: str = "--runtimes {}"
     """The option for a path to search for runtimes; `{}` is the path."""
     name_suffix_hash: str = "--name-suffix-hash"
+    legacy: str = "--legacy"
     suspend: str = "--suspend"
     field_validation: str = "--field-validation=warn"
     strict: str = "--strict"

@@ -196,6 +196,12 @@ class Traits(NamedTuple):
 
     family: str = ""
     """`torch` if torchrun starts the processes, with the variables PET_*."""
+    container: str = "node"
+    """The name of the main container of its trainer jobs."""
+    nodes_field: str = "numNodes"
+    """The field with the number of nodes."""
+    processes_field: str = "numProcPerNode"
+    """The field with the number of processes on each node."""
     process_words: Literal["ignored", "read", "rejected"] = "ignored"
     """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which dialects before v2.3 allow."""
     launcher: str = ""

@@ -121,13 +121,16 @@ class Plan(NamedTuple):
     @property
     def nodes(self) -> int:
         """The number of nodes that train."""
+        if self.job.own_runtime is not None:
+            return sum(self.counts[job] * int(self.jobs[job].get("replicas", 1)) for job in self.trainers())
         trainer = self.trainer
         return 1 if trainer is None else self.counts[trainer]
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""
-        if self.runtime.policy is not None and ancestor(self.jobs[job]) == "trainer":
-            nodes = self.runtime.policy.get("numNodes", 1)
+        policy = self.runtime.policy if self.job.own_runtime is None else None
+        if policy is not None and ancestor(self.jobs[job]) == "trainer":
+            nodes = policy.get("numNodes", 1)
         else:
             nodes = get(self.jobs[job], ("template", "spec", "parallelism"), 1)
         return max(int(nodes), 1)
@@ -146,6 +149,11 @@ class Plan(NamedTuple):
         """Return all containers of a replicated job, without its init containers."""
         found = get(self.spec, (*pod_spec(job), "containers"), [])
         return [Slot(job, "containers", index) for index in range(len(found))]
+
+    def init_containers(self, job: int) -> list[Slot]:
+        """Return all init containers of a replicated job."""
+        found = get(self.spec, (*pod_spec(job), "initContainers"), None) or []
+        return [Slot(job, "initContainers", index) for index in range(len(found))]
 
     def named(self, job: str) -> int | None:
         """Return the index of the replicated job of that name, or None."""
@@ -231,6 +239,14 @@ class Plan(NamedTuple):
             return changed
 
         return self._replace(spec=edit(self.spec, slot.path, change))
+
+    def append_env(self, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
+        """Append variables to those of a container, of which the last one of a name applies, as in a pod."""
+        from trainc.kubernetes.shadowed_variables import without_shadowed
+
+        path = (*slot.path, "env")
+        variables = [*get(self.spec, path, []), *env]
+        return self._replace(spec=edit(self.spec, path, lambda _: without_shadowed(variables))) if variables else self
 
     def with_volumes(self, job: int, volumes: Iterable[Tree]) -> Plan:
         """Add volumes to the pods of a replicated job; a volume of the same name is replaced in place."""

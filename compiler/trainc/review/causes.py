@@ -73,7 +73,7 @@ class Causes:
 
     def edits(self, owner: Owner, old: Plan, new: Plan) -> list[InputEdit]:
         """Return the edits of one owner between two plans."""
-        before, after = (plan.job.as_written if owner == "document" else getattr(plan, owner) for plan in (old, new))
+        before, after = _owner(old, owner), _owner(new, owner)
         key = (id(before.value), id(after.value))
         if key not in self._edits:
             # Keep the values alive, so that their ids are not reused.
@@ -166,12 +166,18 @@ class _Causes:
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
         written = self._trace(plan).origin(index, path).place
-        same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
+        owners = {edit.owner: _owner(plan, edit.owner).document.file for edit in edits}
+        same = [edit for edit in edits if owners[edit.owner] == written.document.file]
 
         def common_length(edit: InputEdit) -> int:
             return _common_prefix(edit.change.old_path if removed else edit.change.new_path, written.path)
 
         return max(same or edits, key=common_length)
+
+
+def _owner(plan: Plan, owner: Owner) -> Any:
+    """Return the part of a plan that an edit belongs to."""
+    return plan.job.as_written if owner == "document" else getattr(plan, owner)
 
 
 class _Experiment:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import budget, settings
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, JOBSET
+from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.files import inputs
@@ -149,7 +149,7 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    found = Reading(files_of, kinds=COMPILED, namespace=options.namespace, others=options.others, meter=meter)
+    found = Reading(files_of, kinds=own.kinds, namespace=options.namespace, others=options.others, meter=meter)
     found.keep = True
     found.gather(
         spec.paths,
@@ -232,6 +232,7 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
         disable=reporting.disable,
         strict=reporting.strict,
         field_validation=options.field_validation or reporting.field_validation,
+        legacy_field_validation=options.field_validation or reporting.legacy_field_validation,
     )
 
 

@@ -65,6 +65,8 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
     return settings._replace(
         strict="--strict" if flags.get(("lint", "strict")) else settings.strict,
         field_validation=flags.get(("fieldValidation",), settings.field_validation),
+        legacy_field_validation=flags.get(("fieldValidation",), settings.legacy_field_validation),
+        legacy_kinds=flags.get(("legacy", "kinds"), settings.legacy_kinds),
         exclude=exclude,
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in keys))),
     )

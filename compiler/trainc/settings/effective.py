@@ -44,6 +44,8 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         disable=frozenset(item.value for item in items(tree, "lint", "disable")),
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
+        legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
+        legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
         project=_project(base, tree, name),

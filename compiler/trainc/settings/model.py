@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.kinds import COMPILED, LEGACY
 from trainc.base.records import NamedTuple
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from trainc.base.kinds import Kind
     from trainc.diagnostics import Diagnostic, Document, Place
     from trainc.edits.environment import Environment
     from trainc.files.exclude import Patterns
@@ -59,6 +61,10 @@ class Settings(NamedTuple):
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     field_validation: FieldValidation = "strict"
     """How unknown fields of TrainJobs and runtimes are reported."""
+    legacy_field_validation: FieldValidation = "warn"
+    """How unknown fields of legacy jobs are reported: as those of TrainJobs if a layer sets it."""
+    legacy_kinds: tuple[str, ...] = ()
+    """The legacy kinds to compile."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None
@@ -93,6 +99,11 @@ class Settings(NamedTuple):
     def in_project(self) -> bool:
         """Whether the run is one of a project, in which names must be unique."""
         return self.document is not None or self.environment is not None
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds to compile."""
+        return (*COMPILED, *(row for row in LEGACY if row.kind in self.legacy_kinds)) if self.legacy_kinds else COMPILED
 
     @property
     def folder(self) -> str:

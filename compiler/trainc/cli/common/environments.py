@@ -48,7 +48,7 @@ def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
 
     numbers: dict[str, list[str]] = {}
     for run in runs:
-        jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
+        jobs, runtimes = run.result.counted_jobs, plural(run.result.runtimes, "runtime")
         numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
     counted = [f"{number} in {environment_runs.listed(names)}" for number, names in numbers.items()]
     return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))

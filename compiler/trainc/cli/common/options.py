@@ -158,6 +158,7 @@ PLUGIN_BUDGET: Final = BUDGET._replace(
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 OF_READING: Final = (FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
+LEGACY: Final = Option(("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True)
 CONFIG: Final = Option(
     ("--config",),
     "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
@@ -168,6 +169,7 @@ NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     FIELD_VALIDATION,
+    LEGACY,
     CONFIG,
     NO_CONFIG,
     BUDGET,

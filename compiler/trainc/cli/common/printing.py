@@ -58,11 +58,14 @@ def report_error(diagnostic: Diagnostic) -> int:
 
 
 def report_diagnostics(result: Compilation) -> None:
-    """Write the diagnostics of a run, if any, to standard error as text."""
+    """Write the diagnostics of a run, if any, to standard error as text; and the number of jobs left out."""
     if result.diagnostics:
         from trainc.reports import text
 
         report(text.render(result.diagnostics, summary=summary(result), color=colored(sys.stderr)))
+    note = unsupported_note(result)
+    if note and not any(note in diagnostic.message for diagnostic in result.diagnostics):
+        report(f"{note}\n")
 
 
 def report_skipped(names: Sequence[str], *, verbose: bool) -> None:
@@ -125,8 +128,8 @@ def verdict(compilation: Compilation) -> str:
         # A run that an invalid trainc.yaml or command line ends reads no file.
         files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
         return "\n".join(filter(None, (f"{counted}{files}", others)))
-    jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
-    return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
+    runtimes = plural(compilation.runtimes, "runtime")
+    return "; ".join(filter(None, (f"no problems found: {compilation.counted_jobs}, {runtimes}", others)))
 
 
 def unsupported_note(compilation: Compilation) -> str:
@@ -135,7 +138,7 @@ def unsupported_note(compilation: Compilation) -> str:
         return ""
     from trainc.frontends import training_jobs
 
-    return training_jobs.not_compiled(compilation.others)
+    return training_jobs.not_compiled(compilation.others, compilation.legacy_option)
 
 
 def omitted_note(result: Compilation, passthrough: bool) -> str:

@@ -16,6 +16,7 @@ from trainc.frontends import extensions, lowering
 from trainc.frontends.dialects import detect
 from trainc.frontends.dialects import load as load_dialect
 from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
+from trainc.kubernetes.structural import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,6 @@ POD_TEMPLATE: Final = "core/v1.PodTemplateSpec"
 RELEASE: Final = "trainer-2.3"
 _OBJECT: Final = {"metadata": METADATA}
 _RUNTIME: Final = {"metadata": METADATA, "spec.template.metadata": METADATA, "spec.template.spec": ROOT}
-_DEFS: Final = "#/$defs/"
 
 
 def struct_of(value: Tree) -> Struct:
@@ -74,7 +74,7 @@ def struct_of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struc
 def _with_front_end(kind: Kind) -> Struct:
     folder = lowering.load(kind.front_end).SCHEMA
     templates = {".".join(path): POD_TEMPLATE for path in kind.pods}
-    return struct_of_schema(kind.kind, extensions.read(folder, f"{kind.kind}.json"), _OBJECT | templates)
+    return struct_of_schema(kind.kind, read(kind.kind, folder), _OBJECT | templates)
 
 
 def _with_type(fields: dict[str, GoField]) -> dict[str, GoField]:
@@ -129,5 +129,5 @@ class _Types:
 
     def _resolved(self, schema: Tree) -> Tree:
         reference = schema.get("$ref")
-        found: Tree = schema if reference is None else self._definitions[reference.removeprefix(_DEFS)]
+        found: Tree = schema if reference is None else self._definitions[reference.rpartition("/")[2]]
         return found

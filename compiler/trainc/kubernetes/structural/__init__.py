@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
 
-_DEFS: Final = "#/$defs/"
+_DEFINITIONS: Final = "definitions.json"
+"""The file with the definitions of several kinds, if they share them."""
 _PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
 _IGNORED: Final = frozenset(
     {
@@ -251,7 +252,7 @@ class Compiler:
     def resolve(self, schema: Tree) -> Tree:
         """Return the subschema, or the definition that it refers to."""
         reference = schema.get("$ref")
-        return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
+        return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
 
     def _make(self, schema: Tree) -> SchemaNode:
         if schema == {"x-kubernetes-preserve-unknown-fields": True}:
@@ -296,5 +297,21 @@ class StructuralSchema:
 @cache
 def load(kind: str, dialect: str) -> StructuralSchema:
     """Load the schema of a kind in a dialect: `load("TrainJob", "trainer-2.3")`. Raises OSError if there is none."""
+    return StructuralSchema(read(kind, dialect))
+
+
+def read(kind: str, dialect: str) -> Tree:
+    """Return the content of a kind's schema file, with its definitions. Raises OSError if there is no file."""
     with open(data_path("schemas", dialect, f"{kind}.json"), encoding="utf-8") as file:
-        return StructuralSchema(json.load(file))
+        text = file.read()
+    schema: Tree = json.loads(text)
+    if _DEFINITIONS in text:
+        with open(data_path("schemas", dialect, _DEFINITIONS), encoding="utf-8") as file:
+            schema["$defs"] = json.load(file)["$defs"]
+    return schema
+
+
+def bundled(kind: str, dialect: str) -> Tree:
+    """Return a kind's schema for another validator, which reads no other file. Raises OSError if there is no file."""
+    whole: Tree = json.loads(json.dumps(read(kind, dialect)).replace(f'"{_DEFINITIONS}#', '"#'))
+    return whole

@@ -258,7 +258,7 @@ def _home(name: str, root: Tree) -> Path | None:
     for _ in range(_DEEP):
         below: list[tuple[Path, Tree]] = []
         for path, schema in layer:
-            reference = schema.get("$ref", "").removeprefix("#/$defs/")
+            reference = schema.get("$ref", "").rpartition("/")[2]
             properties = (root["$defs"][reference] if reference else schema).get("properties", {})
             if name in properties:
                 return (*path, name)

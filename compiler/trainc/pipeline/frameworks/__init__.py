@@ -1,4 +1,5 @@
 """The frameworks. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is for runtimes without one.
+A legacy kind has a framework of its own, named as the kind in lower case.
 
 A framework has `apply`, which takes a sized plan and returns a plan with its variables and ports; `RESERVED`, the
 variables that only the framework can set, and `RESERVED_AT`, the field that the webhook reports for them; and `CHECKS`,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 
 FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
+LEGACY: Final = ("pytorchjob",)
+"""The frameworks of legacy kinds, which only the runtimes of their own jobs have."""
 NO_TRAITS: Final = Traits()
 OF_CONTAINER: Final = ("image", "command", "args")
 """The trainer fields that apply only to a job with the trainer's label."""
@@ -58,7 +61,7 @@ class Framework(Protocol):
 @cache
 def load(key: str) -> Framework | None:
     """Return the framework for a policy's key, or None if the key is unknown."""
-    if key not in FRAMEWORKS:
+    if key not in FRAMEWORKS and key not in LEGACY:
         return None
     return cast("Framework", import_module(f"{__name__}.{key}"))
 

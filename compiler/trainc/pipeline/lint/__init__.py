@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.diagnostics import Finding, LintFinding, Path
-    from trainc.pipeline.plan import Plan
+    from trainc.pipeline.plan import Plan, Slot
 
 
 class LintRule(Protocol):
@@ -29,6 +29,16 @@ class LintRule(Protocol):
 
     find: Callable[[Plan], Iterator[LintFinding]]
     warning: Check[[Plan, LintFinding]]
+
+
+def main_slots(plan: Plan) -> Iterator[Slot]:
+    """Yield the main container of each trainer job."""
+    from trainc.pipeline.frameworks import traits
+
+    name = traits(plan.runtime).container
+    for job in plan.trainers():
+        if slot := plan.find(job, name):
+            yield slot
 
 
 def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:

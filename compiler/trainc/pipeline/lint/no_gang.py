@@ -34,11 +34,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 @lint_rule("no-gang", "Several nodes without gang scheduling")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
+    runtime = "a runtime with podGroupPolicy (built in: torch-distributed-coscheduling and -volcano), or "
     return Finding(
         message=f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
         "PodGroup: the scheduler may place only some of them",
-        help="if other jobs compete for the nodes, use a runtime with podGroupPolicy (built in: "
-        "torch-distributed-coscheduling and -volcano), or a Kueue queue",
+        help=f"if other jobs compete for the nodes, use {'' if plan.job.own_runtime else runtime}a Kueue queue",
         field="spec.podGroupPolicy",
         place=plan.job.at("spec", "runtimeRef"),
     )
@@ -51,5 +51,7 @@ def nodes(plan: Plan) -> int:
     """
     if plan.needed is not None:
         return plan.needed
+    if plan.job.own_runtime is not None:
+        return plan.nodes
     of_job = plan.job.trainer.get("numNodes")
     return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
+from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at, training
-from trainc.pipeline.plan import NODE, pod_spec
+from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     jobs = training(plan)
     if plan.runtime.gang or any(has_resources(pod_at(plan, job)) for job in jobs):
         return
-    for slot in filter(None, (plan.find(job, NODE) for job in jobs[:1])):
+    for slot in filter(None, (plan.find(job, traits(plan.runtime).container) for job in jobs[:1])):
         yield LintFinding("no-resources", (*slot.path, "resources"), (plan.jobs[slot.job]["name"],))
 
 
@@ -38,8 +39,14 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     return Finding(
         message=f'the pods of job "{name}" request no CPU, memory or GPU: they can be placed on full nodes, and are '
         "evicted first",
-        help="set trainer.resourcesPerNode, or resources in the runtime's container"
-        if plan.runtime.policy is not None
-        else "set resources in the runtime's container (without mlPolicy, resourcesPerNode has no effect)",
+        help=_help(plan),
         field=field_of(("spec", *pod_spec(int(finding.path[1])), "containers")),
     )
+
+
+def _help(plan: Plan) -> str:
+    if plan.job.own_runtime is not None:
+        return "set resources in the containers of each role"
+    if plan.runtime.policy is not None:
+        return "set trainer.resourcesPerNode, or resources in the runtime's container"
+    return "set resources in the runtime's container (without mlPolicy, resourcesPerNode has no effect)"

@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import shared_memory
-from trainc.pipeline.plan import NODE, gpus
+from trainc.pipeline.plan import gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the trainers that run several GPU processes in a container without a volume at /dev/shm."""
     for job in plan.trainers() if traits(plan.runtime).family == "torch" else ():
-        pod, slot = pod_at(plan, job), plan.find(job, NODE)
+        pod, slot = pod_at(plan, job), plan.find(job, traits(plan.runtime).container)
         if slot is None or not plan.counts[job] or pod.get("hostIPC"):
             continue
         container = pod["containers"][slot.at]
@@ -40,7 +40,9 @@ def processes(container: Tree) -> int:
     for variable in container.get("env") or ():
         if variable["name"] == "PET_NPROC_PER_NODE":
             count = variable.get("value", "")
-            return devices if count in ("auto", "gpu") else int(count) if devices or "claims" in resources else 0
+            if count in ("auto", "gpu"):
+                return devices
+            return int(count) if count.isdecimal() and (devices or "claims" in resources) else 0
     return 0
 
 

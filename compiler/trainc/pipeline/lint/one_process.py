@@ -13,8 +13,8 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import Word, program, words
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, stored
-from trainc.pipeline.plan import NODE, gpus
+from trainc.pipeline.lint import lint_rule, main_slots, stored
+from trainc.pipeline.plan import gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +33,13 @@ OPTIONS: Final = frozenset({"-u", "-B", "-E", "-I", "-O", "-OO", "-s", "-S", "-q
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the command of the trainer if it is Python with a script, and the node has several GPUs for processes."""
-    slot = plan.find(plan.trainer, NODE)
-    if slot is None or traits(plan.runtime).family != "torch" or not plan.nodes:
+    if traits(plan.runtime).family != "torch" or not plan.nodes:
         return
-    container: Tree = get(stored(plan), slot.path, {})
-    devices, command = gpus(container.get("resources") or {}), words(container)
-    if devices > 1 and is_script(command) and wants_processes(container):
-        yield LintFinding("one-process", (*slot.path, *command[0].path), (str(devices),))
+    for slot in main_slots(plan):
+        container: Tree = get(stored(plan), slot.path, {})
+        devices, command = gpus(container.get("resources") or {}), words(container)
+        if devices > 1 and is_script(command) and wants_processes(container):
+            yield LintFinding("one-process", (*slot.path, *command[0].path), (str(devices),))
 
 
 def is_script(command: list[Word]) -> bool:
@@ -67,7 +67,9 @@ def wants_processes(container: Tree) -> bool:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """A process of torch uses one GPU, unless its program distributes the work itself."""
     (devices,) = finding.what
+    one = '"1"' if plan.job.own_runtime else "1"  # a legacy kind has it as a string
+    field = f"{traits(plan.runtime).processes_field}: {one}"
     return Finding(
         message=f"python starts one process for the {devices} GPUs of a node: only torchrun starts one per GPU",
-        help="use torchrun instead of python; if the program uses all GPUs itself, set `numProcPerNode: 1`",
+        help=f"use torchrun instead of python; if the program uses all GPUs itself, set `{field}`",
     )

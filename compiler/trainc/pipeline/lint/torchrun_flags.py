@@ -14,8 +14,8 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import Word, invocations, is_conditional, program, script, words
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, stored
-from trainc.pipeline.plan import NODE, gpus
+from trainc.pipeline.lint import lint_rule, main_slots, stored
+from trainc.pipeline.plan import gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +40,15 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the flags in the trainer's command whose literal values differ from the plan's."""
-    slot = plan.find(plan.trainer, NODE)
-    if slot is None or traits(plan.runtime).family != "torch" or not plan.nodes:
+    if traits(plan.runtime).family != "torch" or not plan.nodes:
         return
-    container: Tree = get(stored(plan), slot.path, {})
-    for (name, value), word in flags(launch(words(container))).items():
-        meant = flag_conflict(plan, container, name, value)
-        if meant is not None:
-            what = (name, "" if name == "standalone" else value, *meant)
-            yield LintFinding("torchrun-flags", (*slot.path, *word.path), what, part=word.part)
+    for slot in main_slots(plan):
+        container: Tree = get(stored(plan), slot.path, {})
+        for (name, value), word in flags(launch(words(container))).items():
+            meant = flag_conflict(plan, container, name, value)
+            if meant is not None:
+                what = (name, "" if name == "standalone" else value, *meant)
+                yield LintFinding("torchrun-flags", (*slot.path, *word.path), what, part=word.part)
 
 
 def launch(command: list[Word]) -> list[Word]:
@@ -88,7 +88,7 @@ def flag_conflict(plan: Plan, container: Tree, name: str, value: str) -> tuple[s
     if name == "nnodes":
         given, wanted = bounds(value), bounds(variables.get("PET_NNODES", ""))
         fits = given is None or wanted is None or given[0] <= plan.nodes <= given[1]
-        return None if fits else (nodes_of(plan), "numNodes")
+        return None if fits else (nodes_of(plan), traits(plan.runtime).nodes_field)
     if name == "nproc-per-node":
         return process_conflict(plan, container, variables, value)
     if plan.nodes < 2:
@@ -133,9 +133,10 @@ def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], val
     if count is None or ":" in value:
         return None
     wanted = bounds(variables.get("PET_NPROC_PER_NODE", ""))
-    is_set = "numProcPerNode" in plan.job.trainer or "numProcPerNode" in plan.runtime.settings
+    field = traits(plan.runtime).processes_field
+    is_set = "numProcPerNode" in plan.job.trainer or field in plan.runtime.settings
     if is_set and wanted is not None:
-        return None if wanted == count else (f"numProcPerNode is {wanted[0]}", "numProcPerNode")
+        return None if wanted == count else (f"{field} is {wanted[0]}", field)
     devices = gpus(container.get("resources") or {})
     if devices < 1 or count[0] in (1, devices):
         return None
@@ -165,12 +166,13 @@ def is_elsewhere(host: str, endpoint: str) -> bool:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The flag takes precedence over the variable that the torch policy sets, so the nodes wait for one another."""
     name, value, reason, source = finding.what
+    known = traits(plan.runtime)
     instead = (
         f"remove the flag: torchrun reads {PET[name]}, which follows from the {plan.job.word}"
         if name in PET
         else ("remove the flag: torchrun reads the rendezvous from variables that the torch policy sets")
     )
-    change = f", or change {source}" if source in ("numNodes", "numProcPerNode") else ""
+    change = f", or change {source}" if source in (known.nodes_field, known.processes_field) else ""
     return Finding(
         message=f"torchrun gets --{name}{value and '='}{value}, but {reason}",
         help=instead + change,

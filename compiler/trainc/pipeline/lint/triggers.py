@@ -15,7 +15,6 @@ from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.plan import NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,7 +126,7 @@ def triggers(plan: Plan) -> Iterator[str]:
         for key in CONTAINERS:
             for container in pod.get(key) or ():
                 yield from container_rules(container)
-                if container.get("name") == NODE and key == "containers":
+                if container.get("name") == framework.container and key == "containers":
                     yield from node_rules(container, framework.family)
 
 

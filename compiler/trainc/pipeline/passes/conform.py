@@ -133,6 +133,8 @@ def conform_lowered(plan: Plan) -> Plan:
     assert kind is not None, "only documents of a kind in the table are compiled"
     front_end = lowering.load(kind.front_end)
     value, violations, unknown = admit(plan.job.value, load(kind.kind, front_end.SCHEMA))
+    if not violations:
+        violations += front_end.violations(plan.job.value, value)
     found = list(diagnose(document, _as_written(plan.job, violations)))
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if failed(found):

@@ -38,16 +38,22 @@ def trainer(plan: Plan) -> Plan:
     if plan.job.spec.get("suspend"):
         spec["suspend"] = True
     if plan.jobs:
-        spec["replicatedJobs"] = [counted(job, count) for job, count in zip(plan.jobs, plan.counts, strict=True)]
+        one_replica = ONE_REPLICA if plan.job.own_runtime is None else frozenset[str]()
+        spec["replicatedJobs"] = [
+            counted(job, count, one_replica) for job, count in zip(plan.jobs, plan.counts, strict=True)
+        ]
     return plan._replace(spec=spec)
 
 
-def counted(job: Tree, count: int) -> Tree:
-    """Return a replicated job that runs `count` pods in parallel and completes when all of them succeed."""
+def counted(job: Tree, count: int, one_replica: frozenset[str]) -> Tree:
+    """Return a replicated job that runs `count` pods in parallel and completes when all of them succeed.
+
+    one_replica   the ancestor steps whose jobs have one replica
+    """
     template = job.get("template") or {}
     spec = template.get("spec") or {}
     # The Go types always have a pod spec, even for a job of which a patch sets only the name.
     pod_template = {"spec": {}} | (spec.get("template") or {})
     spec = spec | {"parallelism": count, "completions": count, "template": pod_template}
     job = job | {"template": template | {"spec": spec}}
-    return job | {"replicas": 1} if ancestor(job) in ONE_REPLICA else job
+    return job | {"replicas": 1} if ancestor(job) in one_replica else job

@@ -1,0 +1,102 @@
+"""The layout of a legacy job: the position of each pod of its roles in the JobSet.
+
+Reads    roles in the order of their ranks, each with its number of pods.
+Returns  groups, one for each replicated job. Roles with equal templates share one Job, in which the completion index is
+         the rank. Otherwise a role with several pods has a Job for each pod: JobSet numbers the Jobs across replicated
+         jobs, so that the number is the rank.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.kubernetes.trees import Tree
+
+COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+JOB_INDEX: Final = "metadata.labels['jobset.sigs.k8s.io/job-index']"
+"""The field with the number of a pod's Job in its replicated job."""
+GLOBAL_INDEX: Final = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+"""The field with the number of a pod's Job among all Jobs of the JobSet."""
+FOLDED: Final = "node"
+"""The name of a replicated job with the pods of several roles."""
+
+
+class Position(NamedTuple):
+    """The position of a pod in a JobSet."""
+
+    job: int
+    """The index of its replicated job."""
+    replica: int
+    pod: int
+    """The completion index."""
+
+
+class Group(NamedTuple):
+    """A replicated job, and the roles of its pods in their order."""
+
+    name: str
+    roles: tuple[tuple[str, int], ...]
+    """The name of each role, and its number of pods."""
+    is_one_job: bool
+    """Whether its pods are those of one Job; otherwise each pod has a Job."""
+
+    @property
+    def pods(self) -> int:
+        """The number of pods."""
+        return sum(count for _, count in self.roles)
+
+    @property
+    def index_field(self) -> str:
+        """The field of a pod with its index in the group."""
+        return COMPLETION_INDEX if self.is_one_job else JOB_INDEX
+
+
+class Layout(NamedTuple):
+    """The replicated jobs of a JobSet."""
+
+    groups: tuple[Group, ...]
+
+    @classmethod
+    def folded(cls, roles: Iterable[tuple[str, int]]) -> Layout:
+        """Return the layout of roles that share one Job."""
+        return cls((Group(FOLDED, tuple(roles), is_one_job=True),))
+
+    @classmethod
+    def ranked(cls, roles: Iterable[tuple[str, int]]) -> Layout:
+        """Return the layout with a replicated job for each role, and consecutive ranks."""
+        roles = tuple(roles)
+        return cls(tuple(Group(name.lower(), ((name, pods),), len(roles) == 1 or pods == 1) for name, pods in roles))
+
+    @classmethod
+    def from_tree(cls, tree: list[Tree]) -> Layout:
+        """Return the layout that `tree` describes."""
+        return cls(tuple(Group(group["name"], tuple(map(tuple, group["roles"])), group["isOneJob"]) for group in tree))
+
+    @property
+    def tree(self) -> list[Tree]:
+        """The layout as a part of a manifest."""
+        return [
+            {"name": group.name, "roles": [*map(list, group.roles)], "isOneJob": group.is_one_job}
+            for group in self.groups
+        ]
+
+    @property
+    def rank_field(self) -> str:
+        """The field of a pod with its rank among the pods of all roles."""
+        return COMPLETION_INDEX if len(self.groups) == 1 else GLOBAL_INDEX
+
+    def position(self, role: str, index: int) -> Position | None:
+        """Return the position of a role's pod; None if there is no such pod."""
+        for job, group in enumerate(self.groups):
+            before = 0
+            for name, pods in group.roles:
+                if name == role and 0 <= index < pods:
+                    at = before + index
+                    return Position(job, 0, at) if group.is_one_job else Position(job, at, 0)
+                before += pods
+        return None

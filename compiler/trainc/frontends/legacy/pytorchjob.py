@@ -1,0 +1,124 @@
+"""PyTorchJob of kubeflow.org/v1, static and elastic.
+
+Reads    a PyTorchJob that its schema has admitted.
+Returns  the TrainJob and its runtime. `pipeline.frameworks.pytorchjob` adds the variables.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the environment of PyTorchJobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.declarations import Declaration
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import PolicySetting, Success, lowered
+from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, can_share_a_job, replica_specs
+from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.lowering import Loss
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.lowering import Lowered
+
+SCHEMA: Final = "training-operator-1.9"
+MASTER: Final = "Master"
+WORKER: Final = "Worker"
+KIND: Final = OperatorKind(
+    key="pytorchjob",
+    replicas=("spec", "pytorchReplicaSpecs"),
+    roles=(MASTER, WORKER),
+    container="pytorch",
+    port_name="pytorchjob-port",
+    port=23456,
+    restart="OnFailure",
+)
+OLDER: Final = {
+    "kubeflow.org/v1alpha1": (
+        "replicaSpecs is spec.pytorchReplicaSpecs.Master and .Worker, masterPort is the port "
+        f"`{KIND.port_name}` of the container `{KIND.container}`, and backend is gone"
+    ),
+}
+"""What has become of the fields of earlier versions."""
+ELASTIC: Final = ("spec", "elasticPolicy")
+PROCESSES: Final = ("spec", "nprocPerNode")
+OF_ELASTIC: Final = (*ELASTIC, "nProcPerNode")
+AUTO: Final = "auto"
+
+PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of processes in two fields")
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules of the webhook."""
+    yield from shared_violations(written, job, KIND)
+    specs = get(job, KIND.replicas, {})
+    if MASTER in specs and specs[MASTER].get("replicas") is None:
+        at = (*KIND.replicas, MASTER)
+        yield Violation.at((*at, "replicas"), REQUIRED, "the Master has no replicas", "set replicas: 1")
+    elif MASTER in specs and specs[MASTER]["replicas"] > 1:
+        message = f"the Master must have 1 replica, not {specs[MASTER]['replicas']}"
+        yield Violation.at((*KIND.replicas, MASTER, "replicas"), OUT_OF_RANGE, message, "set replicas: 1")
+    if get(job, ELASTIC) is not None and WORKER not in {name.capitalize() for name in specs}:
+        yield Violation.at(ELASTIC, REQUIRED, "elasticPolicy applies to the role Worker, which is missing", "add it")
+    if get(job, PROCESSES) is not None and get(job, OF_ELASTIC) is not None:
+        message = "the number of processes is set in elasticPolicy.nProcPerNode and in nprocPerNode"
+        yield Violation.at(OF_ELASTIC, PROCESSES_TWICE, message, "remove elasticPolicy.nProcPerNode")
+
+
+def lower(job: Tree) -> Lowered:
+    """Return the TrainJob and its runtime."""
+    roles = replica_specs(job, KIND)
+    counts = [(role.name, role.replicas) for role in roles]
+    layout = Layout.folded(counts) if can_share_a_job(roles) else Layout.ranked(counts)
+    return lowered(
+        job,
+        KIND,
+        roles,
+        layout,
+        settings=_settings(job, roles, layout),
+        success=_success(job, roles),
+        losses=_losses(job),
+    )
+
+
+def _success(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Success | None:
+    """Return the pods that decide about success: the Master; else any worker of an elastic job; else all workers."""
+    if roles[0].name == MASTER:
+        return Success(MASTER, roles[0].at, {"succeededIndexes": "0"})
+    if get(job, ELASTIC) is not None:
+        return Success(WORKER, ELASTIC, {"succeededCount": 1})
+    return None
+
+
+def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+    named = {role.name: role for role in roles}
+    last = roles[-1]
+    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
+    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
+    processes, elastic = get(job, PROCESSES), get(job, ELASTIC)
+    if processes is None and get(job, OF_ELASTIC) is None:
+        processes = AUTO
+    if processes is not None:
+        yield PolicySetting(("nprocPerNode",), processes, PROCESSES)
+    if master := named.get(MASTER):
+        yield PolicySetting(("port",), master.port, (*master.at, *CONTAINERS))
+    if elastic is not None:
+        worker = named[WORKER]
+        low, high = elastic.get("minReplicas"), elastic.get("maxReplicas")
+        defaults: dict[str, Any] = {
+            "minReplicas": worker.replicas if high is None else high,
+            "maxReplicas": worker.replicas if low is None else low,
+            "rdzvBackend": "c10d",
+            "rdzvPort": worker.port,
+        }
+        for key, value in (defaults | elastic).items():
+            if key != "metrics":
+                yield PolicySetting((ELASTIC[-1], key), value, (*ELASTIC, key) if key in elastic else ELASTIC)
+
+
+def _losses(job: Tree) -> Iterator[Loss]:
+    if get(job, (*ELASTIC, "metrics")) is not None:
+        yield Loss((*ELASTIC, "metrics"), "no autoscaler changes the number of pods of a JobSet")

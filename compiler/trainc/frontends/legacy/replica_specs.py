@@ -1,0 +1,196 @@
+"""The roles of a job of Training Operator v1, and the rules of its admission that all kinds share.
+
+Reads    a job that the schema of its kind has admitted.
+Returns  its roles with their defaults, and the violations of the rules.
+Source   kubeflow/training-operator v1.9.3: the defaults and the webhook of each kind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.violations import (
+    ENUM,
+    INVALID_NAME,
+    OUT_OF_RANGE,
+    REQUIRED,
+    TOO_FEW_PROPERTIES,
+    Violation,
+    field_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+POLICY: Final = ("spec", "runPolicy")
+CONTAINERS: Final = ("template", "spec", "containers")
+OPERATOR: Final = "kubeflow.org/training-operator"
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+MANAGERS: Final = (OPERATOR, MULTIKUEUE)
+MOST_REPLICAS: Final = 100_000
+LABEL: Final = "training.kubeflow.org/"
+"""The prefix of the labels that the operator adds to pods."""
+REPLICA_INDEX: Final = f"metadata.labels['{LABEL}replica-index']"
+_ROLE_LABELS: Final = tuple(
+    f"metadata.labels['{LABEL}{name}']" for name in ("replica-index", "replica-type", "job-role")
+)
+"""The fields that differ between two roles with one template."""
+
+
+class OperatorKind(NamedTuple):
+    """The data by which the kinds of Training Operator differ."""
+
+    key: str
+    """The name of its framework."""
+    replicas: Path
+    """The path of its roles."""
+    roles: tuple[str, ...]
+    """The roles, in the order of their ranks."""
+    container: str
+    """The main container, which each role must have."""
+    port_name: str
+    """The name of the main container's port."""
+    port: int
+    """The number of a port that is not set."""
+    restart: str
+    """The restart policy of a role that sets none."""
+
+
+class ReplicaSpec(NamedTuple):
+    """A role of a job, with its defaults."""
+
+    name: str
+    at: Path
+    """Its path in the job."""
+    replicas: int
+    restart: str
+    template: Tree
+    port: int
+    """The number of the main container's port."""
+
+
+def replica_specs(job: Tree, kind: OperatorKind) -> tuple[ReplicaSpec, ...]:
+    """Return the roles of a valid job, in the order of their ranks."""
+    specs = get(job, kind.replicas, {})
+    return tuple(_replica_spec(name, specs[name], kind) for name in kind.roles if name in specs)
+
+
+def _replica_spec(name: str, spec: Tree, kind: OperatorKind) -> ReplicaSpec:
+    template = spec["template"]
+    containers = template["spec"]["containers"]
+    index = next(i for i, container in enumerate(containers) if container.get("name") == kind.container)
+    main, port = _with_port(containers[index], kind)
+    pod = template["spec"] | {"containers": [*containers[:index], main, *containers[index + 1 :]]}
+    return ReplicaSpec(
+        name,
+        (*kind.replicas, name),
+        spec.get("replicas", 1),
+        spec.get("restartPolicy") or kind.restart,
+        template | {"spec": pod},
+        port,
+    )
+
+
+def _with_port(container: Tree, kind: OperatorKind) -> tuple[Tree, int]:
+    """Return the main container with its port, and the port's number.
+
+    The operator adds its port beside one of the same number with another name; a JobSet may have only one of them.
+    """
+    ports = container.get("ports") or []
+    for port in ports:
+        if port.get("name") == kind.port_name:
+            return container, port["containerPort"]
+    if any(port.get("containerPort") == kind.port and port.get("protocol", "TCP") == "TCP" for port in ports):
+        return container, kind.port
+    return container | {"ports": [*ports, {"name": kind.port_name, "containerPort": kind.port}]}, kind.port
+
+
+def can_share_a_job(roles: tuple[ReplicaSpec, ...]) -> bool:
+    """Return whether the pods of all roles can be those of one Job: they are equal, and none fails for ever.
+
+    A worker that fails for ever at the moment in which the first pod succeeds would end the job as failed.
+    """
+    first = roles[0]
+    return (
+        len(roles) > 1
+        and first.restart in ("OnFailure", "Always")
+        and all((role.template, role.restart) == (first.template, first.restart) for role in roles)
+        and not any(path in _ROLE_LABELS for path in field_paths(first.template))
+    )
+
+
+def field_paths(template: Tree) -> Iterator[str]:
+    """Yield the fields of the pod that the variables of a pod template refer to."""
+    for containers in ("containers", "initContainers"):
+        for container in get(template, ("spec", containers)) or ():
+            for variable in container.get("env") or ():
+                path = get(variable, ("valueFrom", "fieldRef", "fieldPath"))
+                if isinstance(path, str):
+                    yield path
+
+
+def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violation]:
+    """Yield the violations of the rules of admission.
+
+    written   the job as its author wrote it, in which a role can be null
+    """
+    yield from _name(job)
+    yield from _manager(job)
+    specs, as_written = get(job, kind.replicas, {}), get(written, kind.replicas, {})
+    roles = " and ".join(kind.roles)
+    if not as_written:
+        yield Violation.at(kind.replicas, TOO_FEW_PROPERTIES, "the job has no roles", f"add {roles}")
+    for name in as_written:
+        if as_written[name] is None:
+            yield Violation.at((*kind.replicas, name), REQUIRED, f"the role {name} is null", "set its template")
+        elif name not in kind.roles:
+            yield _unknown_role(name, kind)
+        else:
+            yield from _role(name, specs[name], kind)
+
+
+def _name(job: Tree) -> Iterator[Violation]:
+    from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
+
+    name = get(job, ("metadata", "name"), "")
+    if isinstance(name, str) and name and dns1035_label_errors(name):
+        from trainc.kubernetes.misnamed import LABEL, example, fault
+
+        why = "starts with a digit" if name[0].isdigit() else fault(name, LABEL, LONGEST_LABEL)
+        help = f"use lowercase letters, digits and `-`, and start with a letter{example(name)}"
+        yield Violation.at(("metadata", "name"), INVALID_NAME, f'"{name}" is not a valid name: it {why}', help)
+
+
+def _manager(job: Tree) -> Iterator[Violation]:
+    manager = get(job, (*POLICY, "managedBy"))
+    if manager is not None and manager not in MANAGERS:
+        path = (*POLICY, "managedBy")
+        yield Violation.at(path, ENUM, f'"{manager}" cannot manage the job', f"use {' or '.join(MANAGERS)}")
+
+
+def _unknown_role(name: str, kind: OperatorKind) -> Violation:
+    from trainc.base.suggestions import suggestion_or
+
+    help = suggestion_or(name, kind.roles, f"use {' or '.join(kind.roles)}")
+    return Violation.at((*kind.replicas, name), ENUM, f'unknown role "{name}"', help, key=True)
+
+
+def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
+    at = (*kind.replicas, name)
+    containers = get(spec, CONTAINERS) or []
+    if not any(container.get("name") == kind.container for container in containers):
+        names = [str(container.get("name")) for container in containers]
+        message = f'the role {name} has no container "{kind.container}"'
+        help = f"rename {names[0]}" if len(names) == 1 else f'name the main container "{kind.container}"'
+        path = (*at, *CONTAINERS, 0, "name") if len(names) == 1 else (*at, *CONTAINERS)
+        yield Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
+    replicas, path = spec.get("replicas", 1), (*at, "replicas")
+    if replicas > MOST_REPLICAS:
+        message = f"{name} has {replicas} replicas; an indexed Job has at most {MOST_REPLICAS} pods"
+        yield Violation.at(path, OUT_OF_RANGE, message, f"use {MOST_REPLICAS} or fewer")
+    if replicas < 1:
+        yield Violation.at(
+            path, OUT_OF_RANGE, f"{name} must have at least 1 replica, not {replicas}", "set replicas: 1"
+        )

@@ -1,0 +1,110 @@
+"""Legacy jobs: the pods of trainc's JobSets have the processes of the pods that Training Operator created.
+
+The recordings of each kind are in data/legacy/<kind>.jsonl: a case has the job, why admission refused it (`refused`),
+why the controller failed (`error`), and the containers of each pod. The operator of v1.7.0 accepted some jobs that
+v1.9.3 refuses, and dropped nprocPerNode from elastic jobs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import pytest
+from conformance.recordings import DATA, marks
+
+import trainc
+from trainc.compilation import Options
+from trainc.kubernetes.container_environment import Unknown, environment
+from trainc.kubernetes.downward import Known
+from trainc.pods import jobs_of
+
+KINDS: Final = ("pytorchjob",)
+OPTIONS: Final = Options(legacy=True, no_config=True)
+REFUSED_LATER: Final = frozenset(
+    f"v1.7.0/{name}" for name in ("s008-zero-workers", "s038-master-nil-replicas", "s042-no-worker-all-given")
+)
+"""The jobs that v1.7.0 accepted, and v1.9.3 and trainc refuse."""
+MADE_NO_PODS: Final = frozenset({"v1.7.0/s043-no-replicas-at-all", "v1.9.3/s014-PyTorchJob-no-roles"})
+"""The jobs without roles, which trainc refuses."""
+DROPPED: Final = "PET_NPROC_PER_NODE"
+ENV: Final = 2
+"""The index of the variables in the compared parts of a container."""
+LITERAL: Final = ("image", "resources", "volumeMounts")
+
+
+def cases(verdict: str) -> list[Any]:
+    """Return the cases with a verdict: compiled, refused or crashed."""
+    found = []
+    for kind in KINDS:
+        for line in (DATA / "legacy" / f"{kind}.jsonl").read_text().splitlines():
+            case = json.loads(line)
+            id = case["name"]
+            if case["refused"] or id in REFUSED_LATER | MADE_NO_PODS:
+                of_case = "refused"
+            else:
+                of_case = "crashed" if case["error"] else "compiled"
+            if of_case == verdict:
+                found.append(pytest.param(case, id=f"{kind}/{id}", marks=marks(f"legacy/{id}")))
+    return found
+
+
+def compiled(case: Any) -> Any:
+    return trainc.compile(text=json.dumps(case["input"]), options=OPTIONS)
+
+
+def errors(case: Any) -> list[str]:
+    return [found.message for found in compiled(case).diagnostics if found.severity == "error"]
+
+
+@pytest.mark.parametrize("case", cases("refused"))
+def test_a_refused_job_has_an_error(case: Any) -> None:
+    assert errors(case)
+
+
+@pytest.mark.parametrize("case", cases("crashed"))
+def test_a_job_that_crashed_the_operator_does_not_crash_trainc(case: Any) -> None:
+    compiled(case)
+
+
+@pytest.mark.parametrize("case", cases("compiled"))
+def test_the_pods_have_the_recorded_processes(case: Any) -> None:
+    assert errors(case) == []
+    (jobset,) = compiled(case).objects
+    policy = case["input"]["spec"].get("runPolicy") or {}
+    labels = case["input"]["metadata"].get("labels") or {}
+    if policy.get("suspend"):
+        assert jobset["spec"].get("suspend", False) is ("kueue.x-k8s.io/queue-name" not in labels)
+    elif policy.get("managedBy") == "kueue.x-k8s.io/multikueue":
+        assert jobset["spec"]["managedBy"] == policy["managedBy"]
+    else:
+        ours = [pod for job in jobs_of(jobset, {}) for pod in job.pods()]
+        hosts = dict(zip((pod["name"] for pod in case["pods"]), (pod.address for pod in ours), strict=True))
+        for recorded, pod in zip(case["pods"], ours, strict=True):
+            restart = {"Always": "OnFailure"}.get(recorded["restartPolicy"], recorded["restartPolicy"])
+            assert pod.spec["restartPolicy"] == restart
+            found = [process(container.tree, container.env) for container in pod.containers if not container.init]
+            wanted = [in_jobset(container, recorded["labels"], hosts) for container in recorded["containers"]]
+            for one, other in zip(found, wanted, strict=True):
+                del one[ENV]["JOB_COMPLETION_INDEX"]
+                if DROPPED not in other[ENV]:
+                    one[ENV].pop(DROPPED, None)
+            assert found == wanted
+
+
+def process(container: Any, env: dict[str, Any]) -> Any:
+    """Return the compared parts of a container."""
+    known = {name: "" if isinstance(value, Unknown) else value for name, value in env.items()}
+    texts = [container.get("command"), container.get("args")]
+    return [container["name"], texts, known, *(container.get(key) or None for key in LITERAL)]
+
+
+def in_jobset(container: Any, labels: dict[str, Any], hosts: dict[str, Any]) -> Any:
+    """Return the compared parts of a recorded container, with the host names of the JobSet's pods."""
+    pod = Known(Unknown(""), Unknown(""), labels, {}, {})
+    env = environment(container, pod, {}).variables
+    text = json.dumps(process(container, env))
+    for old, new in hosts.items():
+        text = re.sub(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", new, text)
+    return json.loads(text)

@@ -1,0 +1,341 @@
+"""PyTorchJobs: their layout, their variables, how they end, and the jobs that admission refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+
+import trainc
+from trainc.compilation import Compilation, Options
+from trainc.frontends.legacy import pytorchjob
+from trainc.kubernetes.trees import Tree
+
+INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+MOST = 2147483647
+
+
+def role(replicas: int | None = 1, *, image: str = "acme/mnist:v1", **fields: Any) -> Any:
+    container = {"name": "pytorch", "image": image, **fields.pop("container", {})}
+    template = {"spec": {"containers": [container]}}
+    return {"template": template} | ({} if replicas is None else {"replicas": replicas}) | fields
+
+
+def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> Tree:
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "mnist"} | (metadata or {}),
+        "spec": (spec or {}) | {"pytorchReplicaSpecs": roles},
+    }
+
+
+def compiled(tree: Tree, **options: Any) -> Compilation:
+    return trainc.compile(text=yaml.safe_dump(tree), options=Options(legacy=True, no_config=True, **options))
+
+
+def spec(tree: Tree) -> Any:
+    result = compiled(tree)
+    assert [str(found) for found in result.diagnostics if found.severity == "error"] == []
+    (jobset,) = result.objects
+    return jobset["spec"]
+
+
+def pods(replicated: Any) -> Any:
+    return replicated["template"]["spec"]["template"]["spec"]
+
+
+def env(replicated: Any) -> dict[str, Any]:
+    (container,) = pods(replicated)["containers"]
+    return {
+        each["name"]: each["value"] if "value" in each else each["valueFrom"]["fieldRef"]["fieldPath"]
+        for each in container["env"]
+    }
+
+
+def test_equal_roles_are_one_job() -> None:
+    (node,) = spec(job(Master=role(), Worker=role(3)))["replicatedJobs"]
+    assert (node["name"], node["replicas"], node["template"]["spec"]["completions"]) == ("node", 1, 4)
+    assert node["template"]["spec"]["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert env(node) == {
+        "PYTHONUNBUFFERED": "1",
+        "MASTER_PORT": "23456",
+        "PET_MASTER_PORT": "23456",
+        "MASTER_ADDR": "mnist-node-0-0.mnist",
+        "PET_MASTER_ADDR": "mnist-node-0-0.mnist",
+        "WORLD_SIZE": "4",
+        "RANK": INDEX,
+        "PET_NODE_RANK": INDEX,
+        "PET_NPROC_PER_NODE": "auto",
+        "PET_NNODES": "4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("master", "worker"),
+    [
+        pytest.param({}, {"image": "acme/mnist:v2"}, id="templates"),
+        pytest.param({}, {"restartPolicy": "Always"}, id="restart policies"),
+        pytest.param({"restartPolicy": "Never"}, {"restartPolicy": "Never"}, id="pods that fail for ever"),
+        pytest.param({"restartPolicy": "ExitCode"}, {"restartPolicy": "ExitCode"}, id="exit codes"),
+    ],
+)
+def test_other_roles_have_jobs_of_their_own(master: Any, worker: Any) -> None:
+    found = spec(job(Master=role(**master), Worker=role(3, **worker)))
+    first, second = found["replicatedJobs"]
+    assert [(each["name"], each["replicas"]) for each in (first, second)] == [("master", 1), ("worker", 3)]
+    assert [each["template"]["spec"]["completions"] for each in (first, second)] == [1, 1]
+    assert (env(second)["RANK"], env(second)["MASTER_ADDR"]) == (GLOBAL_INDEX, "mnist-master-0-0.mnist")
+    assert found["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["master"]}
+
+
+def test_a_role_that_reads_its_index_is_not_folded() -> None:
+    label = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}}
+    container = {"env": [{"name": "INDEX", "valueFrom": label}]}
+    both = spec(job(Master=role(container=container), Worker=role(2, container=container)))["replicatedJobs"]
+    assert [env(each)["INDEX"] for each in both] == [INDEX, "metadata.labels['jobset.sigs.k8s.io/job-index']"]
+    (alone,) = spec(job(Worker=role(2, container=container)))["replicatedJobs"]
+    assert env(alone)["INDEX"] == INDEX
+
+
+@pytest.mark.parametrize(
+    ("policy", "limit", "pod", "backoff_limit", "rules"),
+    [
+        ("OnFailure", None, "OnFailure", MOST, 0),
+        ("OnFailure", 3, "OnFailure", 3, 0),
+        ("Always", None, "OnFailure", MOST, 0),
+        ("Never", None, "Never", 0, 0),
+        ("Never", 3, "Never", 0, 0),
+        ("ExitCode", None, "Never", 0, 3),
+        ("ExitCode", 3, "Never", 0, 3),
+        ("ExitCode", 0, "Never", 0, 1),
+    ],
+)
+def test_restart_policies(policy: str, limit: int | None, pod: str, backoff_limit: int, rules: int) -> None:
+    run_policy = {} if limit is None else {"runPolicy": {"backoffLimit": limit}}
+    (worker,) = spec(job(run_policy, Worker=role(2, restartPolicy=policy)))["replicatedJobs"]
+    found = worker["template"]["spec"]
+    assert (pods(worker)["restartPolicy"], found["backoffLimit"]) == (pod, backoff_limit)
+    assert len(found.get("podFailurePolicy", {}).get("rules", [])) == rules
+
+
+@pytest.mark.parametrize(
+    ("roles", "elastic", "rule"),
+    [
+        ({"Worker": role(2)}, None, None),
+        ({"Worker": role(2)}, {}, {"succeededCount": 1}),
+        ({"Worker": role(1)}, {}, None),
+        ({"Master": role(), "Worker": role(2)}, {}, {"succeededIndexes": "0"}),
+        ({"Master": role()}, None, None),
+    ],
+)
+def test_success(roles: Any, elastic: Any, rule: Any) -> None:
+    found = spec(job({} if elastic is None else {"elasticPolicy": elastic}, **roles))
+    (only,) = found["replicatedJobs"]
+    assert found["successPolicy"] == {"operator": "All"}
+    assert only["template"]["spec"].get("successPolicy") == (None if rule is None else {"rules": [rule]})
+
+
+def test_an_elastic_job() -> None:
+    policy = {"minReplicas": 1, "maxRestarts": 3, "rdzvId": "a", "rdzvConf": [{"key": "timeout", "value": "9"}]}
+    (worker,) = spec(job({"elasticPolicy": policy, "nprocPerNode": "2"}, Worker=role(3)))["replicatedJobs"]
+    assert env(worker) == {
+        "PYTHONUNBUFFERED": "1",
+        "PET_NPROC_PER_NODE": "2",
+        "PET_RDZV_ENDPOINT": "mnist-worker-0-0.mnist:23456",
+        "PET_RDZV_BACKEND": "c10d",
+        "PET_NNODES": "1:1",
+        "PET_MAX_RESTARTS": "3",
+        "PET_RDZV_ID": "a",
+        "PET_RDZV_CONF": "timeout=9",
+    }
+
+
+def test_a_folded_elastic_job_has_its_rendezvous_at_the_first_worker() -> None:
+    (node,) = spec(job({"elasticPolicy": {}}, Master=role(), Worker=role(3)))["replicatedJobs"]
+    assert env(node)["PET_RDZV_ENDPOINT"] == "mnist-node-0-1.mnist:23456"
+    etcd = {"rdzvBackend": "etcd", "rdzvHost": "etcd.infra", "rdzvPort": 2379}
+    (node,) = spec(job({"elasticPolicy": etcd}, Master=role(), Worker=role(3)))["replicatedJobs"]
+    assert (env(node)["PET_RDZV_ENDPOINT"], env(node)["PET_RDZV_BACKEND"]) == ("etcd.infra:2379", "etcd")
+
+
+def test_the_last_variable_of_a_name_applies() -> None:
+    variables = [{"name": "WORLD_SIZE", "value": "8"}, {"name": "BATCH", "value": "$(WORLD_SIZE)00"}]
+    (worker,) = spec(job(Master=role(container={"env": variables})))["replicatedJobs"]
+    assert [*env(worker)][:2] == ["BATCH", "PYTHONUNBUFFERED"]
+    assert (env(worker)["BATCH"], env(worker)["WORLD_SIZE"]) == ("800", "1")
+
+
+def test_old_host_names_are_replaced() -> None:
+    command = ["train.py", "--a=mnist-master-0", "mnist-worker-1.ml.svc:80", "mnist-worker-7", "my-mnist-worker-1"]
+    (node,) = spec(job(Master=role(container={"command": command}), Worker=role(2, container={"command": command})))[
+        "replicatedJobs"
+    ]
+    assert pods(node)["containers"][0]["command"] == [
+        "train.py",
+        "--a=mnist-node-0-0.mnist",
+        "mnist-node-0-2.mnist.ml.svc:80",
+        "mnist-worker-7",
+        "my-mnist-worker-1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ports", "opened", "number"),
+    [
+        ([], ["pytorchjob-port"], "23456"),
+        ([{"containerPort": 23456}], [None], "23456"),
+        ([{"containerPort": 23456, "name": "mine"}], ["mine"], "23456"),
+        ([{"containerPort": 9, "name": "pytorchjob-port"}], ["pytorchjob-port"], "9"),
+        ([{"containerPort": 9, "name": "other"}], ["other", "pytorchjob-port"], "23456"),
+    ],
+)
+def test_ports(ports: Any, opened: list[str | None], number: str) -> None:
+    (master,) = spec(job(Master=role(container={"ports": ports})))["replicatedJobs"]
+    assert [port.get("name") for port in pods(master)["containers"][0]["ports"]] == opened
+    assert env(master)["MASTER_PORT"] == number
+
+
+def test_fields_of_the_job() -> None:
+    policy = {"ttlSecondsAfterFinished": 60, "activeDeadlineSeconds": 600, "suspend": True}
+    found = spec(job({"runPolicy": policy}, Master=role(), Worker=role(image="acme/mnist:v2")))
+    assert (found["ttlSecondsAfterFinished"], found["suspend"]) == (60, True)
+    assert [each["template"]["spec"]["activeDeadlineSeconds"] for each in found["replicatedJobs"]] == [600, 600]
+
+
+def test_a_queue_keeps_suspend_out() -> None:
+    queue = {"labels": {"kueue.x-k8s.io/queue-name": "gpu"}}
+    result = compiled(job({"runPolicy": {"suspend": True}}, queue, Master=role()))
+    (jobset,) = result.objects
+    assert jobset["metadata"]["labels"] == queue["labels"]
+    assert "suspend" not in jobset["spec"]
+
+
+def test_a_name_suffix_reaches_the_host_names() -> None:
+    result = trainc.compile(
+        text=yaml.safe_dump(job(Master=role(), Worker=role(2))),
+        options=Options(legacy=True, no_config=True)._replace(
+            delivery=Options().delivery._replace(name_suffix_hash=True)
+        ),
+    )
+    (jobset,) = result.objects
+    name = jobset["metadata"]["name"]
+    assert name.startswith("mnist-")
+    assert env(jobset["spec"]["replicatedJobs"][0])["MASTER_ADDR"] == f"{name}-node-0-0.{name}"
+
+
+ELASTIC = {"elasticPolicy": {"minReplicas": 1}}
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        pytest.param(job(), "the job has no roles", id="no roles"),
+        pytest.param(job(Master=role(), Worker=None), "the role Worker is null", id="null"),
+        pytest.param(job(master=role()), 'unknown role "master"', id="lower case"),
+        pytest.param(job(Master=role(), PS=role()), 'unknown role "PS"', id="unknown"),
+        pytest.param(job(Master=role(2)), "the Master must have 1 replica, not 2", id="two masters"),
+        pytest.param(job(Master=role(None)), "the Master has no replicas", id="replicas missing"),
+        pytest.param(job(Master=role(0)), "Master must have at least 1 replica, not 0", id="no master"),
+        pytest.param(job(Master=role(), Worker=role(0)), "Worker must have at least 1 replica, not 0", id="no worker"),
+        pytest.param(
+            job(Worker=role(container={"name": "main"})), 'the role Worker has no container "pytorch"', id="container"
+        ),
+        pytest.param(
+            job(ELASTIC, Master=role()), "elasticPolicy applies to the role Worker, which is missing", id="elastic"
+        ),
+        pytest.param(
+            job({"nprocPerNode": "2", "elasticPolicy": {"nProcPerNode": 2}}, Worker=role()),
+            "the number of processes is set in elasticPolicy.nProcPerNode and in nprocPerNode",
+            id="processes",
+        ),
+        pytest.param(
+            job(metadata={"name": "7-seven"}, Master=role()), '"7-seven" is not a valid name: it starts with a digit',
+            id="name",
+        ),
+        pytest.param(
+            job({"runPolicy": {"managedBy": "acme.io/x"}}, Master=role()), '"acme.io/x" cannot manage the job',
+            id="manager",
+        ),
+    ],
+)  # fmt: skip
+def test_refused_jobs(tree: Tree, message: str) -> None:
+    assert [found.message for found in compiled(tree).diagnostics if found.severity == "error"] == [message]
+
+
+def test_an_earlier_version_has_one_diagnostic() -> None:
+    tree = {
+        "apiVersion": "kubeflow.org/v1alpha1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "a"},
+        "spec": {"backend": "gloo", "masterPort": 1, "replicaSpecs": [{"replicas": 1}]},
+    }
+    (found,) = compiled(tree).diagnostics
+    assert (found.id, found.message) == ("unknown-version", "unknown version kubeflow.org/v1alpha1 of PyTorchJob")
+    assert "spec.pytorchReplicaSpecs" in found.help
+
+
+def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Path) -> None:
+    tree = job({"cleanPodPolicy": "All"}, Master=role())
+
+    def severities(**options: Any) -> list[str]:
+        return [found.severity for found in compiled(tree, **options).diagnostics if found.id == "unknown-field"]
+
+    assert [severities(), severities(field_validation="strict"), severities(field_validation="ignore")] == [
+        ["warning"],
+        ["error"],
+        [],
+    ]
+    (tmp_path / "trainc.yaml").write_text("fieldValidation: strict\n")
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(tree))
+    assert "error[unknown-field]" in run("validate", "--legacy", str(tmp_path)).out
+
+
+def test_a_placeholder_is_a_template() -> None:
+    (found,) = compiled(job(Master=role(), Worker=role() | {"replicas": "$NUM_NODES"})).diagnostics
+    assert found.id == "template-not-rendered"
+
+
+def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
+    for roles in ({"Worker": role(MOST)}, {"Master": role(), "Worker": role(MOST, image="acme/mnist:v2")}):
+        (found,) = compiled(job(**roles)).diagnostics
+        assert found.message == f"Worker has {MOST} replicas; an indexed Job has at most 100000 pods"
+
+
+GPUS = {"limits": {"nvidia.com/gpu": 4, "memory": "8Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "container", "help"),
+    [
+        ("one-process", {"command": ["python", "train.py"], "resources": GPUS}, 'set `nprocPerNode: "1"`'),
+        ("no-shared-memory", {"command": ["torchrun", "train.py"], "resources": GPUS}, "at /dev/shm"),
+        ("torchrun-flags", {"command": ["torchrun", "--nnodes=9", "train.py"]}, "or change replicas"),
+        ("no-resources", {"command": ["torchrun", "train.py"]}, ""),
+    ],
+)
+def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str) -> None:
+    tree = job(Master=role(container=container), Worker=role(3, container=container))
+    (found,) = [each for each in compiled(tree).diagnostics if each.id == rule]
+    assert help in found.help
+    assert found.object.kind == "PyTorchJob"
+
+
+def test_losses() -> None:
+    policy = {"runPolicy": {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}}
+    tree = job(policy | {"elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
+    found = {".".join(map(str, loss.path)): loss.approximated for loss in pytorchjob.lower(tree).losses}
+    labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
+    assert found == {
+        "spec.runPolicy.cleanPodPolicy": True,
+        "spec.runPolicy.schedulingPolicy": False,
+        "spec.runPolicy.backoffLimit": True,
+        "spec.pytorchReplicaSpecs.Worker.restartPolicy": True,
+        f"{labels}operator-name": False,
+        f"{labels}replica-index": False,
+        "spec.elasticPolicy.metrics": False,
+    }
