@@ -11,6 +11,7 @@ from running import run
 
 import trainc
 from trainc.compilation import Compilation, Options
+from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.frontends.legacy import pytorchjob
 from trainc.kubernetes.trees import Tree
 
@@ -307,6 +308,39 @@ def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
 
 
 GPUS = {"limits": {"nvidia.com/gpu": 4, "memory": "8Gi"}}
+
+
+def test_a_fault_in_a_template_that_two_roles_share_has_the_lines_of_both() -> None:
+    def with_mount() -> Any:
+        return role(container={"volumeMounts": [{"name": "data", "mountPath": "/data"}]})
+
+    text = yaml.safe_dump(job(Master=with_mount(), Worker=with_mount()), sort_keys=False)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "- name: data"]
+    (found,) = failures(text)
+    assert found.id == "volume-missing"
+    assert [located(each.place).line for each in (found, *found.related)] == lines
+    assert [each.message for each in found.related] == ["the same in Worker"]
+
+
+def test_a_fault_behind_an_anchor_has_one_line() -> None:
+    text = (
+        "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: mnist}, spec: {pytorchReplicaSpecs: {\n"
+        "Master: &role {replicas: 1, template: {spec: {containers: [{name: pytorch, image: a:v1,\n"
+        "volumeMounts: [{name: data, mountPath: /data}]}]}}},\n"
+        "Worker: *role}}}\n"
+    )
+    (found,) = failures(text)
+    assert (located(found.place).line, found.related) == (3, ())
+
+
+def failures(text: str) -> list[Diagnostic]:
+    result = trainc.compile(text=text, options=Options(legacy=True, no_config=True))
+    return [found for found in result.diagnostics if found.severity == "error"]
+
+
+def located(place: Place | Location | None) -> Location:
+    assert place is not None
+    return place.locate() if isinstance(place, Place) else place
 
 
 @pytest.mark.parametrize(

@@ -76,15 +76,39 @@ def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
 def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the stages, and the violations in the JobSets at their source lines."""
     for plan in plans:
-        yield from plan.diagnostics
-        if plan.refused:
-            from trainc.provenance.placing.refused import diagnose
+        diagnostics = _diagnostics_of_plan(plan)
+        if plan.job.repeated:
+            diagnostics = (_with_repeated_places(diagnostic, plan.job) for diagnostic in diagnostics)
+        yield from diagnostics
 
-            yield from diagnose(plan)
-        elif plan.failed:
-            from trainc.provenance.placing.unaffected import unaffected_errors
 
-            yield from unaffected_errors(plan)
+def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
+    yield from plan.diagnostics
+    if plan.refused:
+        from trainc.provenance.placing.refused import diagnose
+
+        yield from diagnose(plan)
+    elif plan.failed:
+        from trainc.provenance.placing.unaffected import unaffected_errors
+
+        yield from unaffected_errors(plan)
+
+
+def _with_repeated_places(diagnostic: Diagnostic, job: TrainJob) -> Diagnostic:
+    """Return a diagnostic with the other places of its field, unless an anchor or a merge key makes them one."""
+    if not isinstance(diagnostic.place, Place):
+        return diagnostic
+    place = diagnostic.place.in_text()
+    if place.document.text is not job.document.text:
+        return diagnostic
+    related = [
+        Related(f"the same in {other[-2]}", same)
+        for first, other in job.repeated
+        if place.path[: len(first)] == first
+        for same in (place._replace(path=(*other, *place.path[len(first) :])),)
+        if same.locate() != place.locate()
+    ]
+    return diagnostic._replace(related=(*diagnostic.related, *related))
 
 
 def selected(

@@ -42,6 +42,8 @@ class Lowered(NamedTuple):
     of_runtime: tuple[Move, ...] = ()
     losses: tuple[Loss, ...] = ()
     """The fields of the job that the two do not represent exactly."""
+    repeated: tuple[tuple[Path, Path], ...] = ()
+    """The parts of the job that its author wrote twice, and that the two have once, from the first place."""
 
 
 class FrontEnd(Protocol):

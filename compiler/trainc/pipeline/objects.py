@@ -8,7 +8,7 @@ from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.objectmeta import PLACEHOLDER
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Path, Tree, get
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that names the TrainJob step that the job runs."""
@@ -43,6 +43,8 @@ class TrainJob(NamedTuple):
     """The runtime that its own document gives, if it has a front end; it is in no library."""
     letters_at: int | None = None
     """The index of the generated letters in its name, if the document has only metadata.generateName."""
+    repeated: tuple[tuple[Path, Path], ...] = ()
+    """The parts that its document has twice, and its own runtime once, from the first place."""
 
     @property
     def id(self) -> ObjectId:

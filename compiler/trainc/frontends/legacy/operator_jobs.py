@@ -99,6 +99,9 @@ def lowered(
         of_job=tuple(Move((*POLICY, key), ("spec", key)) for key in fields),
         of_runtime=tuple(moves),
         losses=(*_losses(job, roles, layout), *losses),
+        repeated=tuple(
+            ((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:]
+        ),
     )
 
 

@@ -139,10 +139,12 @@ def conform_lowered(plan: Plan) -> Plan:
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if failed(found):
         return plan.report(found)._replace(stopped=True)
-    form, of_runtime = lowering.documents(plan.job.form or document, front_end.lower(value))
+    lowered = front_end.lower(value)
+    form, of_runtime = lowering.documents(plan.job.form or document, lowered)
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(of_runtime, of_runtime.value, as_go_type(template), level="")
-    return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
+    job = plan.job._replace(value=form.value, form=form, own_runtime=runtime, repeated=lowered.repeated)
+    return plan._replace(job=job).report(found)
 
 
 def _as_written(job: TrainJob, violations: list[Violation]) -> list[Violation]:
