@@ -318,7 +318,7 @@ def test_a_fault_in_a_template_that_two_roles_share_has_the_lines_of_both() -> N
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "- name: data"]
     (found,) = failures(text)
     assert found.id == "volume-missing"
-    assert [located(each.place).line for each in (found, *found.related)] == lines
+    assert [located(place).line for place in (found.place, *(each.place for each in found.related))] == lines
     assert [each.message for each in found.related] == ["the same in Worker"]
 
 
