@@ -13,10 +13,12 @@ import trainc
 from trainc.compilation import Compilation, Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.frontends.legacy import pytorchjob
+from trainc.frontends.legacy.field_refs import field_paths
 from trainc.kubernetes.trees import Tree
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 MOST = 2147483647
 
 
@@ -98,9 +100,23 @@ def test_a_role_that_reads_its_index_is_not_folded() -> None:
     label = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}}
     container = {"env": [{"name": "INDEX", "valueFrom": label}]}
     both = spec(job(Master=role(container=container), Worker=role(2, container=container)))["replicatedJobs"]
-    assert [env(each)["INDEX"] for each in both] == [INDEX, "metadata.labels['jobset.sigs.k8s.io/job-index']"]
+    assert [env(each)["INDEX"] for each in both] == [INDEX, JOB_INDEX]
     (alone,) = spec(job(Worker=role(2, container=container)))["replicatedJobs"]
     assert env(alone)["INDEX"] == INDEX
+
+
+def test_volumes_that_show_the_index_have_the_new_field() -> None:
+    label = {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}
+    items = [{"path": "index", "fieldRef": label}]
+    volumes = [
+        {"name": "a", "downwardAPI": {"items": items}},
+        {"name": "b", "projected": {"sources": [{"downwardAPI": {"items": items}}]}},
+    ]
+    roles = {"Master": role(), "Worker": role(2)}
+    for each in roles.values():
+        each["template"]["spec"]["volumes"] = volumes
+    found = [[*field_paths(pods(each)["volumes"])] for each in spec(job(**roles))["replicatedJobs"]]
+    assert found == [[INDEX, INDEX], [JOB_INDEX, JOB_INDEX]]
 
 
 @pytest.mark.parametrize(
@@ -299,6 +315,26 @@ def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Pa
 def test_a_placeholder_is_a_template() -> None:
     (found,) = compiled(job(Master=role(), Worker=role() | {"replicas": "$NUM_NODES"})).diagnostics
     assert found.id == "template-not-rendered"
+
+
+def test_a_helm_template_has_no_other_error() -> None:
+    text = (
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: {{ .Release.Name }}}\nspec:\n"
+        "  pytorchReplicaSpecs:\n    {{- range .Values.roles }}\n    {{ .name }}: {replicas: {{ .count }}}\n"
+        "    {{- end }}\n"
+    )
+    (found,) = failures(text)
+    assert found.id == "template-not-rendered"
+
+
+def test_a_generated_name_reaches_the_host_names() -> None:
+    tree = job(Master=role(), Worker=role(2))
+    tree["metadata"] = {"generateName": "mnist-"}
+    result = compiled(tree)
+    (jobset,) = result.objects
+    name = jobset["metadata"]["name"]
+    assert name.startswith("mnist-")
+    assert env(jobset["spec"]["replicatedJobs"][0])["MASTER_ADDR"] == f"{name}-node-0-0.{name}"
 
 
 def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:

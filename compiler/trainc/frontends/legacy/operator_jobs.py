@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
+from trainc.frontends.legacy.field_refs import with_field_path
 from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, REPLICA_INDEX
 from trainc.frontends.lowering import Loss, Lowered
 from trainc.frontends.moves import Move
@@ -110,7 +111,8 @@ def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec]) 
     role, limit = roles[0], get(job, (*POLICY, "backoffLimit"))
     template = role.template | {
         "metadata": _pod_metadata(job, roles),
-        "spec": _with_replica_index(role.template["spec"], group) | {"restartPolicy": _restart_policy(role)},
+        "spec": with_field_path(role.template["spec"], REPLICA_INDEX, group.index_field)
+        | {"restartPolicy": _restart_policy(role)},
     }
     count = group.pods if group.is_one_job else 1
     spec: Tree = {"parallelism": count, "completions": count, "backoffLimit": 0, "template": template}
@@ -152,20 +154,6 @@ def _failure_rules(container: str, *, retries: bool) -> Iterator[Tree]:
     if retries:
         yield {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
         yield {"action": "Ignore", "onExitCodes": on_exit_codes(_FIRST_RETRIED, 255)}
-
-
-def _with_replica_index(pod: Tree, group: Group) -> Tree:
-    """Return a pod spec whose variables read the pod's index from the field that JobSet or the Job sets."""
-
-    def variable(written: Tree) -> Tree:
-        if get(written, ("valueFrom", "fieldRef", "fieldPath")) != REPLICA_INDEX:
-            return written
-        return written | {"valueFrom": {"fieldRef": {"fieldPath": group.index_field}}}
-
-    def container(written: Tree) -> Tree:
-        return written | {"env": [*map(variable, written["env"])]} if written.get("env") else written
-
-    return pod | {key: [*map(container, pod[key])] for key in ("containers", "initContainers") if pod.get(key)}
 
 
 def _add_success(template: Tree, layout: Layout, success: Success) -> Iterator[Move]:
