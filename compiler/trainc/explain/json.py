@@ -3,8 +3,9 @@
 Reads    accounts.
 Returns  a list with an entry for each field: `{"job": {"apiVersion", "kind", "namespace", "name"}, "object":
          {"apiVersion", "kind", "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line",
-         "column", "endLine", "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object; `before` lists the
-         earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets are masked.
+         "column", "endLine", "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object;
+         `before` lists the earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets
+         are masked.
 """
 
 from __future__ import annotations

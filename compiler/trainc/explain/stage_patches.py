@@ -2,9 +2,9 @@
 
 Reads    compiled TrainJobs.
 Returns  a list with an entry for each: `{"job": {"apiVersion", "kind", "namespace", "name"}, "steps":
-         [{"stage", "by", "file", "line", "patch"}]}`. Applied in order to an empty list, the patches produce the TrainJob's objects as
-         `build --format json` prints them, so nothing is masked. `file` and `line` are the start of the step's source
-         (a runtime patch, the runtime's template or the TrainJob), and null for a computed stage.
+         [{"stage", "by", "file", "line", "patch"}]}`. Applied in order to an empty list, the patches produce the
+         TrainJob's objects as `build --format json` prints them, so nothing is masked. `file` and `line` are the start
+         of the step's source (a runtime patch, the runtime's template or the TrainJob), and null for a computed stage.
 Source   RFC 6902 (JSON Patch). `tracing.patches` computes the operations and tracks list items by their merge keys:
          an inserted container is one operation, not a change of every item after it.
 """
