@@ -396,14 +396,15 @@ def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str
 
 
 def test_losses() -> None:
-    policy = {"runPolicy": {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}}
-    tree = job(policy | {"elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
+    policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}, "suspend": True}
+    tree = job({"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
     found = {".".join(map(str, loss.path)): loss.approximated for loss in pytorchjob.lower(tree).losses}
     labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
     assert found == {
         "spec.runPolicy.cleanPodPolicy": True,
         "spec.runPolicy.schedulingPolicy": False,
         "spec.runPolicy.backoffLimit": True,
+        "spec.runPolicy.suspend": True,
         "spec.pytorchReplicaSpecs.Worker.restartPolicy": True,
         f"{labels}operator-name": False,
         f"{labels}replica-index": False,

@@ -200,6 +200,9 @@ def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterat
     if "activeDeadlineSeconds" in policy:
         why = "the operator checks the deadline only when a pod changes; a Job ends in time"
         yield Loss((*POLICY, "activeDeadlineSeconds"), why, approximated=True)
+    if "suspend" in policy:
+        why = "pods that have succeeded do not run again when the job resumes"
+        yield Loss((*POLICY, "suspend"), why, approximated=True)
     for role in roles:
         yield from _losses_of_restart(role)
     labels = [
