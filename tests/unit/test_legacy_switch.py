@@ -165,6 +165,26 @@ def test_generate(value: str, kinds: list[str], project: Path, monkeypatch: pyte
     assert ("1 PyTorchJob is not compiled (the parameter legacy compiles it)" in done.err) == (value == "false")
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Volcano", '"Volcano" is not a gang scheduler: did you mean volcano?'),
+        ("co-scheduling", '"co-scheduling" is not a gang scheduler: did you mean coscheduling?'),
+        ("a b", '"a b" is not a valid name of a scheduler: it contains spaces: use volcano, coscheduling or a'),
+    ],
+)
+def test_a_wrong_gang_scheduler(name: str, message: str) -> None:
+    done = run("build", "--gang", name)
+    assert (done.code, message in " ".join(done.err.split())) == (2, True)
+
+
+def test_a_wrong_gang_scheduler_of_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", '[{"name": "gang", "string": "vulcano"}]')
+    assert 'the parameter "gang": "vulcano" is not a gang scheduler' in run("cmp", "generate").err
+    done = run("krm", stdin=ITEM.replace("legacy: LEGACY", "gang: vulcano").encode())
+    assert (done.code, '"vulcano" is not a gang scheduler' in done.err) == (1, True)
+
+
 def test_a_misspelt_kind_has_the_nearest_name(project: Path) -> None:
     (project / "trainc.yaml").write_text("legacy: {kinds: [PytorchJob]}\n")
     assert 'did you mean "PyTorchJob"?' in run("validate").out

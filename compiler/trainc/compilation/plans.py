@@ -47,6 +47,7 @@ def plans_of(
             library=library,
             project=settings.project,
             delivery=settings.delivery,
+            gang_scheduler=settings.legacy_gang,
             field_validation=_field_validation(job, settings),
             patches=None if patches is None else patches.jobset_patches(job.document),
             quiet=options.quiet_rules,
