@@ -21,14 +21,13 @@ def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     needs("torch", modules=("torch",))
     with prove("torch.elasticPolicy", 3, 3, "2:4 starts with 2, one joins, one dies, training goes on from its step"):
         pods = cluster("elastic")
-        (first,) = pods.start(index=0)
-        (second,) = pods.start(index=1)
+        first, second = pods.start("elastic-node-0-0", "elastic-node-0-1")
 
         def worlds() -> list[int]:
             return [one["world"] for one in first.reported() if "from" in one]
 
         pods.until(lambda: worlds()[-1:] == [2], 120, "two train")
-        (third,) = pods.start(index=2)
+        (third,) = pods.start("elastic-node-0-2")
         pods.until(lambda: worlds()[-1:] == [3], 120, "a third one has joined")
         third.kill()
         pods.until(lambda: worlds()[-1:] == [2], 120, "the two that are left train")
