@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import SHELLS, Word, program, words
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import traits
+from trainc.pipeline.frameworks import main_container
 from trainc.pipeline.lint import lint_rule, stored
 from trainc.pipeline.lint.triggers import OPERATORS
 
@@ -37,7 +37,7 @@ LONGEST: Final = 1024
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the first shell word of each trainer's command."""
     for job in plan.trainers():
-        slot = plan.find(job, traits(plan.runtime).container)
+        slot = main_container(plan, job)
         container: Tree = get(stored(plan), slot.path, {}) if slot and plan.counts[job] else {}
         found = shell_word(words(container))
         if slot and found:
