@@ -132,10 +132,10 @@ def with_variables(plan: Plan, launcher: int) -> Plan:
     if container is None or mpi is None:
         return plan
     plan = plan.on(container, env=mpi.variables(slots(plan)))
-    return plan.on(container, env=of_another_release(plan, container, mpi))
+    return plan.on(container, env=other_variables(plan, container, mpi))
 
 
-def of_another_release(plan: Plan, container: Slot, mpi: Implementation) -> list[Tree]:
+def other_variables(plan: Plan, container: Slot, mpi: Implementation) -> list[Tree]:
     """Return the variables of another release that a container does not have yet."""
     existing = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
     return [variable for variable in mpi.another_release(slots(plan)) if variable["name"] not in existing]
