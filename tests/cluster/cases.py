@@ -25,7 +25,7 @@ GENERATED: Final = 300
 
 
 class Case(NamedTuple):
-    """A compiled TrainJob."""
+    """A compiled TrainJob or legacy job."""
 
     name: str
     compiled: Compiled
@@ -43,9 +43,10 @@ class Case(NamedTuple):
 
 
 def golden() -> Iterator[Case]:
-    """Yield every TrainJob of the gallery that compiles."""
+    """Yield every TrainJob and legacy job of the gallery that compiles, with the settings beside it."""
     for file in sorted(GOLDEN.glob("*/input.yaml")):
-        for number, compiled in enumerate(compile_paths([str(file)], Options()).jobs):
+        paths = [str(file)]
+        for number, compiled in enumerate(compile_paths(paths, Options().with_project(paths)).jobs):
             yield Case(f"{file.parent.name}-{number}", compiled)
 
 

@@ -10,23 +10,21 @@ from datetime import datetime
 from typing import Any
 
 from cluster.cases import GOLDEN
-from cluster.server import Cluster, until
+from cluster.life import AFTER, EXIT, RUNS_ON, restarts, wait, with_endings
+from cluster.server import Cluster
 
 from trainc.compilation import Options, compile_paths
-from trainc.kubernetes.trees import get, put
+from trainc.kubernetes.trees import put
 
 Tree = dict[str, Any]
 
-EXIT = "cluster.test/exit"
-AFTER = "cluster.test/after"
-RUNS_ON = "-"
 SUCCEEDS = {EXIT: "0"}
 
 
 def test_depends_on(alive: Cluster) -> None:
     """The trainer's Job is created when those that it depends on are complete."""
     namespace, name = _started(alive, "preprocess-then-train", lambda job: SUCCEEDS)
-    _wait(alive, namespace, name, "Completed")
+    wait(alive, namespace, name, "Completed")
     jobs = {_replicated(job): job for job in alive.list("Job", namespace)}
     jobset = alive.get("JobSet", namespace, name)
     assert jobset is not None
@@ -46,42 +44,42 @@ def test_success_policy(alive: Cluster) -> None:
     namespace, name = _started(
         alive, "mxnet-parameter-server", lambda job: {EXIT: RUNS_ON} if job in endless else SUCCEEDS
     )
-    _wait(alive, namespace, name, "Completed")
+    wait(alive, namespace, name, "Completed")
 
 
 def test_failure_policy(alive: Cluster) -> None:
     """A failed container fails its Job, whose backoffLimit is 0; all Jobs are recreated, at most maxRestarts times."""
     namespace, name = _started(alive, "paddle-two-nodes", lambda job: {f"{EXIT}-1": "137,0", EXIT: "0", AFTER: "2"})
-    jobset = _wait(alive, namespace, name, "Completed")
+    jobset = wait(alive, namespace, name, "Completed")
     assert jobset["status"]["restarts"] == 1
     namespace, name = _started(alive, "paddle-two-nodes", lambda job: {EXIT: "1"})
-    jobset = _wait(alive, namespace, name, "Failed")
+    jobset = wait(alive, namespace, name, "Failed")
     assert jobset["status"]["restarts"] == jobset["spec"]["failurePolicy"]["maxRestarts"]
 
 
 def test_suspend(alive: Cluster) -> None:
     """A suspended JobSet has no pods; it runs when it is applied without suspend."""
     namespace, name = _started(alive, "suspended", lambda job: SUCCEEDS, suspend=True)
-    _wait(alive, namespace, name, "Suspended")
+    wait(alive, namespace, name, "Suspended")
     assert alive.list("Pod", namespace) == []
     _started(alive, "suspended", lambda job: SUCCEEDS, namespace=namespace, suspend=False)
-    _wait(alive, namespace, name, "Completed")
+    wait(alive, namespace, name, "Completed")
 
 
 def test_elastic(alive: Cluster) -> None:
     """A failed container of an elastic job restarts in its pod while the others run; the JobSet does not restart."""
     namespace, name = _started(alive, "elastic-up-to-four", lambda job: {f"{EXIT}-1": "137,0", EXIT: "0", AFTER: "3"})
-    jobset = _wait(alive, namespace, name, "Completed")
+    jobset = wait(alive, namespace, name, "Completed")
     assert jobset["status"].get("restarts", 0) == 0
     (job,) = alive.list("Job", namespace)
-    assert sum(_restarts(pod) for pod in alive.list("Pod", namespace)) == 1
+    assert sum(restarts(pod) for pod in alive.list("Pod", namespace)) == 1
     assert job["status"]["succeeded"] == job["spec"]["completions"]
 
 
 def test_deadline(alive: Cluster) -> None:
     """A Job that runs longer than the TrainJob's deadline fails, and the JobSet with it."""
     namespace, name = _started(alive, "deadline", lambda job: {EXIT: RUNS_ON}, deadline=1)
-    _wait(alive, namespace, name, "Failed")
+    wait(alive, namespace, name, "Failed")
 
 
 def _started(
@@ -101,30 +99,13 @@ def _started(
         if moved["kind"] == "JobSet":
             name = moved["metadata"]["name"]
             moved = moved if suspend is None else put(moved, ("spec", "suspend"), suspend)
-            for index, replicated in enumerate(moved["spec"]["replicatedJobs"]):
-                template = ("spec", "replicatedJobs", index, "template", "spec")
-                metadata = (*template, "template", "metadata", "annotations")
-                moved = put(moved, metadata, get(moved, metadata, {}) | annotations(replicated["name"]))
-                if deadline is not None:
-                    moved = put(moved, (*template, "activeDeadlineSeconds"), deadline)
+            moved = with_endings(moved, annotations)
+            for index in range(len(moved["spec"]["replicatedJobs"]) if deadline is not None else 0):
+                job = ("spec", "replicatedJobs", index, "template", "spec")
+                moved = put(moved, (*job, "activeDeadlineSeconds"), deadline)
         objects.append(moved)
     cluster.apply(objects)
     return namespace, name
-
-
-def _wait(cluster: Cluster, namespace: str, name: str, condition: str) -> Tree:
-    """Return the JobSet, once it has a condition."""
-
-    def found() -> Tree | None:
-        jobset = cluster.get("JobSet", namespace, name) or {}
-        conditions = jobset.get("status", {}).get("conditions", ())
-        return jobset if any((one["type"], one["status"]) == (condition, "True") for one in conditions) else None
-
-    return until(found, f"JobSet {name} {condition}")
-
-
-def _restarts(pod: Tree) -> int:
-    return sum(container["restartCount"] for container in pod["status"]["containerStatuses"])
 
 
 def _replicated(job: Tree) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cluster.cases import Case, generated, golden, placed, prerequisites
+from cluster.life import FIELD
 from cluster.server import Cluster, until
 from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
@@ -25,7 +25,6 @@ NEVER_RUN = {"deadline-overflow", "depends-on-itself", "overhead-without-runtime
 """The lint rules for jobs without pods."""
 OF_NODE = {"topology.kubernetes.io/region", "topology.kubernetes.io/zone"}
 """The labels that the API server copies from the node to a scheduled pod."""
-FIELD = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
 
 
 def test_golden_cases(cluster: Cluster, counted: Callable[[str, int], None]) -> None:

@@ -85,6 +85,7 @@ OF_CLICK = {
         "--format YAML",
         "--field-validation=Strict",
         "--report json=file",
+        "--gang volcano",
         "-x",
         "---",
     ),

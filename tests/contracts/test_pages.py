@@ -31,6 +31,7 @@ OTHER_OPTIONS: Final = {
     "kubectl": ("--force-conflicts", "--validate"),
     "paddle.distributed.launch": ("--host", "--rank"),
     "programs in a job": ("--password",),
+    "the operators of legacy jobs": ("--gang-scheduler-name",),
     "torchrun": ("--nnodes", "--node-rank", "--rdzv_endpoint"),
 }
 """The options of other programs that code spans name."""

@@ -275,7 +275,12 @@ def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest
 def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / "node-pool-patches")
     (entry,) = json.loads(run("explain", "input.yaml", "--patches").out)
-    assert entry["trainJob"] == {"namespace": "vision", "name": "resnet"}
+    assert entry["job"] == {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "namespace": "vision",
+        "name": "resnet",
+    }
     assert [(step["stage"], step["by"], step["file"], step["line"]) for step in entry["steps"]] == [
         ("conform", "the TrainJob", "input.yaml", 2),
         ("override", 'runtime "torch-distributed-shm"', "<built-in>/torch-distributed-shm.yaml", 18),

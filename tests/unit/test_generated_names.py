@@ -57,7 +57,7 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             ('the name of job "node"', JOB_NAME),
             f'the name of the pod with the highest index in job "node" is {"j" * 49}-node-0-9-xxxxx, '
             "which has 64 characters; the limit is 63",
-            "shorten the TrainJob name by 1 character",
+            "shorten metadata.name by 1 character",
             id="a pod",
         ),
         pytest.param(
@@ -67,14 +67,14 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             ('the name of job "node"', JOB_NAME),
             f'the name of the Job with the highest index in job "node" is {"j" * 57}-node-10, '
             "which has 65 characters; the limit is 63",
-            "shorten the TrainJob name by 2 characters",
+            "shorten metadata.name by 2 characters",
             id="a Job",
         ),
         pytest.param(
             jobset("js", "n" * 60, {"completions": 1}),
             "spec.replicatedJobs[0].name",
             JOB_NAME,
-            ("the TrainJob name", OWNER),
+            ("metadata.name", OWNER),
             f'the name of the pod with the highest index in job "{"n" * 60}" is js-{"n" * 60}-0-0-xxxxx, '
             "which has 73 characters; the limit is 63",
             f'shorten the name of job "{"n" * 60}" by 10 characters',
@@ -89,7 +89,7 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
                 ("spec", "volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
             ),
             f"the name of a volume claim is data-{'j' * 63}, which has 68 characters; the limit is 63",
-            "shorten the TrainJob name by 5 characters",
+            "shorten metadata.name by 5 characters",
             id="a claim",
         ),
         pytest.param(
@@ -99,14 +99,14 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             ("the coordinator's job name", ("spec", "coordinator", "replicatedJob")),
             f"the coordinator's host name, a label of all pods, is {'j' * 28}-node-0-0.{'j' * 28}, "
             "which has 66 characters; the limit is 63",
-            "shorten the TrainJob name by 2 characters",
+            "shorten metadata.name by 2 characters",
             id="the coordinator, which has the name twice",
         ),
         pytest.param(
             jobset("js", "node", {}, coordinator={"replicatedJob": "node"}, network={"subdomain": "s" * 60}),
             "spec.coordinator",
             ("spec", "network", "subdomain"),
-            ("the TrainJob name", OWNER),
+            ("metadata.name", OWNER),
             f"the coordinator's host name, a label of all pods, is js-node-0-0.{'s' * 60}, "
             "which has 72 characters; the limit is 63",
             "shorten the subdomain by 9 characters",

@@ -32,6 +32,12 @@ spec:
             command: [torchrun, train.py]
             resources: {limits: {cpu: 2, memory: 4Gi}}
 """
+TRAINJOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: mnist}
+spec: {runtimeRef: {name: torch-distributed}}
+"""
 ITEM = f"""\
 apiVersion: config.kubernetes.io/v1
 kind: ResourceList
@@ -119,16 +125,73 @@ def test_settings_act_on_the_job_as_it_is_written(project: Path) -> None:
     assert {"name": "MASTER_ADDR", "value": f"{name}-node-0-0.{name}"} in container["env"]
 
 
+def test_labels_and_a_suffix(project: Path) -> None:
+    (project / "trainc.yaml").write_text("legacy: {kinds: [PyTorchJob]}\nnameSuffix: -x\nlabels: {env: dev}\n")
+    (jobset,) = trainc.compile(".").objects
+    assert jobset["metadata"] == {"name": "mnist-x", "labels": {"env": "dev"}}
+
+
+def test_suspend() -> None:
+    assert yaml.safe_load(run("build", "--legacy", "--suspend").out)["spec"]["suspend"] is True
+
+
+def test_only(project: Path) -> None:
+    (project / "other.yaml").write_text(JOB.replace("mnist", "other"))
+    built = yaml.safe_load(run("build", "--legacy", "--only", "other").out)
+    assert built["metadata"]["name"] == "other"
+    missed = run("build", "--legacy", "--only", "othr").err
+    assert missed == (
+        'error[only-not-found]: no PyTorchJob "othr" in the given paths\n  help: did you mean other?\n\n1 error\n'
+    )
+
+
+def test_a_generated_name_is_one_of_its_kind(project: Path) -> None:
+    (project / "mnist.yaml").write_text(JOB.replace("name: mnist", "generateName: mnist-"))
+    assert "create the PyTorchJob itself with `kubectl create`" in run("build", "--legacy").err
+
+
+def test_the_first_line_of_an_output_names_the_job(project: Path) -> None:
+    run("build", "--legacy", "-o", "out")
+    text = (project / "out" / "mnist.yaml").read_text()
+    assert text.startswith("# Compiled by trainc from PyTorchJob mnist. Do not edit; run trainc build.\n")
+
+
+@pytest.mark.parametrize(("value", "kinds"), [("true", ["JobSet", "JobSet"]), ("false", ["JobSet", "PyTorchJob"])])
+def test_generate(value: str, kinds: list[str], project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "trainjob.yaml").write_text(TRAINJOB.replace("mnist", "llm"))
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", f'[{{"name": "legacy", "string": "{value}"}}]')
+    done = run("cmp", "generate")
+    assert [each["kind"] for each in yaml.safe_load_all(done.out)] == kinds
+    assert ("1 PyTorchJob is not compiled (the parameter legacy compiles it)" in done.err) == (value == "false")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Volcano", '"Volcano" is not a gang scheduler: did you mean volcano?'),
+        ("co-scheduling", '"co-scheduling" is not a gang scheduler: did you mean coscheduling?'),
+        ("a b", '"a b" is not a valid name of a scheduler: it contains spaces: use volcano, coscheduling or a'),
+    ],
+)
+def test_a_wrong_gang_scheduler(name: str, message: str) -> None:
+    done = run("build", "--gang", name)
+    assert (done.code, message in " ".join(done.err.split())) == (2, True)
+
+
+def test_a_wrong_gang_scheduler_of_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", '[{"name": "gang", "string": "vulcano"}]')
+    assert 'the parameter "gang": "vulcano" is not a gang scheduler' in run("cmp", "generate").err
+    done = run("krm", stdin=ITEM.replace("legacy: LEGACY", "gang: vulcano").encode())
+    assert (done.code, '"vulcano" is not a gang scheduler' in done.err) == (1, True)
+
+
 def test_a_misspelt_kind_has_the_nearest_name(project: Path) -> None:
     (project / "trainc.yaml").write_text("legacy: {kinds: [PytorchJob]}\n")
     assert 'did you mean "PyTorchJob"?' in run("validate").out
 
 
 def test_two_jobs_of_one_name_are_named_with_their_kinds(project: Path) -> None:
-    (project / "other.yaml").write_text(
-        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: mnist}\n"
-        "spec: {runtimeRef: {name: torch-distributed}}\n"
-    )
+    (project / "other.yaml").write_text(TRAINJOB)
     assert 'a PyTorchJob and a TrainJob are named "mnist"' in run("validate", "--legacy").out
 
 

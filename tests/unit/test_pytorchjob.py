@@ -13,10 +13,12 @@ import trainc
 from trainc.compilation import Compilation, Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.frontends.legacy import pytorchjob
+from trainc.frontends.legacy.field_refs import field_paths
 from trainc.kubernetes.trees import Tree
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 MOST = 2147483647
 
 
@@ -98,9 +100,23 @@ def test_a_role_that_reads_its_index_is_not_folded() -> None:
     label = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}}
     container = {"env": [{"name": "INDEX", "valueFrom": label}]}
     both = spec(job(Master=role(container=container), Worker=role(2, container=container)))["replicatedJobs"]
-    assert [env(each)["INDEX"] for each in both] == [INDEX, "metadata.labels['jobset.sigs.k8s.io/job-index']"]
+    assert [env(each)["INDEX"] for each in both] == [INDEX, JOB_INDEX]
     (alone,) = spec(job(Worker=role(2, container=container)))["replicatedJobs"]
     assert env(alone)["INDEX"] == INDEX
+
+
+def test_volumes_that_show_the_index_have_the_new_field() -> None:
+    label = {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}
+    items = [{"path": "index", "fieldRef": label}]
+    volumes = [
+        {"name": "a", "downwardAPI": {"items": items}},
+        {"name": "b", "projected": {"sources": [{"downwardAPI": {"items": items}}]}},
+    ]
+    roles = {"Master": role(), "Worker": role(2)}
+    for each in roles.values():
+        each["template"]["spec"]["volumes"] = volumes
+    found = [[*field_paths(pods(each)["volumes"])] for each in spec(job(**roles))["replicatedJobs"]]
+    assert found == [[INDEX, INDEX], [JOB_INDEX, JOB_INDEX]]
 
 
 @pytest.mark.parametrize(
@@ -301,6 +317,26 @@ def test_a_placeholder_is_a_template() -> None:
     assert found.id == "template-not-rendered"
 
 
+def test_a_helm_template_has_no_other_error() -> None:
+    text = (
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: {{ .Release.Name }}}\nspec:\n"
+        "  pytorchReplicaSpecs:\n    {{- range .Values.roles }}\n    {{ .name }}: {replicas: {{ .count }}}\n"
+        "    {{- end }}\n"
+    )
+    (found,) = failures(text)
+    assert found.id == "template-not-rendered"
+
+
+def test_a_generated_name_reaches_the_host_names() -> None:
+    tree = job(Master=role(), Worker=role(2))
+    tree["metadata"] = {"generateName": "mnist-"}
+    result = compiled(tree)
+    (jobset,) = result.objects
+    name = jobset["metadata"]["name"]
+    assert name.startswith("mnist-")
+    assert env(jobset["spec"]["replicatedJobs"][0])["MASTER_ADDR"] == f"{name}-node-0-0.{name}"
+
+
 def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
     for roles in ({"Worker": role(MOST)}, {"Master": role(), "Worker": role(MOST, image="acme/mnist:v2")}):
         (found,) = compiled(job(**roles)).diagnostics
@@ -318,7 +354,7 @@ def test_a_fault_in_a_template_that_two_roles_share_has_the_lines_of_both() -> N
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "- name: data"]
     (found,) = failures(text)
     assert found.id == "volume-missing"
-    assert [located(each.place).line for each in (found, *found.related)] == lines
+    assert [located(place).line for place in (found.place, *(each.place for each in found.related))] == lines
     assert [each.message for each in found.related] == ["the same in Worker"]
 
 
@@ -360,14 +396,15 @@ def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str
 
 
 def test_losses() -> None:
-    policy = {"runPolicy": {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}}
-    tree = job(policy | {"elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
+    policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}, "suspend": True}
+    tree = job({"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
     found = {".".join(map(str, loss.path)): loss.approximated for loss in pytorchjob.lower(tree).losses}
     labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
     assert found == {
         "spec.runPolicy.cleanPodPolicy": True,
         "spec.runPolicy.schedulingPolicy": False,
         "spec.runPolicy.backoffLimit": True,
+        "spec.runPolicy.suspend": True,
         "spec.pytorchReplicaSpecs.Worker.restartPolicy": True,
         f"{labels}operator-name": False,
         f"{labels}replica-index": False,

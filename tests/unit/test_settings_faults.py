@@ -171,6 +171,18 @@ def in_prod(text: str) -> str:
             "end with a letter or digit",
             id="suffix",
         ),
+        pytest.param(
+            "legacy: {gang: Volcano}",
+            '1:16: error[invalid-name]: "Volcano" is not a gang scheduler',
+            "did you mean volcano?",
+            id="gang",
+        ),
+        pytest.param(
+            "legacy: {gang: a_b}",
+            '1:16: error[invalid-name]: "a_b" is not a valid name of a scheduler: it contains "_"',
+            "use volcano, coscheduling or a valid name",
+            id="gang name",
+        ),
         pytest.param("nameSuffix: _dev", "1:13: error[invalid-name]", "use lowercase letters", id="a character"),
         pytest.param(
             f"namePrefix: {'a' * 63}", "1:13: error[too-long]", "shorten it by 1 character", id="a long prefix"

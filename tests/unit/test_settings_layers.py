@@ -115,6 +115,14 @@ LAYERS = [
         [("PyTorchJob", "--legacy")],
         id="legacy.kinds",
     ),
+    pytest.param(
+        *("legacy.gang", "volcano", "coscheduling", ("--gang", "kai-scheduler")),
+        [],
+        [("volcano", "1")],
+        [("coscheduling", "4")],
+        [("kai-scheduler", "--gang")],
+        id="legacy.gang",
+    ),
     *(
         pytest.param(
             *(key, "true", "false", (flag,)),
@@ -222,7 +230,7 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     """Without a file, options are applied without the imports of the layers."""
     key = next(each for each in KEYS if each.name == row[0])
     lists = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "legacy.kinds": ("PyTorchJob",)}
-    value = {**lists, "fieldValidation": "warn"}.get(key.name, True)
+    value = {**lists, "fieldValidation": "warn", "legacy.gang": "volcano"}.get(key.name, True)
     without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})

@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
     """One parameter."""
 
     name: str
-    form: Literal["paths", "text", "switch", "validation"]
+    form: Literal["paths", "text", "gang", "switch", "validation"]
     title: str
     tooltip: str
 
@@ -56,6 +56,9 @@ PARAMETERS: Final = (
         "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
     ),
     Parameter("legacy", "switch", "Legacy", "Also compile jobs of the legacy kinds, such as PyTorchJob"),
+    Parameter(
+        "gang", "gang", "Gang", "The gang scheduler of legacy jobs: volcano, coscheduling, or a scheduler's name"
+    ),
     Parameter("suspend", "switch", "Suspend", "Create JobSets without a Kueue queue suspended; a user resumes them"),
     Parameter(
         "name-suffix-hash",
@@ -79,6 +82,7 @@ OPTION_NAMES: Final = OptionNames(
     name_suffix_hash="the parameter name-suffix-hash",
     suspend="the parameter suspend",
     legacy="the parameter legacy",
+    gang="the parameter gang",
     field_validation="the parameter field-validation: warn",
     strict="the parameter strict",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -97,8 +101,7 @@ def read_options(environment: PluginEnvironment) -> tuple[Options, tuple[Diagnos
         elif given.name in values:
             found.append(fault(f"{given.place} is set twice", "remove one of them"))
         else:
-            read = {"paths": _paths, "text": _text, "switch": _switch, "validation": _validation}[forms[given.name]]
-            values[given.name] = read(given, environment.root, found)
+            values[given.name] = _READERS[forms[given.name]](given, environment.root, found)
     return _options(values), tuple(found)
 
 
@@ -112,6 +115,7 @@ def _options(values: dict[str, Any]) -> Options:
         strict=values.get("strict", False),
         field_validation=values.get("field-validation"),
         legacy=values.get("legacy", False),
+        gang=values.get("gang"),
         delivery=Delivery(
             name_suffix_hash=values.get("name-suffix-hash", False),
             argocd_replace=values.get("argocd-replace", False),
@@ -175,6 +179,15 @@ def _text(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
     return given.text or None
 
 
+def _gang(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
+    from trainc.frontends.legacy.gangs import name_fault
+
+    text = _text(given, root, diagnostics)
+    if text is not None and (wrong := name_fault(text)):
+        diagnostics.append(fault(f"{given.place}: {wrong[0]}", wrong[1]))
+    return text
+
+
 def _switch(given: Given, root: str, diagnostics: list[Diagnostic]) -> bool:
     text = (given.text or "").lower()
     if given.is_map or (given.text is None and given.items) or text not in SWITCH:
@@ -190,3 +203,7 @@ def _validation(given: Given, root: str, diagnostics: list[Diagnostic]) -> Field
         shown = f', not "{given.text}"' if given.text is not None else ""
         diagnostics.append(fault(f"{given.place} must be strict, warn or ignore{shown}", "set string to one of them"))
     return VALIDATION.get(text)
+
+
+_READERS: Final = {"paths": _paths, "text": _text, "gang": _gang, "switch": _switch, "validation": _validation}
+"""The function that reads a parameter of each form."""

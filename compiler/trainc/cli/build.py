@@ -113,7 +113,7 @@ def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Set
 
 def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, passthrough: bool) -> int:
     """Print the manifests of a result without errors."""
-    if not result.jobs:
+    if not result.jobs and not (passthrough and result.others):
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.with_diagnostics([no_trainjobs(result)]))
         return WRONG_INPUT

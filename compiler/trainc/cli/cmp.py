@@ -90,8 +90,9 @@ def _report_errors(answer: GeneratedManifests) -> None:
     """Write the diagnostics to standard error. Argo CD shows them if the exit code is not 0, otherwise it logs them."""
     from trainc.reports import text
 
-    if answer.result.diagnostics or answer.notes:
-        summary = "\n".join(line for line in (printing.summary(answer.result), *answer.notes) if line)
+    notes = [line for line in (*answer.notes, printing.unsupported_note(answer.result)) if line]
+    if answer.result.diagnostics or notes:
+        summary = "\n".join(line for line in (printing.summary(answer.result), *notes) if line)
         printing.report(text.render(answer.result.diagnostics, summary=summary, color=False))
 
 

@@ -101,7 +101,7 @@ command = Command(
         options.CONFIG._replace(help="Settings file for both sides."),
         options.NO_CONFIG,
         options.FIELD_VALIDATION,
-        options.LEGACY,
+        *options.LEGACY,
         Option(
             ("--review-config",),
             "Settings file that decides which warnings are reported.",

@@ -59,7 +59,7 @@ def fixed_names(result: Compilation) -> Iterator[Diagnostic]:
                 FIXED_NAME,
                 f'generateName "{prefix}" becomes the name {job.name}: without a change, another apply starts no new '
                 "run; with one, pruning deletes the old run",
-                "to start a run each time, create the TrainJob itself with `kubectl create`",
+                f"to start a run each time, create the {job.plan.job.word} itself with `kubectl create`",
                 object=job.plan.job.id,
                 field="metadata.generateName",
                 place=job.plan.job.at("metadata", "name"),

@@ -16,7 +16,7 @@ from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from trainc.budget import Meter
     from trainc.compilation.results import Options
@@ -47,6 +47,7 @@ def plans_of(
             library=library,
             project=settings.project,
             delivery=settings.delivery,
+            gang_scheduler=settings.legacy_gang,
             field_validation=_field_validation(job, settings),
             patches=None if patches is None else patches.jobset_patches(job.document),
             quiet=options.quiet_rules,
@@ -146,7 +147,7 @@ def selected(
     ordered = sorted([*first.items(), *more], key=itemgetter(0))
     chosen = [job for _, job in ordered if only is None or job.source_name == only]
     if only is not None and not chosen:
-        diagnostics.append(_not_found(only, [job.source_name for job in first.values()]))
+        diagnostics.append(_not_found(only, first.values()))
     return chosen, diagnostics
 
 
@@ -173,8 +174,10 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
     return duplicate_sources(found, job.document, first.document)
 
 
-def _not_found(only: str, names: list[str]) -> Diagnostic:
+def _not_found(only: str, jobs: Collection[TrainJob]) -> Diagnostic:
     from trainc.base.suggestions import nearest_name, use
+
+    names, words = [job.source_name for job in jobs], sorted({job.word for job in jobs} or {TRAINJOB.word})
 
     if near := nearest_name(only, names):
         help = f"did you mean {near}?"
@@ -182,6 +185,6 @@ def _not_found(only: str, names: list[str]) -> Diagnostic:
         help = use(sorted(names)) if names else "add the file that has it to the paths"
     return Diagnostic.declared(
         ONLY_NOT_FOUND,
-        f'no TrainJob "{only}" in the given paths',
+        f'no {" or ".join(words)} "{only}" in the given paths',
         help,
     )

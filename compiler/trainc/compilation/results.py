@@ -46,6 +46,8 @@ class Options(NamedTuple):
     """How unknown fields are reported; None for the settings' value."""
     legacy: bool = False
     """Whether to compile the jobs of all legacy kinds, instead of those of the settings."""
+    gang: str | None = None
+    """The gang scheduler of legacy jobs; None for the settings' value."""
     delivery: Delivery = PLAIN
     """How the objects are applied to a cluster that may hold older ones, in addition to the settings' delivery."""
     exclude: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ class Options(NamedTuple):
             ("fieldValidation",): self.field_validation,
             ("lint", "strict"): self.strict,
             ("legacy", "kinds"): tuple(row.kind for row in LEGACY) if self.legacy else (),
+            ("legacy", "gang"): self.gang,
             ("delivery", "nameSuffixHash"): self.delivery.name_suffix_hash,
             ("delivery", "argocdReplace"): self.delivery.argocd_replace,
             ("delivery", "suspend"): self.delivery.suspend,

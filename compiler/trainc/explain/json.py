@@ -1,10 +1,11 @@
 """Explanations as JSON, for programs.
 
 Reads    accounts.
-Returns  a list with an entry for each field: `{"trainJob": {"namespace", "name"}, "object": {"apiVersion", "kind",
-         "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line", "column", "endLine",
-         "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object; `before` lists the
-         earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets are masked.
+Returns  a list with an entry for each field: `{"job": {"apiVersion", "kind", "namespace", "name"}, "object":
+         {"apiVersion", "kind", "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line",
+         "column", "endLine", "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object;
+         `before` lists the earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets
+         are masked.
 """
 
 from __future__ import annotations
@@ -33,10 +34,9 @@ def render(accounts: Iterable[Account]) -> Iterator[str]:
 
 
 def _entries(account: Account) -> Iterator[Tree]:
-    job = account.job.id
     for path, (last, *earlier) in account.fields:
         yield {
-            "trainJob": {"namespace": job.namespace, "name": job.name},
+            "job": account.job.id._asdict(),
             "object": ObjectId.from_manifest(account.tree)._asdict(),
             "field": field_of(path),
             "pointer": pointer(path),

@@ -1,10 +1,10 @@
 """Patches: the changes of each stage to a TrainJob's objects as JSON Patch (RFC 6902), for programs.
 
 Reads    compiled TrainJobs.
-Returns  a list with an entry for each: `{"trainJob": {"namespace", "name"}, "steps": [{"stage", "by", "file", "line",
-         "patch"}]}`. Applied in order to an empty list, the patches produce the TrainJob's objects as
-         `build --format json` prints them, so nothing is masked. `file` and `line` are the start of the step's source
-         (a runtime patch, the runtime's template or the TrainJob), and null for a computed stage.
+Returns  a list with an entry for each: `{"job": {"apiVersion", "kind", "namespace", "name"}, "steps":
+         [{"stage", "by", "file", "line", "patch"}]}`. Applied in order to an empty list, the patches produce the
+         TrainJob's objects as `build --format json` prints them, so nothing is masked. `file` and `line` are the start
+         of the step's source (a runtime patch, the runtime's template or the TrainJob), and null for a computed stage.
 Source   RFC 6902 (JSON Patch). `tracing.patches` computes the operations and tracks list items by their merge keys:
          an inserted container is one operation, not a change of every item after it.
 """
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 def render(jobs: Iterable[Compiled]) -> Iterator[str]:
     """Yield the patches of every TrainJob as a list, in parts."""
     entries = (
-        {"trainJob": {"namespace": id.namespace, "name": id.name}, "steps": list(steps(plan))}
-        for id, plan in ((job.plan.job.id, job.plan) for job in jobs)
+        {"job": id._asdict(), "steps": list(steps(plan))} for id, plan in ((job.plan.job.id, job.plan) for job in jobs)
     )
     return items(escape_json(json.dumps(entry, indent=2, ensure_ascii=False)) for entry in entries)
 

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, RUNTIMES
+from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.frontends.template_syntax import BLOCK, COMMENT
 from trainc.kubernetes.trees import get
@@ -70,12 +70,12 @@ def syntax_errors(path: str, errors: Iterable[tuple[YamlError, Diagnostic]]) -> 
 
 
 def _may_be_template(text: str) -> bool:
-    """Return whether the text of a TrainJob or a runtime may have a placeholder."""
+    """Return whether the text of a training job or a runtime may have a placeholder."""
     if not any(opening in text for opening in ("{{", "{%", "${")):
         return False
     from trainc.frontends.unreadable import is_of_kinds
 
-    return is_of_kinds(text, COMPILED)
+    return is_of_kinds(text, (*COMPILED, *LEGACY))
 
 
 def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:

@@ -42,6 +42,7 @@ OPTION_NAMES: Final = OptionNames(
     name_suffix_hash="nameSuffixHash in the functionConfig",
     suspend="suspend in the functionConfig",
     legacy="legacy in the functionConfig",
+    gang="gang in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
     strict="strict in the functionConfig",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -77,7 +78,7 @@ def parse(config: Document) -> Request | list[Diagnostic]:
     if found:
         return found
     values = admitted.value.get(field, {})
-    return list(_wrong_paths(config, field, values)) or _request(values)
+    return [*_wrong_paths(config, field, values), *_wrong_gang(config, field, values)] or _request(values)
 
 
 def _unsupported_field(value: object, subject: ObjectId) -> str:
@@ -117,6 +118,7 @@ def _request(values: Tree) -> Request:
         strict=values.get("strict", False),
         field_validation=values.get("fieldValidation"),
         legacy=values.get("legacy", False),
+        gang=values.get("gang"),
         delivery=Delivery(
             name_suffix_hash=values.get("nameSuffixHash", False),
             argocd_replace=values.get("argocdReplace", False),
@@ -148,6 +150,15 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
                     "trainc krm reads only files in its working directory"
                 )
                 yield _error(config, f"{path} is outside the working directory", help, at)
+
+
+def _wrong_gang(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
+    """Report the name of a gang scheduler that is misspelt or invalid."""
+    if "gang" in values:
+        from trainc.frontends.legacy.gangs import name_fault
+
+        if fault := name_fault(values["gang"]):
+            yield _error(config, *fault, (field, "gang"))
 
 
 def _error(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:

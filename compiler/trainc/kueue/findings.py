@@ -93,7 +93,7 @@ def undecided_notes(plans: Iterable[Plan], documents: Iterable[Document]) -> Ite
     more = len(reasons) - len(listed)
     yield Diagnostic.declared(
         ADMISSION_UNKNOWN,
-        f"trainc cannot tell whether Kueue admits {plural(total, 'TrainJob')}: {'; '.join(listed)}"
+        f"trainc cannot tell whether Kueue admits {plural(total, 'job')}: {'; '.join(listed)}"
         + (f"; and {plural(more, 'other reason')}" if more else ""),
         "add the manifests of the LocalQueue, its ClusterQueue, the flavors and the cohort to the paths",
     )

@@ -153,6 +153,7 @@ class OptionNames(NamedTuple):
     """The option for a path to search for runtimes; `{}` is the path."""
     name_suffix_hash: str = "--name-suffix-hash"
     legacy: str = "--legacy"
+    gang: str = "--gang"
     suspend: str = "--suspend"
     field_validation: str = "--field-validation=warn"
     strict: str = "--strict"

@@ -59,6 +59,8 @@ class Plan(NamedTuple):
     """The settings of trainc.yaml that affect objects."""
     delivery: Delivery = PLAIN
     """The options for delivery to a cluster that may have older objects."""
+    gang_scheduler: str = ""
+    """The gang scheduler of a legacy job; empty without one."""
     field_validation: FieldValidation = "strict"
     """How the TrainJob's unknown fields are reported."""
     patches: JobSetPatches | None = None

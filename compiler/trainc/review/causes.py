@@ -20,7 +20,7 @@ from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.passes.conform import conform
 from trainc.pipeline.plan import Plan
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing
-from trainc.provenance.tracing.correspondence import GONE, Correspondence
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
 
@@ -97,6 +97,8 @@ class _Causes:
         self.others += shared.edits("project", old, new)
         self._without: dict[int, _Experiment | None] = {}
         self._traces: dict[int, Trace] = {}
+        self._edited: dict[bool, list[Place]] = {}
+        """The fields of all edits in the old text (True) and the new one."""
         self._patched = _values(old) != _values(new)
         """Whether the patches of trainc.yaml for the JobSet differ."""
 
@@ -165,14 +167,22 @@ class _Causes:
         """Return the edit nearest to the line that wrote a changed field; for a removed field, the old side's line."""
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
-        written = self._trace(plan).origin(index, path).place
-        owners = {edit.owner: _owner(plan, edit.owner).document.file for edit in edits}
-        same = [edit for edit in edits if owners[edit.owner] == written.document.file]
+        written = self._trace(plan).origin(index, path).place.in_text()
 
-        def common_length(edit: InputEdit) -> int:
-            return _common_prefix(edit.change.old_path if removed else edit.change.new_path, written.path)
+        if removed not in self._edited:
+            self._edited[removed] = [_edited_place(edit, plan, removed=removed) for edit in edits]
 
-        return max(same or edits, key=common_length)
+        def common_length(number: int) -> int:
+            at = self._edited[removed][number]
+            return _common_prefix(at.path, written.path) if at.document.file == written.document.file else -1
+
+        return edits[max(range(len(edits)), key=common_length)]
+
+
+def _edited_place(edit: InputEdit, plan: Plan, *, removed: bool) -> Place:
+    """Return the field of an edit in the text of a plan; for `removed`, the plan is the old one."""
+    place: Place = _owner(plan, edit.owner).at(*(edit.change.old_path if removed else edit.change.new_path))
+    return place.in_text()
 
 
 def _owner(plan: Plan, owner: Owner) -> Any:
@@ -191,8 +201,11 @@ class _Experiment:
     def undoes(self, index: int, change: Change) -> bool:
         """Whether a change of the object with an index has disappeared without the edit."""
         compared = self._comparison(index)
+        around = compared.match(change.new_path[:-1]).there
+        if around is GONE:  # without the edit, the object has other jobs or containers: this shows nothing
+            return False
         if change.kind == "removed":  # the field itself has no corresponding value, its parent may have one
-            return _has_value(compared.match(change.new_path[:-1]).there, change.new_path[-1], change.old)
+            return _has_value(around, change.new_path[-1], change.old)
         found = compared.match(change.new_path)
         return bool(found.there != found.here if change.kind == "moved" else found.there == change.old)
 
@@ -271,10 +284,10 @@ def _common_prefix(one: Path, other: Path) -> int:
 
 
 def _has_value(tree: Any, step: str | int, value: Any) -> bool:
-    """Whether a mapping has a value at a key, or a list has it at any index."""
+    """Whether a mapping has a value at a key, or a list has an item with its merge key."""
     if isinstance(tree, dict):
         return bool(tree.get(str(step), GONE) == value)
-    return isinstance(tree, list) and value in tree
+    return isinstance(tree, list) and has_item(tree, value)
 
 
 def _is_object(tree: Tree, id: ObjectId) -> bool:

@@ -16,7 +16,7 @@ from trainc.base.kinds import JOBSET, POD_TEMPLATE
 from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import REQUIRED, Violation
+from trainc.kubernetes.violations import REQUIRED, Violation, listed
 from trainc.pipeline.checks.jobset import RELEASE, update
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
@@ -176,6 +176,17 @@ class _Rules:
         """The replicated jobs without the fields that can change while the JobSet is suspended, as Go values."""
         return [_compared(update.without_queueing(tree["spec"])) for tree in (self.old, self.new)]
 
+    @cached_property
+    def new_hosts(self) -> str:
+        """The end of a reason: all pods get other host names, because no replicated job keeps its name."""
+        before, after = (
+            [str(job.get("name")) for job in tree["spec"].get(update.JOBS) or ()] for tree in (self.old, self.new)
+        )
+        if not before or not after or not {*before}.isdisjoint(after):
+            return ""
+        verb = "becomes" if len(before) == 1 else "become"
+        return f"; all host names change, because {listed(before)} {verb} {listed(after)}"
+
     def consequence(self, change: Change) -> Consequence:
         """Return the effect of one change."""
         top, *rest = change.path
@@ -205,7 +216,9 @@ class _Rules:
         path = change.path[1:]
         around = path[2:] == POD_TEMPLATE[: len(path[2:])]  # the pod template, or a part of the job that contains it
         if not (around or update.while_suspended(path)) or not _is_same_at(change, *self.without_queueing):
-            return self._immutable_change()
+            immutable = self._immutable_change()
+            is_name = path[2:] in ((), ("name",))
+            return immutable._replace(why=immutable.why + self.new_hosts) if is_name else immutable
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")

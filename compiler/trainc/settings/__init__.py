@@ -67,6 +67,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         field_validation=flags.get(("fieldValidation",), settings.field_validation),
         legacy_field_validation=flags.get(("fieldValidation",), settings.legacy_field_validation),
         legacy_kinds=flags.get(("legacy", "kinds"), settings.legacy_kinds),
+        legacy_gang=flags.get(("legacy", "gang"), settings.legacy_gang),
         exclude=exclude,
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in keys))),
     )

@@ -46,6 +46,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
         legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
+        legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
         project=_project(base, tree, name),

@@ -43,6 +43,7 @@ KEYS: Final = (
     Key(("lint", "disable"), default=[]),
     Key(("lint", "strict"), flag="--strict", default=False),
     Key(("legacy", "kinds"), flag="--legacy", default=[]),
+    Key(("legacy", "gang"), flag="--gang"),
     Key(("delivery", "nameSuffixHash"), flag="--name-suffix-hash", default=False),
     Key(("delivery", "argocdReplace"), flag="--argocd-replace", default=False),
     Key(("delivery", "suspend"), flag="--suspend", default=False),

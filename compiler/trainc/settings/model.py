@@ -65,6 +65,8 @@ class Settings(NamedTuple):
     """How unknown fields of legacy jobs are reported: as those of TrainJobs if a layer sets it."""
     legacy_kinds: tuple[str, ...] = ()
     """The legacy kinds to compile."""
+    legacy_gang: str = ""
+    """The gang scheduler of legacy jobs; empty without one."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None

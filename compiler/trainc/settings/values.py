@@ -82,7 +82,7 @@ def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
 
 
 def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
-    """Yield the faults of names, labels, annotations and images."""
+    """Yield the faults of names, labels, annotations, images and the gang scheduler."""
     metadata = {key: value_of(layer[key]) for key in _METADATA if key in layer}
     for violation in objectmeta.check({"name": "a", **metadata}, namespaced=True):
         there = (*path, *violation.path[1:])
@@ -93,6 +93,12 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
             yield _affix((*path, key), found.value)
     for index, item in enumerate(items(layer, "images")):
         yield from _image((*path, "images", index), item.value)
+    gang = leaf(layer, "legacy", "gang")
+    if gang is not None:
+        from trainc.frontends.legacy.gangs import name_fault
+
+        if fault := name_fault(gang.value):
+            yield Violation.at((*path, "legacy", "gang"), INVALID_NAME, *fault)
 
 
 def _affix(path: Path, value: str) -> Violation:

@@ -158,7 +158,30 @@ PLUGIN_BUDGET: Final = BUDGET._replace(
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 OF_READING: Final = (FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
-LEGACY: Final = Option(("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True)
+
+
+def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Return the name of a gang scheduler. Raise BadParameter for a misspelt or invalid one."""
+    if given is not None:
+        import click
+
+        from trainc.frontends.legacy.gangs import name_fault
+
+        if fault := name_fault(given):
+            raise click.BadParameter(f"{fault[0]}: {fault[1]}")
+    return given
+
+
+LEGACY: Final = (
+    Option(("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True),
+    Option(
+        ("--gang",),
+        "The gang scheduler of legacy jobs: volcano, coscheduling, or a scheduler's name.",
+        metavar="NAME",
+        convert=gang_scheduler,
+    ),
+)
+"""The options for legacy jobs."""
 CONFIG: Final = Option(
     ("--config",),
     "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
@@ -169,7 +192,7 @@ NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     FIELD_VALIDATION,
-    LEGACY,
+    *LEGACY,
     CONFIG,
     NO_CONFIG,
     BUDGET,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy.field_refs import with_field_path
 from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, pod_metadata, replicated_job
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, with_replica_index
+from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, REPLICA_INDEX
 from trainc.frontends.lowering import Loss
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
@@ -66,7 +67,8 @@ def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec]) 
     role, limit = roles[0], get(job, (*POLICY, "backoffLimit"))
     template = role.template | {
         "metadata": _pod_metadata(job, roles),
-        "spec": with_replica_index(role.template["spec"], group.index_field) | {"restartPolicy": _restart_policy(role)},
+        "spec": with_field_path(role.template["spec"], REPLICA_INDEX, group.index_field)
+        | {"restartPolicy": _restart_policy(role)},
     }
     spec: Tree = {"backoffLimit": 0, "template": template}
     if role.restart == "ExitCode":

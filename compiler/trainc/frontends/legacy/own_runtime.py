@@ -168,6 +168,6 @@ def _losses(policy: Tree) -> Iterator[Loss]:
         yield Loss((*POLICY, "cleanPodPolicy"), why, approximated=True)
     if "schedulingPolicy" in policy:
         yield Loss((*POLICY, "schedulingPolicy"), "the pods are not scheduled as a gang")
-    if policy.get("suspend"):
-        why = "pods that have succeeded do not run again when the job is resumed"
+    if "suspend" in policy:
+        why = "pods that have succeeded do not run again when the job resumes"
         yield Loss((*POLICY, "suspend"), why, approximated=True)

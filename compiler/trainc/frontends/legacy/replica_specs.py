@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.frontends.legacy.field_refs import field_paths
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import (
     ENUM,
@@ -33,7 +34,7 @@ MOST_REPLICAS: Final = 100_000
 LABEL: Final = "training.kubeflow.org/"
 """The prefix of the labels that the operator adds to pods."""
 REPLICA_INDEX: Final = f"metadata.labels['{LABEL}replica-index']"
-_ROLE_LABELS: Final = tuple(
+_ROLE_LABELS: Final = frozenset(
     f"metadata.labels['{LABEL}{name}']" for name in ("replica-index", "replica-type", "job-role")
 )
 """The fields that differ between two roles with one template."""
@@ -117,32 +118,8 @@ def can_share_a_job(roles: tuple[ReplicaSpec, ...]) -> bool:
         len(roles) > 1
         and first.restart in ("OnFailure", "Always")
         and all((role.template, role.restart) == (first.template, first.restart) for role in roles)
-        and not any(path in _ROLE_LABELS for path in field_paths(first.template))
+        and _ROLE_LABELS.isdisjoint(field_paths(first.template))
     )
-
-
-def field_paths(template: Tree) -> Iterator[str]:
-    """Yield the fields of the pod that the variables of a pod template refer to."""
-    for containers in ("containers", "initContainers"):
-        for container in get(template, ("spec", containers)) or ():
-            for variable in container.get("env") or ():
-                path = get(variable, ("valueFrom", "fieldRef", "fieldPath"))
-                if isinstance(path, str):
-                    yield path
-
-
-def with_replica_index(pod: Tree, index_field: str) -> Tree:
-    """Return a pod spec whose variables read the pod's index from the field that JobSet or the Job sets."""
-
-    def variable(written: Tree) -> Tree:
-        if get(written, ("valueFrom", "fieldRef", "fieldPath")) != REPLICA_INDEX:
-            return written
-        return written | {"valueFrom": {"fieldRef": {"fieldPath": index_field}}}
-
-    def container(written: Tree) -> Tree:
-        return written | {"env": [*map(variable, written["env"])]} if written.get("env") else written
-
-    return pod | {key: [*map(container, pod[key])] for key in ("containers", "initContainers") if pod.get(key)}
 
 
 def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violation]:

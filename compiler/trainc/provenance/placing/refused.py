@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 NAME: Final = ("metadata", "name")
-"""Every object's name comes from the TrainJob name, so it needs no trace."""
+"""Every object's name comes from the name of the TrainJob, so it needs no trace."""
 REFERENCE: Final = ("spec", "runtimeRef")
 """The TrainJob field to which everything from the runtime is attributed."""
 WORDS: Final = {"containers": "container", "initContainers": "init container"}

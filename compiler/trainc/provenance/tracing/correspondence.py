@@ -135,6 +135,12 @@ def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
     return [same_item(items, index, others) for index in range(len(items))]
 
 
+def has_item(items: list[Any], item: Any) -> bool:
+    """Return whether a list has an item with the merge key of `item`; without a key, an equal one."""
+    key = _key(item)
+    return item in items if key is None else any(_key(each) == key for each in items)
+
+
 def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of all scalars and of all empty mappings and lists."""
     if not tree or not isinstance(tree, (dict, list)):

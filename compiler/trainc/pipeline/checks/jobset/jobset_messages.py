@@ -24,7 +24,7 @@ def too_long(
 ) -> Violation:
     """Return the violation for a name that JobSet makes from the TrainJob name and another name.
 
-    The hint is to shorten the TrainJob name if that is enough, else the other name, else both.
+    The hint is to shorten the name of the TrainJob if that is enough, else the other name, else both.
 
     owner    the TrainJob name
     subject  the start of the message, up to the generated name
@@ -37,12 +37,12 @@ def too_long(
     enough = -(-over // 2) if twice else over
     path, related = mine, (description, there)
     if enough < len(owner):
-        hint = f"shorten the TrainJob name by {plural(enough, 'character')}"
+        hint = f"shorten metadata.name by {plural(enough, 'character')}"
     elif over < len(text):
-        path, related = there, ("the TrainJob name", mine)
+        path, related = there, ("metadata.name", mine)
         hint = f"shorten {description} by {plural(over, 'character')}"
     else:
-        hint = f"shorten the TrainJob name and {description}"
+        hint = f"shorten metadata.name and {description}"
     return Violation.at(
         path,
         GENERATED_NAME_TOO_LONG,
