@@ -32,10 +32,11 @@ class LintRule(Protocol):
 
 
 def main_slots(plan: Plan) -> Iterator[Slot]:
-    """Yield the main container of each trainer job."""
-    from trainc.pipeline.frameworks import main_container
+    """Yield the main container of each trainer job and of a launcher."""
+    from trainc.pipeline.frameworks import main_container, traits
 
-    for job in plan.trainers():
+    launcher = plan.named(traits(plan.runtime).launcher)
+    for job in sorted({*plan.trainers(), *(() if launcher is None else (launcher,))}):
         if slot := main_container(plan, job):
             yield slot
 
