@@ -26,7 +26,7 @@ from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import Plan, copied, gpus, pod_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import ObjectId
     from trainc.pipeline.frameworks import PlanCheck
@@ -59,7 +59,7 @@ def apply(plan: Plan) -> Plan:
         plan = with_variables(plan, launcher)
     if node is not None and plan.job.namespace and needs_search_domain(plan):
         plan = with_search_domain(plan, node)
-    return plan._replace(others=(*plan.others, hostfile(plan)))
+    return plan._replace(others=(*plan.others, hostfile(plan, hostfile_jobs(plan))))
 
 
 def launcher_job(plan: Plan) -> int | None:
@@ -152,11 +152,11 @@ def with_search_domain(plan: Plan, node: int) -> Plan:
     return plan._replace(spec=edit(plan.spec, (*pod_spec(node), "dnsConfig"), change))
 
 
-def hostfile(plan: Plan) -> Tree:
-    """Return the ConfigMap with a line for every node, in the order of the jobs; the launcher may be a node."""
+def hostfile(plan: Plan, jobs: Iterable[int]) -> Tree:
+    """Return the ConfigMap with a line for every pod of some jobs, in their order."""
     mpi = implementation(plan)
     suffix = mpi.slots.format(slots(plan)) if mpi else ""
-    lines = [f"{host}{suffix}\n" for job in hostfile_jobs(plan) for host in hosts(plan, job, mpi)] if mpi else []
+    lines = [f"{host}{suffix}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
@@ -164,7 +164,7 @@ def hostfile(plan: Plan) -> Tree:
 
 
 def hostfile_jobs(plan: Plan) -> list[int]:
-    """Return the replicated jobs whose pods are in the hostfile."""
+    """Return the replicated jobs whose pods are in the hostfile, in their order: the launcher may be a node."""
     launcher, node = traits(plan.runtime).launcher, traits(plan.runtime).node
     names = {node, launcher} if launcher_is_node(plan) else {node}
     return [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
