@@ -35,6 +35,7 @@ RELEASES: Final = {
     "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
     "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
+    "mpi-operator-0.7": ("mpi-operator-0.7.0", ("MPIJob",)),
 }
 OPERATOR: Final = "training-operator-1.9"
 """The dialect whose kinds share the pod template: it is written once, in `definitions.json`."""

@@ -1,8 +1,9 @@
-"""Legacy jobs: the pods of trainc's JobSets have the processes of the pods that Training Operator created.
+"""Legacy jobs: the pods of trainc's JobSets have the processes of the pods that the operators created.
 
-The recordings of each kind are in data/legacy/<kind>.jsonl: a case has the job, why admission refused it (`refused`),
-why the controller failed (`error`), and the containers of each pod. The operator of v1.7.0 accepted some jobs that
-v1.9.3 refuses, and dropped nprocPerNode from elastic jobs.
+The cases of each kind are in data/legacy/<kind>.jsonl: a case has the job, why admission refused it (`refused`), why
+the controller failed (`error`), and the containers of each pod. Training Operator v1.7.0 accepted some jobs that v1.9.3
+refuses, and dropped nprocPerNode from elastic jobs. Cases of mpi-operator were written from its source; they also have
+the search domains of the pods, the mode of the SSH keys and the hostfile.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import trainc
 from trainc.compilation import Options
 from trainc.kubernetes.container_environment import Unknown, environment
 from trainc.kubernetes.downward import Known
+from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of
 
-KINDS: Final = ("pytorchjob",)
+KINDS: Final = ("pytorchjob", "mpijob")
 OPTIONS: Final = Options(legacy=True, no_config=True)
 REFUSED_LATER: Final = frozenset(
     f"v1.7.0/{name}" for name in ("s008-zero-workers", "s038-master-nil-replicas", "s042-no-worker-all-given")
@@ -29,6 +31,8 @@ REFUSED_LATER: Final = frozenset(
 MADE_NO_PODS: Final = frozenset({"v1.7.0/s043-no-replicas-at-all", "v1.9.3/s014-PyTorchJob-no-roles"})
 """The jobs without roles, which trainc refuses."""
 DROPPED: Final = "PET_NPROC_PER_NODE"
+ADDED: Final = ("PRTE_MCA_", "HYDRA_LAUNCHER_EXTRA_ARGS", "JOB_COMPLETION_INDEX")
+"""The variables of other releases of MPI, and that of the Job controller, which trainc's pods have in addition."""
 ENV: Final = 2
 """The index of the variables in the compared parts of a container."""
 LITERAL: Final = ("image", "resources", "volumeMounts")
@@ -71,7 +75,7 @@ def test_a_job_that_crashed_the_operator_does_not_crash_trainc(case: Any) -> Non
 @pytest.mark.parametrize("case", cases("compiled"))
 def test_the_pods_have_the_recorded_processes(case: Any) -> None:
     assert errors(case) == []
-    (jobset,) = compiled(case).objects
+    jobset, *_ = compiled(case).objects
     policy = case["input"]["spec"].get("runPolicy") or {}
     labels = case["input"]["metadata"].get("labels") or {}
     if policy.get("suspend"):
@@ -87,10 +91,28 @@ def test_the_pods_have_the_recorded_processes(case: Any) -> None:
             found = [process(container.tree, container.env) for container in pod.containers if not container.init]
             wanted = [in_jobset(container, recorded["labels"], hosts) for container in recorded["containers"]]
             for one, other in zip(found, wanted, strict=True):
-                del one[ENV]["JOB_COMPLETION_INDEX"]
+                one[ENV] = {name: text for name, text in one[ENV].items() if not name.startswith(ADDED)}
                 if DROPPED not in other[ENV]:
                     one[ENV].pop(DROPPED, None)
             assert found == wanted
+            assert get(pod.spec, ("dnsConfig", "searches"), []) == recorded.get("searches", [])
+            if "keyMode" in case:
+                modes = [each["secret"].get("defaultMode", 0) for each in pod.spec["volumes"] if "secret" in each]
+                assert modes == [case["keyMode"]]
+
+
+@pytest.mark.parametrize("case", [each for each in cases("compiled") if "hostfile" in each.values[0]])
+def test_the_hostfile_has_the_recorded_lines(case: Any) -> None:
+    """Trainer's policy names the hosts without the namespace, and the launcher of Hydra without the domain."""
+    jobset, hostfile = compiled(case).objects
+    ours = [pod for job in jobs_of(jobset, {}) for pod in job.pods()]
+    hosts = {recorded["name"]: pod.hostname for recorded, pod in zip(case["pods"], ours, strict=True)}
+    name = case["input"]["metadata"]["name"]
+    wanted = [(hosts[line.partition(".")[0]], line.partition(".svc")[2]) for line in case["hostfile"].splitlines()]
+    found = [
+        re.fullmatch(rf"([a-z0-9-]+?)(?:\.{name})?([: ].*)", line) for line in hostfile["data"]["hostfile"].splitlines()
+    ]
+    assert [match and match.groups() for match in found] == wanted
 
 
 def process(container: Any, env: dict[str, Any]) -> Any:

@@ -297,7 +297,9 @@ RECIPES: Final = (
     Recipe(
         "A legacy kind",
         "<kind>",
-        listed("frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "operator_jobs", "replica_specs"),
+        listed(
+            "frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "operator_jobs", "own_runtime", "replica_specs"
+        ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",
             Defines((f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "violations", "lower")): "pytorchjob",

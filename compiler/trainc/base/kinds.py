@@ -51,6 +51,8 @@ class Kind(NamedTuple):
     namespaced: bool = True
     front_end: str = ""
     """The module of `trainc.frontends` that converts it to a TrainJob; empty for a kind of Trainer or Kubernetes."""
+    not_compiled: tuple[str, ...] = ()
+    """The apiVersions that trainc only counts, because their jobs run in another way."""
 
     @property
     def group(self) -> str:
@@ -78,11 +80,20 @@ PYTORCHJOB: Final = Kind(
     (("spec", "pytorchReplicaSpecs", EACH, "template"),),
     front_end="legacy.pytorchjob",
 )
+MPIJOB: Final = Kind(
+    "MPIJob",
+    (f"{OLD_GROUP}/v2beta1",),
+    "job",
+    "MPIJob",
+    (("spec", "mpiReplicaSpecs", EACH, "template"),),
+    front_end="legacy.mpijob",
+    not_compiled=(f"{OLD_GROUP}/v1", f"{OLD_GROUP}/v1alpha2"),
+)
 
 RUNTIMES: Final = (RUNTIME, CLUSTER_RUNTIME)
 COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
-LEGACY: Final = (PYTORCHJOB,)
+LEGACY: Final = (PYTORCHJOB, MPIJOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
 KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
 CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)

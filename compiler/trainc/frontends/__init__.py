@@ -84,7 +84,8 @@ def _with_role(
         return row.role if row in kinds else "other", document
     if len(kinds) > len(COMPILED) and isinstance(version, str):
         for legacy in LEGACY:
-            if legacy in kinds and legacy.kind == kind and legacy.group == version.partition("/")[0]:
+            is_kind = legacy.kind == kind and legacy.group == version.partition("/")[0]
+            if is_kind and legacy in kinds and version not in legacy.not_compiled:
                 return _older_version(document, legacy, version)
     return "other", document
 

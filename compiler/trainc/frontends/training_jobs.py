@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 TRAINING_OPERATOR: Final = frozenset({"PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"})
 """The kinds of Training Operator v1 and its predecessors."""
-SUPPORTED: Final = frozenset(row.kind for row in LEGACY)
-"""The kinds that trainc compiles if a setting enables them."""
+SUPPORTED: Final = {row.kind: row for row in LEGACY}
+"""The kinds that trainc compiles if a setting enables them, most of them in all versions."""
 VOLCANO_GROUP: Final = "batch.volcano.sh"
 VOLCANO_PLUGINS: Final = frozenset({"pytorch", "tensorflow", "mpi"})
 """The plugins that make Volcano's Job a training job."""
@@ -37,16 +37,27 @@ def not_compiled(documents: Iterable[Document], option: str) -> str:
 
     option   the option that compiles those of the supported kinds
     """
-    counts = Counter(filter(None, map(training_job, documents)))
-    supported = Counter({kind: count for kind, count in counts.items() if kind in SUPPORTED})
+    supported, others = Counter[str](), Counter[str]()
+    for document in documents:
+        if kind := training_job(document):
+            (supported if is_supported(kind, document.value["apiVersion"]) else others)[kind] += 1
     parts = []
     if supported:
         parts.append(
             f"{_counted(supported)} not compiled ({option} compiles {'it' if supported.total() == 1 else 'them'})"
         )
-    if others := counts - supported:
+    if others:
         parts.append(f"{_counted(others)} not compiled yet")
     return "; ".join(parts)
+
+
+def is_supported(kind: str, version: str) -> bool:
+    """Return whether trainc reads a version of a kind if a setting enables the kind.
+
+    >>> [is_supported("MPIJob", f"kubeflow.org/{version}") for version in ("v2beta1", "v1")]
+    [True, False]
+    """
+    return kind in SUPPORTED and version not in SUPPORTED[kind].not_compiled
 
 
 def _counted(counts: Counter[str]) -> str:

@@ -1,8 +1,8 @@
 """Host names of a legacy job's pods in its own text.
 
 Reads    commands, arguments and variables of all containers.
-Returns  the plan with the host names that the pods have in the JobSet: the old ones, `<job>-<role>-<index>`, do not
-         resolve there.
+Returns  the plan with the host names that the pods have in the JobSet: the old ones, such as `<job>-<role>-<index>`, do
+         not resolve there.
 """
 
 from __future__ import annotations
@@ -20,16 +20,25 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-def with_new_hosts(plan: Plan, layout: Layout) -> Plan:
-    """Return the plan with the new host name in place of each old one that is a word of its own."""
+def with_new_hosts(plan: Plan, layout: Layout, *, alone: str = "", in_subdomain: bool = False) -> Plan:
+    """Return the plan with the new host name in place of each old one that is a word of its own.
+
+    alone         the role whose only pod has no index in its host name; a part of a path is not this name
+    in_subdomain  whether a host name can have the job's name as its domain
+    """
     roles = {role.lower(): role for group in layout.groups for role, _ in group.roles}
     name = plan.job.source_name
     if not name:
         return plan
-    old = re.compile(rf"(?<![\w.-]){re.escape(name)}-({'|'.join(roles)})-([0-9]{{1,10}})(?![\w-])")
+    word = re.escape(name)
+    domain = rf"(?:\.{word}(?![\w-]))?" if in_subdomain else ""
+    old = re.compile(rf"(?<![\w.-]){word}-({'|'.join(roles)})(?:-([0-9]{{1,10}}))?{domain}(?![\w-])")
 
     def new_host(match: re.Match[str]) -> str:
-        position = layout.position(roles[match[1]], int(match[2]))
+        role, index = roles[match[1]], match[2]
+        if (index is None) != (role == alone) or (index is None and is_in_path(match)):
+            return match[0]
+        position = layout.position(role, int(index or 0))
         return match[0] if position is None else plan.host(*position)
 
     def renamed(text: object) -> object:
@@ -39,6 +48,12 @@ def with_new_hosts(plan: Plan, layout: Layout) -> Plan:
         for slot in (*plan.containers(job), *plan.init_containers(job)):
             plan = plan._replace(spec=edit(plan.spec, slot.path, lambda container: _with_texts(container, renamed)))
     return plan
+
+
+def is_in_path(match: re.Match[str]) -> bool:
+    """Return whether a match follows the slash of a path, which is not that of a URL."""
+    before = match.string[: match.start()]
+    return before.endswith("/") and not before.endswith("//")
 
 
 def _with_texts(container: Tree, renamed: Callable[[object], object]) -> Tree:

@@ -199,7 +199,7 @@ class Traits(NamedTuple):
     family: str = ""
     """`torch` if torchrun starts the processes, with the variables PET_*."""
     container: str = "node"
-    """The name of the main container of its trainer jobs."""
+    """The name of the main container of its jobs; empty for the first container."""
     nodes_field: str = "numNodes"
     """The field with the number of nodes."""
     processes_field: str = "numProcPerNode"
@@ -207,7 +207,9 @@ class Traits(NamedTuple):
     process_words: Literal["ignored", "read", "rejected"] = "ignored"
     """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which dialects before v2.3 allow."""
     launcher: str = ""
-    """The name of the job that starts the processes in the pods of job `node`; empty if each pod starts its own."""
+    """The name of the job that starts the processes in the pods of another job; empty if each pod starts its own."""
+    node: str = ""
+    """The name of that other job."""
     finds_jobs_by_name: bool = False
     """Whether it finds jobs without the trainer's label, too, and applies the fields of spec.trainer that it reads."""
     independent_nodes: bool = False

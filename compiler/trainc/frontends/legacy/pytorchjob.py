@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.operator_jobs import PolicySetting, Success, lowered
+from trainc.frontends.legacy.operator_jobs import lowered
+from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, can_share_a_job, replica_specs
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
 from trainc.frontends.lowering import Loss

@@ -68,8 +68,8 @@ class ReplicaSpec(NamedTuple):
     replicas: int
     restart: str
     template: Tree
-    port: int
-    """The number of the main container's port."""
+    port: int = 0
+    """The number of the main container's port, if the operator gives it one."""
 
 
 def replica_specs(job: Tree, kind: OperatorKind) -> tuple[ReplicaSpec, ...]:
@@ -127,8 +127,8 @@ def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violati
 
     written   the job as its author wrote it, in which a role can be null
     """
-    yield from _name(job)
-    yield from _manager(job)
+    yield from invalid_name(job)
+    yield from unknown_manager(job, MANAGERS)
     specs, as_written = get(job, kind.replicas, {}), get(written, kind.replicas, {})
     roles = " and ".join(kind.roles)
     if not as_written:
@@ -137,12 +137,13 @@ def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violati
         if as_written[name] is None:
             yield Violation.at((*kind.replicas, name), REQUIRED, f"the role {name} is null", "set its template")
         elif name not in kind.roles:
-            yield _unknown_role(name, kind)
+            yield unknown_role((*kind.replicas, name), kind.roles)
         else:
             yield from _role(name, specs[name], kind)
 
 
-def _name(job: Tree) -> Iterator[Violation]:
+def invalid_name(job: Tree) -> Iterator[Violation]:
+    """Yield the violation of a name that is no DNS label."""
     from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 
     name = get(job, ("metadata", "name"), "")
@@ -154,18 +155,27 @@ def _name(job: Tree) -> Iterator[Violation]:
         yield Violation.at(("metadata", "name"), INVALID_NAME, f'"{name}" is not a valid name: it {why}', help)
 
 
-def _manager(job: Tree) -> Iterator[Violation]:
-    manager = get(job, (*POLICY, "managedBy"))
-    if manager is not None and manager not in MANAGERS:
-        path = (*POLICY, "managedBy")
-        yield Violation.at(path, ENUM, f'"{manager}" cannot manage the job', f"use {' or '.join(MANAGERS)}")
+def unknown_manager(job: Tree, managers: tuple[str, ...]) -> Iterator[Violation]:
+    """Yield the violation of a manager that is not one of those that the operator knows."""
+    manager, path = get(job, (*POLICY, "managedBy")), (*POLICY, "managedBy")
+    if manager is not None and manager not in managers:
+        yield Violation.at(path, ENUM, f'"{manager}" cannot manage the job', f"use {' or '.join(managers)}")
 
 
-def _unknown_role(name: str, kind: OperatorKind) -> Violation:
+def unknown_role(path: Path, roles: tuple[str, ...]) -> Violation:
+    """Return the violation of a role that the kind does not have."""
     from trainc.base.suggestions import suggestion_or
 
-    help = suggestion_or(name, kind.roles, f"use {' or '.join(kind.roles)}")
-    return Violation.at((*kind.replicas, name), ENUM, f'unknown role "{name}"', help, key=True)
+    name = str(path[-1])
+    help = suggestion_or(name, roles, f"use {' or '.join(roles)}")
+    return Violation.at(path, ENUM, f'unknown role "{name}"', help, key=True)
+
+
+def too_many_replicas(name: str, replicas: int, path: Path) -> Iterator[Violation]:
+    """Yield the violation of a number of pods that no Job can have. It prevents the work of listing them."""
+    if replicas > MOST_REPLICAS:
+        message = f"{name} has {replicas} replicas; an indexed Job has at most {MOST_REPLICAS} pods"
+        yield Violation.at(path, OUT_OF_RANGE, message, f"use {MOST_REPLICAS} or fewer")
 
 
 def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
@@ -178,9 +188,7 @@ def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
         path = (*at, *CONTAINERS, 0, "name") if len(names) == 1 else (*at, *CONTAINERS)
         yield Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
     replicas, path = spec.get("replicas", 1), (*at, "replicas")
-    if replicas > MOST_REPLICAS:
-        message = f"{name} has {replicas} replicas; an indexed Job has at most {MOST_REPLICAS} pods"
-        yield Violation.at(path, OUT_OF_RANGE, message, f"use {MOST_REPLICAS} or fewer")
+    yield from too_many_replicas(name, replicas, path)
     if replicas < 1:
         yield Violation.at(
             path, OUT_OF_RANGE, f"{name} must have at least 1 replica, not {replicas}", "set replicas: 1"

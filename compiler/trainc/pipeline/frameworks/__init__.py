@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pipeline.objects import Runtime
-    from trainc.pipeline.plan import Plan
+    from trainc.pipeline.plan import Plan, Slot
 
     PlanCheck = Check[[Plan]] | Callable[[ObjectId, Plan], Iterator[Diagnostic]]
     """A check, or a function that runs further checks on the plans they apply to."""
 
 
 FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
-LEGACY: Final = ("pytorchjob",)
+LEGACY: Final = ("pytorchjob", "mpijob")
 """The frameworks of legacy kinds, which only the runtimes of their own jobs have."""
 NO_TRAITS: Final = Traits()
 OF_CONTAINER: Final = ("image", "command", "args")
@@ -70,6 +70,14 @@ def traits(runtime: Runtime) -> Traits:
     """Return the traits of a runtime's framework."""
     found: Traits = getattr(load(runtime.framework), "TRAITS", NO_TRAITS)
     return found
+
+
+def main_container(plan: Plan, job: int | None) -> Slot | None:
+    """Return the main container of a replicated job; None without the job or the container."""
+    name = traits(plan.runtime).container
+    if name or job is None:
+        return plan.find(job, name)
+    return next(iter(plan.containers(job)), None)
 
 
 def reserved_variables(plan: Plan) -> frozenset[str]:

@@ -32,12 +32,12 @@ class LintRule(Protocol):
 
 
 def main_slots(plan: Plan) -> Iterator[Slot]:
-    """Yield the main container of each trainer job."""
-    from trainc.pipeline.frameworks import traits
+    """Yield the main container of each trainer job and of a launcher."""
+    from trainc.pipeline.frameworks import main_container, traits
 
-    name = traits(plan.runtime).container
-    for job in plan.trainers():
-        if slot := plan.find(job, name):
+    launcher = plan.named(traits(plan.runtime).launcher)
+    for job in sorted({*plan.trainers(), *(() if launcher is None else (launcher,))}):
+        if slot := main_container(plan, job):
             yield slot
 
 
@@ -93,7 +93,6 @@ def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
 def training(plan: Plan) -> list[int]:
     """Return the replicated jobs that train: the trainers, and the nodes on which a launcher starts processes."""
     from trainc.pipeline.frameworks import traits
-    from trainc.pipeline.plan import NODE
 
-    jobs = {*plan.trainers(), plan.named(NODE) if traits(plan.runtime).launcher else None}
+    jobs = {*plan.trainers(), plan.named(traits(plan.runtime).node)}
     return [job for job, count in enumerate(plan.counts) if count and job in jobs]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.pipeline.frameworks import traits
+from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import shared_memory
 from trainc.pipeline.plan import gpus
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the trainers that run several GPU processes in a container without a volume at /dev/shm."""
     for job in plan.trainers() if traits(plan.runtime).family == "torch" else ():
-        pod, slot = pod_at(plan, job), plan.find(job, traits(plan.runtime).container)
+        pod, slot = pod_at(plan, job), main_container(plan, job)
         if slot is None or not plan.counts[job] or pod.get("hostIPC"):
             continue
         container = pod["containers"][slot.at]

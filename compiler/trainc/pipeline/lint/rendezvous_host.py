@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import traits
+from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored, training
 from trainc.pipeline.lint.triggers import FROM_THE_CLUSTER
 from trainc.pipeline.plan import pod_spec
@@ -61,7 +61,7 @@ def resolving(plan: Plan) -> list[int]:
 
 def has_probe(plan: Plan) -> bool:
     """Return whether the rendezvous pod has a probe, which may succeed only after the rendezvous; never a launcher."""
-    slot = plan.find(plan.trainer, traits(plan.runtime).container)
+    slot = main_container(plan, plan.trainer)
     if slot is None or traits(plan.runtime).launcher:
         return False
     container = get(stored(plan), slot.path, {})

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import SHELLS, Word, program, words
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, stored
+from trainc.pipeline.lint import lint_rule, main_slots, stored
 from trainc.pipeline.lint.triggers import OPERATORS
 
 if TYPE_CHECKING:
@@ -35,12 +34,10 @@ LONGEST: Final = 1024
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Yield the first shell word of each trainer's command."""
-    for job in plan.trainers():
-        slot = plan.find(job, traits(plan.runtime).container)
-        container: Tree = get(stored(plan), slot.path, {}) if slot and plan.counts[job] else {}
-        found = shell_word(words(container))
-        if slot and found:
+    """Yield the first shell word of the command of each trainer and of a launcher."""
+    for slot in main_slots(plan):
+        container: Tree = get(stored(plan), slot.path, {}) if plan.counts[slot.job] else {}
+        if found := shell_word(words(container)):
             word, text = found
             yield LintFinding("shell-words", (*slot.path, *word.path), (text,), part=word.part)
 

@@ -110,7 +110,7 @@ def triggers(plan: Plan) -> Iterator[str]:
     limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
     if any(name in limits and name not in requests for name in OVERCOMMITTED):
         yield "runtime-request-stays"
-    if framework.launcher and "image" in plan.job.trainer:
+    if framework.launcher and ("image" in plan.job.trainer or plan.job.own_runtime is not None):
         yield "mpi-image"
     for job in spec.get("replicatedJobs") or ():
         job_spec = job["template"]["spec"]
@@ -126,7 +126,8 @@ def triggers(plan: Plan) -> Iterator[str]:
         for key in CONTAINERS:
             for container in pod.get(key) or ():
                 yield from container_rules(container)
-                if container.get("name") == framework.container and key == "containers":
+                is_main = container.get("name") == framework.container or not framework.container
+                if is_main and key == "containers":
                     yield from node_rules(container, framework.family)
 
 

@@ -1,12 +1,12 @@
 """MPI: configure a launcher that connects to every node by SSH, and a hostfile that lists the nodes.
 
 Reads    mpi.mpiImplementation, .numProcPerNode, .runLauncherAsNode, .sshAuthMountPath; trainer.numNodes,
-         .numProcPerNode, .resourcesPerNode, .env. The replicated jobs are found by their names, `launcher` and `node`.
+         .numProcPerNode, .resourcesPerNode, .env. The replicated jobs are found by their names in the traits.
 Adds     the ConfigMap <trainjob>-mpi-hostfile with a line for every host and its slots; the Secret
          <trainjob>-mpi-ssh-auth to the pods of both jobs; the hostfile to the launcher's pod; the variables by which
-         mpirun finds the hostfile (`implementations`) to the launcher's container `node`. If the launcher is also a
-         node, the job `node` also gets the TrainJob's resources and variables. With Intel MPI and MPICH, the pods of
-         `node` get the search domain in which they resolve the launcher's short name.
+         mpirun finds the hostfile (`implementations`) to the launcher's main container. If the launcher is also a
+         node, the node job also gets the TrainJob's resources and variables. With Intel MPI and MPICH, the pods of the
+         node job get the search domain in which they resolve the launcher's short name.
 Source   kubeflow/trainer v2.3.0, runtime plugin mpi, and the JobSet builder for runLauncherAsNode. trainc does not
          create the Secret (difference no-secret). The search domain: kubeflow/mpi-operator v0.8.0.
 """
@@ -20,18 +20,18 @@ from trainc.kubernetes.quantity import int32
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import check, limits
 from trainc.pipeline.checks import hosts as host_lists
-from trainc.pipeline.frameworks import Secret
+from trainc.pipeline.frameworks import Secret, main_container, traits
 from trainc.pipeline.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
 from trainc.pipeline.objects import Traits
-from trainc.pipeline.plan import NODE, Plan, copied, gpus, pod_spec
+from trainc.pipeline.plan import Plan, copied, gpus, pod_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import ObjectId
     from trainc.pipeline.frameworks import PlanCheck
+    from trainc.pipeline.plan import Slot
 
-LAUNCHER: Final = "launcher"
 SSH: Final = "mpi-ssh-auth"
 HOSTFILE: Final = "mpi-hostfile"
 """The volume names; with the TrainJob name as a prefix, the names of the Secret and the ConfigMap."""
@@ -44,28 +44,40 @@ KEYS: Final = (
 CLUSTER_DOMAIN: Final = "cluster.local"
 RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved_names
 RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(process_words="rejected", launcher=LAUNCHER, finds_jobs_by_name=True)
+TRAITS: Final = Traits(process_words="rejected", launcher="launcher", node="node", finds_jobs_by_name=True)
 
 
 def apply(plan: Plan) -> Plan:
     """Set the node count, and add the SSH keys, the hostfile and the search domain."""
     plan = with_nodes(plan)
-    for name in (NODE, LAUNCHER):
-        if (job := plan.named(name)) is not None:
-            plan = with_keys(plan, job)
-    if (launcher := plan.named(LAUNCHER)) is not None:
-        plan = with_hostfile(plan, launcher)
-    if (node := plan.named(NODE)) is not None and plan.job.namespace and needs_search_domain(plan):
+    launcher, node = launcher_job(plan), node_job(plan)
+    for job in (node, launcher):
+        if job is not None:
+            plan = with_volume(plan, job, keys(plan), plan.runtime.settings["sshAuthMountPath"])
+    if launcher is not None:
+        plan = with_volume(plan, launcher, hostfile_volume(plan), HOSTFILE_FOLDER)
+        plan = with_variables(plan, launcher)
+    if node is not None and plan.job.namespace and needs_search_domain(plan):
         plan = with_search_domain(plan, node)
-    return plan._replace(others=(*plan.others, hostfile(plan)))
+    return plan._replace(others=(*plan.others, hostfile(plan, hostfile_jobs(plan))))
+
+
+def launcher_job(plan: Plan) -> int | None:
+    """Return the index of the launcher's replicated job."""
+    return plan.named(traits(plan.runtime).launcher)
+
+
+def node_job(plan: Plan) -> int | None:
+    """Return the index of the replicated job of the nodes."""
+    return plan.named(traits(plan.runtime).node)
 
 
 def with_nodes(plan: Plan) -> Plan:
-    """Return the plan with the TrainJob's numNodes in job `node`, and its resources and variables if needed.
+    """Return the plan with the TrainJob's numNodes in the node job, and its resources and variables if needed.
 
-    They are needed if the launcher is also a node and job `node` is not a trainer.
+    They are needed if the launcher is also a node and the node job is not a trainer.
     """
-    node = plan.named(NODE)
+    node = node_job(plan)
     if node is None:
         return plan
     if "numNodes" in plan.job.trainer:
@@ -73,7 +85,7 @@ def with_nodes(plan: Plan) -> Plan:
         plan = plan.with_count(node, max(nodes - 1, 1) if launcher_is_node(plan) else nodes)
     if launcher_is_node(plan) and node not in plan.trainers():
         plan = plan.with_resources([node])
-        plan = plan.on(plan.find(node, NODE), env=map(copied, plan.job.trainer.get("env") or []))
+        plan = plan.on(main_container(plan, node), env=map(copied, plan.job.trainer.get("env") or []))
     return plan
 
 
@@ -91,34 +103,46 @@ def slots(plan: Plan) -> int:
     return int32(max(1, gpus(plan.node_resources()))) if of_runtime == 1 else of_runtime
 
 
-def with_keys(plan: Plan, job: int) -> Plan:
-    """Return the plan with the Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
-    secret = {
-        "secretName": f"{plan.job.name_of_secrets}-{SSH}",
-        "defaultMode": 0o400,
-        "items": [dict(key) for key in KEYS],
-    }
-    plan = plan.with_volumes(job, [{"name": SSH, "secret": secret}])
-    mount = {"name": SSH, "mountPath": plan.runtime.settings["sshAuthMountPath"]}
-    return plan.on(plan.find(job, NODE), mounts=[mount])
+def keys(plan: Plan) -> Tree:
+    """Return the volume with the Secret's keys, as sshd and ssh require them."""
+    secret = {"secretName": secret_name(plan), "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
+    return {"name": SSH, "secret": secret}
 
 
-def with_hostfile(plan: Plan, launcher: int) -> Plan:
-    """Return the plan with the hostfile as a volume of the launcher, and the variables that point mpirun to it."""
+def secret_name(plan: Plan) -> str:
+    """Return the name of the Secret with the SSH keys."""
+    return f"{plan.job.name_of_secrets}-{SSH}"
+
+
+def hostfile_volume(plan: Plan, name: str = HOSTFILE) -> Tree:
+    """Return the volume with the hostfile."""
     items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
-    volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
-    plan = plan.with_volumes(launcher, [volume])
-    container, mpi = plan.find(launcher, NODE), implementation(plan)
+    return {"name": name, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
+
+
+def with_volume(plan: Plan, job: int, volume: Tree, path: str) -> Plan:
+    """Return the plan with a volume of a replicated job's pods, which their main container mounts at a path."""
+    plan = plan.with_volumes(job, [volume])
+    return plan.on(main_container(plan, job), mounts=[{"name": volume["name"], "mountPath": path}])
+
+
+def with_variables(plan: Plan, launcher: int) -> Plan:
+    """Return the plan with the variables that point mpirun to the hostfile."""
+    container, mpi = main_container(plan, launcher), implementation(plan)
     if container is None or mpi is None:
         return plan
-    mounts = [{"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER}]
-    plan = plan.on(container, env=mpi.variables(slots(plan)), mounts=mounts)
+    plan = plan.on(container, env=mpi.variables(slots(plan)))
+    return plan.on(container, env=other_variables(plan, container, mpi))
+
+
+def other_variables(plan: Plan, container: Slot, mpi: Implementation) -> list[Tree]:
+    """Return the variables of another release that a container does not have yet."""
     existing = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
-    return plan.on(container, env=[v for v in mpi.another_release(slots(plan)) if v["name"] not in existing])
+    return [variable for variable in mpi.another_release(slots(plan)) if variable["name"] not in existing]
 
 
 def with_search_domain(plan: Plan, node: int) -> Plan:
-    """Return the plan with the JobSet's domain as the last search domain of `node`, for the launcher's short name."""
+    """Return the plan with the JobSet's domain as the nodes' last search domain, for the launcher's short name."""
     domain = f"{plan.subdomain}.{plan.job.namespace}.svc.{CLUSTER_DOMAIN}"
 
     def change(there: Tree | None) -> Tree:
@@ -128,11 +152,11 @@ def with_search_domain(plan: Plan, node: int) -> Plan:
     return plan._replace(spec=edit(plan.spec, (*pod_spec(node), "dnsConfig"), change))
 
 
-def hostfile(plan: Plan) -> Tree:
-    """Return the ConfigMap with a line for every node, in the order of the jobs; the launcher may be a node."""
+def hostfile(plan: Plan, jobs: Iterable[int]) -> Tree:
+    """Return the ConfigMap with a line for every pod of some jobs, in their order."""
     mpi = implementation(plan)
     suffix = mpi.slots.format(slots(plan)) if mpi else ""
-    lines = [f"{host}{suffix}\n" for job in hostfile_jobs(plan) for host in hosts(plan, job, mpi)] if mpi else []
+    lines = [f"{host}{suffix}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
@@ -140,8 +164,9 @@ def hostfile(plan: Plan) -> Tree:
 
 
 def hostfile_jobs(plan: Plan) -> list[int]:
-    """Return the replicated jobs whose pods are in the hostfile."""
-    names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
+    """Return the replicated jobs whose pods are in the hostfile, in their order: the launcher may be a node."""
+    launcher, node = traits(plan.runtime).launcher, traits(plan.runtime).node
+    names = {node, launcher} if launcher_is_node(plan) else {node}
     return [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
 
 
@@ -158,7 +183,7 @@ def hostfile_size(plan: Plan) -> int:
 
 def is_short(plan: Plan, job: int, mpi: Implementation) -> bool:
     """Return whether the hostfile has the short names of a job's pods."""
-    return mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+    return mpi.short_name and plan.jobs[job].get("name") == traits(plan.runtime).launcher
 
 
 def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
@@ -169,9 +194,9 @@ def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
 
 def secrets(plan: Plan) -> tuple[Secret, ...]:
     """Return the Secret with the SSH keys, if there is a pod that mounts it."""
-    if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
+    if node_job(plan) is None and launcher_job(plan) is None:
         return ()
-    return (Secret(name=f"{plan.job.name_of_secrets}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
+    return (Secret(name=secret_name(plan), kind="ssh", holds="a pair of SSH keys"),)
 
 
 def implementation(plan: Plan) -> Implementation | None:
@@ -194,13 +219,13 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
 @check("launcher-node-missing", phase="trainjob", title="runLauncherAsNode without a job launcher or node")
 def missing_jobs(plan: Plan) -> Iterator[Finding]:
     """If the launcher is a node, the TrainJob's nodes are the launcher and the pods of job `node`."""
-    missing = [name for name in (LAUNCHER, NODE) if plan.named(name) is None]
+    missing = [name for name in (TRAITS.launcher, TRAITS.node) if plan.named(name) is None]
     nodes = plan.job.trainer.get("numNodes", 1)
     if launcher_is_node(plan) and nodes >= 2 and missing:
         lacks = " and no ".join(f'job "{name}"' for name in missing)
         yield Finding(
-            message=f'{nodes} nodes with runLauncherAsNode require jobs "{LAUNCHER}" and "{NODE}", but runtime '
-            f'"{plan.runtime.id.name}" has no {lacks}',
+            message=f'{nodes} nodes with runLauncherAsNode require jobs "{TRAITS.launcher}" and "{TRAITS.node}", but '
+            f'runtime "{plan.runtime.id.name}" has no {lacks}',
             help="set numNodes: 1, or use a runtime with both jobs",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
@@ -209,7 +234,7 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
 @check("mpi-implementation", phase="build", title="MPI runtime without an implementation")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
     """The launcher's variables depend on the implementation; without one, the controller fails."""
-    if implementation(plan) is None and plan.find(plan.named(LAUNCHER), NODE):
+    if implementation(plan) is None and main_container(plan, launcher_job(plan)):
         yield Finding(
             message='mpiImplementation must not be ""',
             help=f"set one of {', '.join(IMPLEMENTATIONS)}, or remove it to use OpenMPI",
@@ -220,7 +245,7 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
 @check("mpi-search-domain", phase="build", severity="note", title="Launcher's short name may not resolve")
 def search_domain(plan: Plan) -> Iterator[Finding]:
     """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
-    if needs_search_domain(plan) and plan.named(NODE) is not None and not plan.job.namespace:
+    if needs_search_domain(plan) and node_job(plan) is not None and not plan.job.namespace:
         name = plan.runtime.settings["mpiImplementation"]
         yield Finding(
             message=f"without a namespace, the nodes get no search domain for the launcher's short name, which {name} "
