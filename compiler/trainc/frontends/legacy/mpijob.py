@@ -14,6 +14,8 @@ from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
+from trainc.frontends.legacy.losses import LABELS, missing_labels
+from trainc.frontends.legacy.losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
     TRAINS,
@@ -21,8 +23,8 @@ from trainc.frontends.legacy.own_runtime import (
     Success,
     add_success,
     moves_of_job,
-    pod_metadata,
     replicated_job,
+    with_labels,
 )
 from trainc.frontends.legacy.replica_specs import (
     CONTAINERS,
@@ -31,18 +33,20 @@ from trainc.frontends.legacy.replica_specs import (
     POLICY,
     REPLICA_INDEX,
     ReplicaSpec,
+    carried_template,
     too_many_replicas,
     unknown_manager,
     unknown_role,
 )
-from trainc.frontends.lowering import Loss
+from trainc.frontends.losses import Loss, LossRule
 from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.legacy.gangs import Gang
     from trainc.frontends.lowering import Lowered
 
 SCHEMA: Final = "mpi-operator-0.7"
@@ -75,10 +79,86 @@ IMPLEMENTATION: Final = ("spec", "mpiImplementation")
 AT_STARTUP: Final = "AtStartup"
 """The launcherCreationPolicy of a launcher that does not wait until the workers are ready, as with any other one."""
 POD: Final = ("template", "spec")
-OVERWRITTEN: Final = ("hostname", "subdomain")
-"""The fields of a pod that the operator replaces, and JobSet as well."""
+OVERWRITTEN: Final = ("hostname", "subdomain", "restartPolicy")
+"""The fields of a pod that the operator replaces, and JobSet or the role's restart policy as well."""
 DNS_OF_HOST_NETWORK: Final = "ClusterFirstWithHostNet"
 """The dnsPolicy of pods with hostNetwork, whatever the job has."""
+ENDS: Final = {
+    "activeDeadlineSeconds": LossRule(
+        "spec.runPolicy.activeDeadlineSeconds",
+        "approximated",
+        "all Jobs end at the deadline; the operator ends only the launcher",
+        "set a deadline that is longer than the training",
+    ),
+    "ttlSecondsAfterFinished": LossRule(
+        "spec.runPolicy.ttlSecondsAfterFinished",
+        "approximated",
+        "the JobSet is removed with all pods; the operator removes only the launcher's Job",
+        "store logs outside of the pods",
+    ),
+}
+FAILED_WORKER: Final = LossRule(
+    "*.restartPolicy: Never, of Worker",
+    "approximated",
+    "the Job of a failed worker creates it again; the operator leaves it",
+    "use OnFailure, with which the container restarts in its pod",
+)
+NO_KEYS: Final = LossRule(
+    "spec.sshAuthMountPath: the keys, of the operator",
+    "not carried",
+    "the operator creates the Secret with the SSH keys",
+    "create it with `trainc secret`",
+    is_added=True,
+)
+NO_DISCOVERY: Final = LossRule(
+    "*.template.spec.volumes: discover_hosts.sh, of the operator",
+    "not carried",
+    "the launcher has no /etc/mpi/discover_hosts.sh, which Horovod's elastic mode runs",
+    "run Horovod with a fixed number of hosts",
+    is_added=True,
+)
+UNKNOWN_ROLE: Final = LossRule(
+    "spec.mpiReplicaSpecs.*, a role other than Launcher and Worker",
+    "without effect",
+    "the operator ignores the role",
+    "remove it",
+)
+WITHOUT_WORKERS: Final = LossRule(
+    "spec.runLauncherAsWorker and spec.launcherCreationPolicy, without the role Worker",
+    "without effect",
+    "the launcher is the only pod",
+    "remove it",
+)
+LOWER_INDEX: Final = LossRule(
+    "*.template.spec.containers: replica-index, with runLauncherAsWorker and WaitForWorkersReady",
+    "approximated",
+    "the index of a worker is lower by one, because the launcher's Job is the last",
+    "add one to the index",
+)
+HOST: Final = LossRule(
+    "*.template.spec.hostname and subdomain", "without effect", "the operator overwrites it", "remove it"
+)
+DNS_POLICY: Final = LossRule(
+    "*.template.spec.dnsPolicy, with hostNetwork", "without effect", "the operator overwrites it", "remove it"
+)
+SCHEDULER: Final = LossRule(
+    "*.template.spec.schedulerName, with a gang scheduler", "without effect", "the operator overwrites it", "remove it"
+)
+LOSSES: Final = (
+    *SHARED_LOSSES,
+    *ENDS.values(),
+    FAILED_WORKER,
+    NO_KEYS,
+    NO_DISCOVERY,
+    UNKNOWN_ROLE,
+    WITHOUT_WORKERS,
+    LOWER_INDEX,
+    HOST,
+    DNS_POLICY,
+    SCHEDULER,
+    LABELS["operator-name"],
+    LABELS["replica-index"],
+)
 _NOT_NEGATIVE: Final = (
     SLOTS,
     *((*POLICY, key) for key in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit")),
@@ -155,7 +235,7 @@ def _role(name: str, spec: Tree) -> Iterator[Violation]:
         yield Violation.at((*at, *CONTAINERS), REQUIRED, f"the {name} has no container", "add one")
 
 
-def lower(job: Tree) -> Lowered:
+def lower(job: Tree, gang: Gang | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     specs = get(job, REPLICAS)
     roles = {name: _replica_spec(name, specs[name]) for name in ROLES if name in specs}
@@ -165,7 +245,7 @@ def lower(job: Tree) -> Lowered:
     moves = [Move(REPLICAS, JOBS_OF_RUNTIME)]
     for index, group in enumerate(layout.groups):
         role = roles[group.roles[0][0]]
-        template["replicatedJobs"].append(_replicated_job(job, role, group, trains=_trains(job, role, roles)))
+        template["replicatedJobs"].append(_replicated_job(job, role, group, gang, trains=_trains(job, role, roles)))
         moves += _moves(index, role)
         if waits and role.name == LAUNCHER:
             template["replicatedJobs"][index]["dependsOn"] = [{"name": WORKER.lower(), "status": "Ready"}]
@@ -176,17 +256,22 @@ def lower(job: Tree) -> Lowered:
         KEY,
         template,
         manager=OPERATOR,
+        roles=[*roles.values()],
+        gang=gang,
         settings=_settings(job, layout),
         moves=moves,
-        trainer=[PolicySetting(("numProcPerNode",), get(job, SLOTS, 1), SLOTS)],
-        losses=_losses(job, roles, layout),
     )
-    # Findings about the runtime as a whole, and about the number of nodes, are reported at these fields.
-    places = (
-        Move(REPLICAS, ("spec", "runtimeRef")),
-        Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
+    return found._replace(
+        job=put(found.job, ("spec", "trainer"), {"numProcPerNode": get(job, SLOTS, 1)}),
+        # Findings about the runtime as a whole, and about the number of nodes, are reported at the last two fields.
+        of_job=(
+            *found.of_job,
+            Move(SLOTS, ("spec", "trainer", "numProcPerNode")),
+            Move(REPLICAS, ("spec", "runtimeRef")),
+            Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
+        ),
+        losses=(*found.losses, *_losses(job, roles, layout, gang)),
     )
-    return found._replace(of_job=(*found.of_job, *places))
 
 
 def _replica_spec(name: str, spec: Tree) -> ReplicaSpec:
@@ -198,7 +283,7 @@ def _replica_spec(name: str, spec: Tree) -> ReplicaSpec:
     main, *others = pod["containers"]
     if name == WORKER and not main.get("command") and not main.get("args"):
         pod["containers"] = [main | {"command": [*SSHD]}, *others]
-    return ReplicaSpec(name, (*REPLICAS, name), spec.get("replicas", 1), restart, template | {"spec": pod})
+    return ReplicaSpec(name, (*REPLICAS, name), spec.get("replicas", 1), restart, carried_template(template, pod))
 
 
 def _layout(job: Tree, roles: dict[str, ReplicaSpec], *, waits: bool) -> Layout:
@@ -212,7 +297,7 @@ def _layout(job: Tree, roles: dict[str, ReplicaSpec], *, waits: bool) -> Layout:
         Group(name.lower(), ((name, role.replicas),), is_one_job=name == LAUNCHER or not own_jobs)
         for name, role in roles.items()
     ]
-    return Layout(tuple(reversed(groups) if waits else groups))
+    return Layout(tuple(reversed(groups) if waits else groups), unnumbered=LAUNCHER, in_subdomain=True)
 
 
 def _reads_index(role: ReplicaSpec) -> bool:
@@ -224,13 +309,15 @@ def _trains(job: Tree, role: ReplicaSpec, roles: dict[str, ReplicaSpec]) -> bool
     return role.name == WORKER or bool(get(job, AS_WORKER)) or WORKER not in roles
 
 
-def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, *, trains: bool) -> Tree:
+def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: Gang | None, *, trains: bool) -> Tree:
     """Return the replicated job of a role. Its labels are those of the operator that do not depend on the pod."""
     labels = {"job-name": get(job, ("metadata", "name"), ""), "job-role": group.name}
     pod = role.template["spec"]
     if trains:  # other pods have no index
         pod = with_field_path(pod, REPLICA_INDEX, COMPLETION_INDEX if group.is_one_job else GLOBAL_INDEX)
-    spec: Tree = {"template": role.template | {"metadata": pod_metadata(role.template, labels), "spec": pod}}
+    if gang is not None:  # the operator overwrites that of the job
+        pod = pod | {"schedulerName": gang.scheduler}
+    spec: Tree = {"template": with_labels(role.template | {"spec": pod}, labels)}
     if role.name == WORKER:
         spec["backoffLimit"] = NO_LIMIT
     elif (limit := get(job, (*POLICY, "backoffLimit"))) is not None:
@@ -257,38 +344,35 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
     yield PolicySetting(("sshAuthMountPath",), get(job, KEYS_PATH) or ROOT_KEYS, KEYS_PATH)
 
 
-def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout) -> Iterator[Loss]:
-    """Yield the fields of the job with defaults, and what the operator adds, that the JobSet does not have."""
-    policy, launcher = get(job, POLICY, {}), roles[LAUNCHER]
-    if "activeDeadlineSeconds" in policy:
-        why = "the operator ends only the launcher; all Jobs end in time"
-        yield Loss((*POLICY, "activeDeadlineSeconds"), why, approximated=True)
-    if "ttlSecondsAfterFinished" in policy:
-        why = "the operator removes only the launcher's Job; the JobSet is removed with all pods"
-        yield Loss((*POLICY, "ttlSecondsAfterFinished"), why, approximated=True)
+def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: Gang | None) -> Iterator[Loss]:
+    """Yield the losses of this kind."""
+    policy = get(job, POLICY, {})
+    for key, rule in ENDS.items():
+        if key in policy:
+            yield Loss((*POLICY, key), rule)
     if WORKER in roles and roles[WORKER].restart == "Never":
-        why = "the operator leaves a failed worker; its Job creates it again"
-        yield Loss((*roles[WORKER].at, "restartPolicy"), why, approximated=True)
-    yield Loss(KEYS_PATH, "the operator creates the keys; `trainc secret` creates them", approximated=True)
-    why = "the launcher has no /etc/mpi/discover_hosts.sh, which Horovod's elastic mode runs"
-    yield Loss((*launcher.at, *POD, "volumes"), why)
+        yield Loss((*roles[WORKER].at, "restartPolicy"), FAILED_WORKER)
+    yield Loss(KEYS_PATH, NO_KEYS)
+    yield Loss((*roles[LAUNCHER].at, *POD, "volumes"), NO_DISCOVERY)
     for name in get(job, REPLICAS):
         if name not in roles:
-            yield Loss((*REPLICAS, name), "the operator ignores the role")
+            yield Loss((*REPLICAS, name), UNKNOWN_ROLE)
+    if WORKER not in roles:
+        yield from (Loss(path, WITHOUT_WORKERS) for path in (AS_WORKER, CREATION) if get(job, path) is not None)
     for role in roles.values():
-        yield from _losses_of_role(job, role, shares=_trains(job, role, roles))
+        yield from _losses_of_role(job, role, gang, shares=_trains(job, role, roles))
     worker = next((group for group in layout.groups if group.name == WORKER.lower()), None)
     if worker and worker.is_one_job and get(job, AS_WORKER) and _reads_index(roles[WORKER]):
-        why = "the index of a worker is lower by one: the launcher waits, so that its Job is the last"
-        yield Loss((*roles[WORKER].at, *CONTAINERS), why, approximated=True)
+        yield Loss((*roles[WORKER].at, *CONTAINERS), LOWER_INDEX)
 
 
-def _losses_of_role(job: Tree, role: ReplicaSpec, *, shares: bool) -> Iterator[Loss]:
+def _losses_of_role(job: Tree, role: ReplicaSpec, gang: Gang | None, *, shares: bool) -> Iterator[Loss]:
     written = get(job, (*role.at, *POD))
-    for key in (*OVERWRITTEN, "restartPolicy"):
+    for key in ("hostname", "subdomain"):
         if key in written:
-            yield Loss((*role.at, *POD, key), "the operator overwrites it")
-    if written.get("hostNetwork") and written.get("dnsPolicy", DNS_OF_HOST_NETWORK) != DNS_OF_HOST_NETWORK:
-        yield Loss((*role.at, *POD, "dnsPolicy"), "the operator overwrites it in pods with hostNetwork")
-    for label in ("operator-name", *(("replica-index",) if shares else ())):
-        yield Loss((*role.at, "template", "metadata", "labels", f"{LABEL}{label}"), "the pods lack the label")
+            yield Loss((*role.at, *POD, key), HOST)
+    if written.get("hostNetwork") and "dnsPolicy" in written:
+        yield Loss((*role.at, *POD, "dnsPolicy"), DNS_POLICY)
+    if gang is not None and "schedulerName" in written:
+        yield Loss((*role.at, *POD, "schedulerName"), SCHEDULER)
+    yield from missing_labels(role.at, ("operator-name", *(("replica-index",) if shares else ())))

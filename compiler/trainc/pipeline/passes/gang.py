@@ -4,7 +4,8 @@ Reads    the runtime's podGroupPolicy; the pod counts and requests.
 Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`schedulers/<key>.py`).
 Source   kubeflow/trainer v2.3.0, the scheduler plugins. The gang includes all jobs, and counts the pods of each job
          once, even if JobSet creates several replicas. Its resources are the requests as they are written; limits do
-         not count. Elastic trainers count with their minimum number of nodes (difference elastic-gang).
+         not count. Elastic trainers count with their minimum number of nodes (difference elastic-gang). The gang of a
+         legacy job has all pods, and their requests with the defaults from limits, as that of its operator.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from trainc.kubernetes.trees import edit, get
 from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
+    from trainc.kubernetes.pod_resources import Amounts
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.pipeline.schedulers import Gang, GangMark
 
@@ -34,17 +37,26 @@ def gang(plan: Plan) -> Plan:
 
 def gathered(plan: Plan) -> Gang:
     """Return the number of pods that must start together, and their total requests."""
-    from trainc.kubernetes.pod_resources import Amounts, requests, total
+    from trainc.kubernetes.pod_resources import total
     from trainc.pipeline.schedulers import Gang
 
     needs: Amounts = {}
     counts = plan.counts
-    if plan.needed is not None and plan.trainer is not None:
+    if plan.job.own_runtime is not None:
+        counts = tuple(count * int(job.get("replicas", 1)) for job, count in zip(plan.jobs, counts, strict=True))
+    elif plan.needed is not None and plan.trainer is not None:
         counts = plan.with_count(plan.trainer, plan.needed).counts
     for job, count in enumerate(counts):
-        one = requests(get(plan.spec, pod_spec(job), {}))
+        one = requests_of(plan, get(plan.spec, pod_spec(job), {}))
         needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
     return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
+
+
+def requests_of(plan: Plan, pod: Tree) -> Amounts:
+    """Return the requests of a pod of the plan that the gang counts."""
+    from trainc.kubernetes.pod_resources import defaulted, requests
+
+    return requests(pod if plan.job.own_runtime is None else defaulted(pod))
 
 
 def marked(plan: Plan, mark: GangMark) -> Plan:
