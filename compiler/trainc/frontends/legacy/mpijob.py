@@ -16,7 +16,6 @@ from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
-    TRAINS,
     PolicySetting,
     Success,
     add_success,
@@ -235,7 +234,7 @@ def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, *, trains: bool)
         spec["backoffLimit"] = NO_LIMIT
     elif (limit := get(job, (*POLICY, "backoffLimit"))) is not None:
         spec["backoffLimit"] = limit
-    return replicated_job(group, spec, labels=TRAINS if trains else {})
+    return replicated_job(group, spec, trains=trains)
 
 
 def _moves(index: int, role: ReplicaSpec) -> Iterator[Move]:
