@@ -1,7 +1,7 @@
-"""A cluster of processes: the pods of a compiled TrainJob, each with its own host name, files and address.
+"""A cluster of processes: the pods of a compiled job, each with its own host name, files and address.
 
-Reads    a TrainJob, through the real commands: `trainc build` (ConfigMaps), `trainc pods` (containers) and
-         `trainc secret` (keys).
+Reads    a TrainJob or a legacy job, through the real commands: `trainc build` (ConfigMaps), `trainc pods` (containers)
+         and `trainc secret` (keys).
 Returns  `Cluster`, whose pods start one by one. A pod runs its init containers, then its container, with the image's
          environment and the manifest's.
 
@@ -78,12 +78,12 @@ class Running:
 
 
 class Cluster:
-    """The pods of one TrainJob, as a context manager that ends all of them."""
+    """The pods of one job, as a context manager that ends all of them."""
 
     def __init__(self, manifest: Path, folder: Path, image: Image, *, secret: str = "") -> None:
         self.folder = folder
         self.image = image
-        self.objects = json.loads(trainc("build", str(manifest), "--format", "json"))
+        self.objects = json.loads(trainc("build", "--legacy", str(manifest), "--format", "json"))
         self.pods: list[dict[str, Any]] = json.loads(trainc("pods", str(manifest), "--format", "json"))
         self.running: list[Running] = []
         if secret:
@@ -91,11 +91,11 @@ class Cluster:
 
             self.objects += [item for item in yaml.safe_load_all(trainc("secret", secret, str(manifest))) if item]
         self._networks: list[str] = []
-        hosts = ["127.0.0.1 localhost"]
         for number, pod in enumerate(self.pods, 1):
             pod["ip"] = f"{NETWORK}.{number}"
-            hosts.append(f"{pod['ip']} {pod['fqdn']} {pod['address']} {pod['hostname']}")
-        self.hosts = "\n".join(hosts) + "\n"
+        # All pods read this file, and see the lines that `publish` adds.
+        self._hosts = folder / "hosts"
+        self._hosts.write_text("127.0.0.1 localhost\n")
 
     def __enter__(self) -> Cluster:
         switch = self._network("switch")
@@ -118,9 +118,21 @@ class Cluster:
         for network in reversed(self._networks):
             _ip("netns", "delete", network)
 
-    def start(self, *, job: str = "", index: int | None = None) -> list[Running]:
-        """Start the pods of a replicated job (by default all) with one index (by default all)."""
-        chosen = [pod for pod in self.pods if job in ("", pod["replicatedJob"]) and index in (None, pod["index"])]
+    def publish(self, *names: str) -> list[dict[str, Any]]:
+        """Let the host names of pods resolve: of the pods or replicated jobs with these names, by default of all.
+
+        A JobSet's Service publishes a pod's name when the pod has an address, before its containers start.
+        """
+        chosen = [pod for pod in self.pods if not names or {pod["name"], pod["replicatedJob"]} & {*names}]
+        published = self._hosts.read_text()
+        lines = [f"{pod['ip']} {pod['fqdn']} {pod['address']} {pod['hostname']}\n" for pod in chosen]
+        with self._hosts.open("a") as hosts:
+            hosts.writelines(line for line in lines if line not in published)
+        return chosen
+
+    def start(self, *names: str) -> list[Running]:
+        """Start the pods or replicated jobs with these names (by default all), and publish their host names."""
+        chosen = self.publish(*names)
         started = [Running(pod["name"], self.folder / f"{pod['name']}.log", self._starter(pod)) for pod in chosen]
         self.running += started
         return started
@@ -195,7 +207,6 @@ class Cluster:
         file = self.folder / f"{pod['name']}-{container['name']}.json"
         what = {
             "hostname": pod["hostname"],
-            "hosts": self.hosts,
             "users": image.users,
             "fresh": FRESH,
             "shown": [sys.prefix, sys.base_prefix],
@@ -203,6 +214,7 @@ class Cluster:
             "links": dict(image.links),
             "mounts": [
                 {"source": str(PROGRAMS), "path": "/workspace"},
+                {"source": str(self._hosts), "path": "/etc/hosts"},
                 *(
                     {"source": str(self._volume(pod, mount["name"], group)), "path": mount["mountPath"]}
                     for mount in container.get("volumeMounts", ())

@@ -1,7 +1,7 @@
 """Become one container of a pod: the first process in namespaces of its own, which then becomes the command.
 
-Reads    the name of a file with {"hostname", "hosts", "users", "fresh", "shown", "files", "links", "mounts", "owner",
-         "group", "workdir", "env", "command"}, as `cluster.py` writes it.
+Reads    the name of a file with {"hostname", "users", "fresh", "shown", "files", "links", "mounts", "owner", "group",
+         "workdir", "env", "command"}, as `cluster.py` writes it.
 Returns  nothing: it exits like the command. The machine's files stay unchanged: the process has a new root in memory,
          with a copy of /etc, the empty folders of `fresh`, and the machine's other folders bound read-only.
 """
@@ -78,7 +78,6 @@ def _etc(pod: dict[str, Any], etc: Path) -> None:
     # The image's users come first, so that ssh finds them instead of the machine's users with the same ids.
     passwd = etc / "passwd"
     passwd.write_text("".join(f"{line}\n" for line in pod["users"]) + passwd.read_text())
-    (etc / "hosts").write_text(pod["hosts"])
     (etc / "hostname").write_text(pod["hostname"] + "\n")
 
 

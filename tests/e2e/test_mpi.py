@@ -16,9 +16,9 @@ def test_ranks(needs: Needs, cluster: Clusters, prove: Prove, name: str, image: 
     needs(name, modules=("mpi4py", "cryptography"), programs=("sshd", "ssh", program))
     with prove(f"mpi, {name}", 3, 6, "over sshd: 2 ranks on each host of the hostfile, their sum is 21"):
         pods = cluster(name, image, secret="ranks")
-        pods.start(job="node")
+        pods.start("node")
         # The launcher's init container waits for the others.
-        said = pods.wait(180, pods.start(job="launcher"))
+        said = pods.wait(180, pods.start("launcher"))
     assert [one["rank"] for one in said] == list(range(6))
     assert sorted(one["host"] for one in said) == sorted(HOSTS * 2)
     assert {(one["world"], one["sum"]) for one in said} == {(6, 21)}

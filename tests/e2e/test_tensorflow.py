@@ -22,7 +22,7 @@ def test_roles(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         # Each pod reads only its own variable, so they need not run at the same time.
         said = []
         for pod in pods.pods:
-            said += pods.wait(120, pods.start(job=pod["replicatedJob"], index=pod["index"]))
+            said += pods.wait(120, pods.start(pod["name"]))
     assert {(one["type"], one["index"], one["host"]) for one in said} == {
         ("chief", 0, "roles-chief-0-0"),
         ("worker", 0, "roles-worker-0-0"),

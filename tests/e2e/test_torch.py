@@ -1,7 +1,11 @@
-"""torchrun's rendezvous by the compiled variables, with a fixed and an elastic number of nodes."""
+"""torchrun's rendezvous by the compiled variables, with a fixed and an elastic number of nodes.
+
+test_pytorchjob.py has the PyTorchJobs whose number of nodes is fixed.
+"""
 
 from __future__ import annotations
 
+import pytest
 from e2e.cluster import Clusters, Needs, Prove
 
 
@@ -17,18 +21,24 @@ def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     assert {(one["world"], one["sum"]) for one in said} == {(6, 21)}
 
 
-def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name", "hosts"),
+    [
+        ("torch.elasticPolicy", "elastic", ["elastic-node-0-0", "elastic-node-0-1", "elastic-node-0-2"]),
+        ("PyTorchJob, elastic", "pytorch-elastic", ["grow-worker-0-0", "grow-worker-0-1", "grow-worker-0-2"]),
+    ],
+)
+def test_elastic(needs: Needs, cluster: Clusters, prove: Prove, kind: str, name: str, hosts: list[str]) -> None:
     needs("torch", modules=("torch",))
-    with prove("torch.elasticPolicy", 3, 3, "2:4 starts with 2, one joins, one dies, training goes on from its step"):
-        pods = cluster("elastic")
-        (first,) = pods.start(index=0)
-        (second,) = pods.start(index=1)
+    with prove(kind, 3, 3, "2:4 starts with 2, one joins, one dies, training goes on from its step"):
+        pods = cluster(name)
+        first, second = pods.start(*hosts[:2])
 
         def worlds() -> list[int]:
             return [one["world"] for one in first.reported() if "from" in one]
 
         pods.until(lambda: worlds()[-1:] == [2], 120, "two train")
-        (third,) = pods.start(index=2)
+        (third,) = pods.start(hosts[2])
         pods.until(lambda: worlds()[-1:] == [3], 120, "a third one has joined")
         third.kill()
         pods.until(lambda: worlds()[-1:] == [2], 120, "the two that are left train")

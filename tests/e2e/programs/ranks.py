@@ -6,6 +6,10 @@ import socket
 
 import mpi4py
 
+if "OMPI_COMM_WORLD_RANK" in os.environ:
+    # Debian's libmpi.so can be that of MPICH.
+    os.environ["MPI4PY_MPIABI"] = "openmpi"
+
 # With only TCP, Debian's MPICH 4.0 hangs in MPI_Finalize; use a barrier at the end instead.
 mpi4py.rc.finalize = "OMPI_COMM_WORLD_RANK" in os.environ
 
