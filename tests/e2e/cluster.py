@@ -89,7 +89,9 @@ class Cluster:
         if secret:
             import yaml
 
-            self.objects += [item for item in yaml.safe_load_all(trainc("secret", secret, str(manifest))) if item]
+            self.objects += [
+                item for item in yaml.safe_load_all(trainc("secret", secret, "--legacy", str(manifest))) if item
+            ]
         self._networks: list[str] = []
         for number, pod in enumerate(self.pods, 1):
             pod["ip"] = f"{NETWORK}.{number}"

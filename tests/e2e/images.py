@@ -66,6 +66,18 @@ def _library(name: str) -> str:
 
 
 OPENMPI = _mpi(("bin/mpirun", "/usr/bin/mpirun.openmpi"))
+OPENMPI_OF_ROOT = OPENMPI._replace(
+    home="/root",
+    workdir="/root",
+    files=(
+        ("/etc/ssh/sshd_config", "HostKey /root/.ssh/id_rsa\nStrictModes no\n"),
+        (
+            "/etc/ssh/ssh_config",
+            "Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n",
+        ),
+    ),
+)
+"""An image whose sshd needs no options, with keys in the home of root."""
 MPICH = _mpi(
     ("bin/mpirun", "/usr/bin/mpiexec.hydra"),
     ("bin/hydra_pmi_proxy", "/usr/bin/hydra_pmi_proxy"),

@@ -87,7 +87,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc runtimes show ./", {"file,./"}),
         ("trainc build golden/sweep --only ", {"plain,baseline", "plain,lr-1e-3", "plain,lr-1e-4"}),
         ("trainc pods golden/sweep --only lr-1e-4", {"plain,lr-1e-4"}),
-        ("trainc graph golden/none --only lr-1e-4", {"plain,lr-1e-4"}),
+        ("trainc graph golden/none --only deno", {"plain,denoise"}),
         ("trainc runtimes export -o ", {"dir,"}),
         ("trainc validate --format ", {f"plain,{form}" for form in REPORTS}),
         ("trainc validate --report ", {f"plain,{form}=" for form in REPORTS}),

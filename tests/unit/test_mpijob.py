@@ -403,7 +403,8 @@ def test_the_note_names_the_job(tmp_path: Path) -> None:
     path = tmp_path / "job.yaml"
     path.write_text(yaml.safe_dump(two()))
     done = run("build", "--legacy", str(path))
-    assert f"create it once: trainc secret tide {path} | kubectl apply -f -" in done.err
+    assert f"create it once: trainc secret tide {path} --legacy | kubectl apply -f -" in done.err
+    assert run("secret", "tide", str(path), "--legacy").code == 0
 
 
 ALWAYS = role(1, restart="Always")

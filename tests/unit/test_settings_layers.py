@@ -13,6 +13,7 @@ import yaml
 from running import run
 
 from trainc import settings
+from trainc.base.kinds import LEGACY
 from trainc.compilation import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.delivery import Delivery
@@ -112,7 +113,7 @@ LAYERS = [
         [([], BUILT_IN)],
         [("PyTorchJob", "1")],
         [([], "4")],
-        [("PyTorchJob", "--legacy")],
+        [(row.kind, "--legacy") for row in LEGACY],
         id="legacy.kinds",
     ),
     pytest.param(

@@ -18,7 +18,6 @@ from trainc.frontends.legacy.losses import LABELS, missing_labels
 from trainc.frontends.legacy.losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
-    TRAINS,
     PolicySetting,
     Success,
     add_success,
@@ -322,7 +321,7 @@ def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: Gang | Non
         spec["backoffLimit"] = NO_LIMIT
     elif (limit := get(job, (*POLICY, "backoffLimit"))) is not None:
         spec["backoffLimit"] = limit
-    return replicated_job(group, spec, labels=TRAINS if trains else {})
+    return replicated_job(group, spec, trains=trains)
 
 
 def _moves(index: int, role: ReplicaSpec) -> Iterator[Move]:

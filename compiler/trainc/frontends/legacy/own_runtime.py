@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 SPEC: Final = ("spec", "template", "spec")
 """The path of the JobSetSpec in a runtime."""
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
-TRAINS: Final[Tree] = {ANCESTOR: "trainer"}
-"""The label of a replicated job whose pods train."""
 GANG: Final = "podGroupPolicy"
 NO_LIMIT: Final = 2147483647
 """The backoff limit of pods that restart without a limit."""
@@ -125,15 +123,15 @@ def _tree(settings: Iterable[PolicySetting]) -> Tree:
     return tree
 
 
-def replicated_job(group: Group, spec: Tree, *, labels: Tree = TRAINS) -> Tree:
+def replicated_job(group: Group, spec: Tree, *, trains: bool = True) -> Tree:
     """Return a replicated job with the pods of a group.
 
     spec     the JobSpec without the number of pods
-    labels   the labels of its Jobs
+    trains   whether the pods are nodes
     """
     count = group.pods if group.is_one_job else 1
     job: Tree = {"parallelism": count, "completions": count, **spec}
-    metadata = {"metadata": {"labels": labels}} if labels else {}
+    metadata = {"metadata": {"labels": {ANCESTOR: "trainer"}}} if trains else {}
     return {
         "name": group.name,
         "replicas": 1 if group.is_one_job else group.pods,

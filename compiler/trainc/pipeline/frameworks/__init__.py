@@ -154,8 +154,9 @@ def secret(plan: Plan) -> Iterator[Finding]:
     for expected in expected_secrets(plan):
         import shlex
 
-        environment = plan.library.option_names.environment
-        arguments = " ".join(filter(None, (plan.job.source_name, shlex.quote(plan.job.document.file), environment)))
+        environment, legacy = plan.library.option_names.environment, "--legacy" if plan.job.own_runtime else ""
+        words = (plan.job.source_name, shlex.quote(plan.job.document.file), environment, legacy)
+        arguments = " ".join(filter(None, words))
         once = "once in each environment" if environment else "once"
         yield Finding(
             message=f'the pods wait for Secret "{expected.name}" with {expected.holds}, which is not in the output',

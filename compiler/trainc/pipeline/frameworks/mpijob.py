@@ -54,10 +54,10 @@ def apply(plan: Plan) -> Plan:
     launcher, worker = mpi.launcher_job(plan), mpi.node_job(plan)
     assert launcher is not None, "admission requires a launcher"
     for job in range(len(plan.jobs)):
-        plan = mpi.with_volume(plan, job, keys(plan), plan.runtime.settings["sshAuthMountPath"])
+        plan = mpi.with_keys(plan, job, keys(plan))
         for slot in (*plan.containers(job), *plan.init_containers(job)):
             plan = with_variables(plan, slot, variables(plan, slot, launcher))
-    plan = mpi.with_volume(plan, launcher, mpi.hostfile_volume(plan, HOSTFILE), mpi.HOSTFILE_FOLDER)
+    plan = mpi.with_hostfile(plan, launcher, HOSTFILE)
     if worker is not None and plan.job.namespace:
         plan = mpi.with_search_domain(plan, worker)
     hosts = sorted(mpi.hostfile_jobs(plan), key=lambda job: job != launcher)

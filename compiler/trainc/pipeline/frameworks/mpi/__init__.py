@@ -53,10 +53,9 @@ def apply(plan: Plan) -> Plan:
     launcher, node = launcher_job(plan), node_job(plan)
     for job in (node, launcher):
         if job is not None:
-            plan = with_volume(plan, job, keys(plan), plan.runtime.settings["sshAuthMountPath"])
+            plan = with_keys(plan, job, keys(plan))
     if launcher is not None:
-        plan = with_volume(plan, launcher, hostfile_volume(plan), HOSTFILE_FOLDER)
-        plan = with_variables(plan, launcher)
+        plan = with_variables(with_hostfile(plan, launcher), launcher)
     if node is not None and plan.job.namespace and needs_search_domain(plan):
         plan = with_search_domain(plan, node)
     return plan._replace(others=(*plan.others, hostfile(plan, hostfile_jobs(plan))))
@@ -114,16 +113,24 @@ def secret_name(plan: Plan) -> str:
     return f"{plan.job.name_of_secrets}-{SSH}"
 
 
-def hostfile_volume(plan: Plan, name: str = HOSTFILE) -> Tree:
-    """Return the volume with the hostfile."""
-    items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
-    return {"name": name, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
-
-
-def with_volume(plan: Plan, job: int, volume: Tree, path: str) -> Plan:
-    """Return the plan with a volume of a replicated job's pods, which their main container mounts at a path."""
+def with_keys(plan: Plan, job: int, volume: Tree) -> Plan:
+    """Return the plan with the volume of the keys, mounted in the main container where sshd and ssh look for them."""
     plan = plan.with_volumes(job, [volume])
-    return plan.on(main_container(plan, job), mounts=[{"name": volume["name"], "mountPath": path}])
+    mount = {"name": volume["name"], "mountPath": plan.runtime.settings["sshAuthMountPath"]}
+    return plan.on(main_container(plan, job), mounts=[mount])
+
+
+def with_hostfile(plan: Plan, launcher: int, name: str = HOSTFILE) -> Plan:
+    """Return the plan with the hostfile as a volume of the launcher, mounted in its main container.
+
+    name   the name of the volume
+    """
+    items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
+    volume = {"name": name, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
+    plan = plan.with_volumes(launcher, [volume])
+    if implementation(plan) is None:
+        return plan
+    return plan.on(main_container(plan, launcher), mounts=[{"name": name, "mountPath": HOSTFILE_FOLDER}])
 
 
 def with_variables(plan: Plan, launcher: int) -> Plan:
