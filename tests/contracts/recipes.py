@@ -298,7 +298,14 @@ RECIPES: Final = (
         "A legacy kind",
         "<kind>",
         listed(
-            "frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "operator_jobs", "own_runtime", "replica_specs"
+            "frontends/legacy",
+            LEGACY,
+            "field_refs",
+            "losses",
+            "layout",
+            "operator_jobs",
+            "own_runtime",
+            "replica_specs",
         ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",

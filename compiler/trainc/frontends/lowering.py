@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from trainc.diagnostics import Document
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.frontends.losses import Loss, LossRule
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree

@@ -38,6 +38,8 @@ def with_new_hosts(plan: Plan) -> Plan:
 
 def unknown_hosts(plan: Plan) -> Iterator[tuple[Path, str]]:
     """Yield each host name in the JobSetSpec of a pod that the job does not have, with the path of its text."""
+    if "layout" not in plan.runtime.settings:  # a kind without host names
+        return
     hosts = _OldHosts(plan)
     for path, text in _texts(plan, plan.objects[0]["spec"], hosts.job):
         for match in hosts.pattern.finditer(text):

@@ -17,7 +17,7 @@ from trainc.kubernetes.trees import Path, Tree, get
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 CONTROLLERS: Final = ("sagemaker.amazonaws.com/", "ksonnet.io/")
@@ -179,7 +179,8 @@ def _of_metadata(metadata: Tree) -> Iterator[Loss]:
 
 def _of_policy(job: Tree, pods: int, gang: Gang | None) -> Iterator[Loss]:
     policy: Tree = get(job, POLICY, {})
-    yield Loss((*POLICY, "cleanPodPolicy"), CLEAN[policy.get("cleanPodPolicy") or "None"])
+    # To the operator, any other word has the effect of All.
+    yield Loss((*POLICY, "cleanPodPolicy"), CLEAN.get(policy.get("cleanPodPolicy") or "None", CLEAN["All"]))
     queued = QUEUE in get(job, ("metadata", "labels"), {})
     yield Loss((*POLICY, "suspend"), SUSPEND_QUEUED if queued else SUSPEND)
     scheduling: Tree = policy.get("schedulingPolicy") or {}

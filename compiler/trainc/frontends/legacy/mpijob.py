@@ -45,7 +45,7 @@ from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUI
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.frontends.lowering import Lowered
 
 SCHEMA: Final = "mpi-operator-0.7"
@@ -123,7 +123,7 @@ UNKNOWN_ROLE: Final = LossRule(
     "remove it",
 )
 WITHOUT_WORKERS: Final = LossRule(
-    "spec.runLauncherAsWorker and spec.launcherCreationPolicy, without the role Worker",
+    "spec.launcherCreationPolicy, without the role Worker",
     "without effect",
     "the launcher is the only pod",
     "remove it",
@@ -356,8 +356,8 @@ def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: Gang
     for name in get(job, REPLICAS):
         if name not in roles:
             yield Loss((*REPLICAS, name), UNKNOWN_ROLE)
-    if WORKER not in roles:
-        yield from (Loss(path, WITHOUT_WORKERS) for path in (AS_WORKER, CREATION) if get(job, path) is not None)
+    if WORKER not in roles and get(job, CREATION) is not None:
+        yield Loss(CREATION, WITHOUT_WORKERS)
     for role in roles.values():
         yield from _losses_of_role(job, role, gang, shares=_trains(job, role, roles))
     worker = next((group for group in layout.groups if group.name == WORKER.lower()), None)

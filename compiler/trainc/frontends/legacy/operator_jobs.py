@@ -23,7 +23,7 @@ from trainc.kubernetes.trees import Path, Tree, get
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.own_runtime import PolicySetting, Success
     from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec

@@ -19,7 +19,7 @@ from trainc.kubernetes.trees import Path, Tree, get, put
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
 

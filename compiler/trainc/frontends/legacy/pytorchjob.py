@@ -23,7 +23,7 @@ from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, Violation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
 

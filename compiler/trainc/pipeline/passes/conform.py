@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Detected
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.objects import TrainJob
@@ -152,7 +152,7 @@ def _gang(plan: Plan) -> Gang | None:
     """Return the gang scheduler of a legacy job."""
     if not plan.gang_scheduler:
         return None
-    from trainc.frontends.legacy.gangs import Gang
+    from trainc.frontends.gangs import Gang
 
     return Gang(plan.gang_scheduler)
 
