@@ -17,8 +17,8 @@ import pytest
 
 from trainc.base import data, kinds
 from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
-from trainc.frontends.gangs import Gang
-from trainc.frontends.losses import LossRule
+from trainc.frontends.gangs import GangScheduler
+from trainc.frontends.loss_rules import LossRule
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Tree
@@ -40,7 +40,7 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     yield from ()
 
 
-def lower(job: Tree, gang: Gang | None = None) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return a Sweep as a TrainJob and its runtime."""
     metadata, spec = job["metadata"], job["spec"]
     own = {key: metadata[key] for key in ("name", "namespace") if key in metadata}

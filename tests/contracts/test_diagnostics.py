@@ -243,6 +243,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         for file, text in {"docs/example.yaml": "a: 1\n", "jobs/finetune.yaml": JOB}.items()
     },
     "no-runtimes": {"chart.yaml": CLAIM.format(name="data"), "chart-with-runtimes.yaml": f"{RUNTIME}\n"},
+    "gang-unused": {"jobs/finetune.yaml": JOB},
     "gang-too-large": {
         "job.yaml": LEGACY_JOB.replace("MEMBERS", "4"),
         "fixed.yaml": LEGACY_JOB.replace("MEMBERS", "2"),

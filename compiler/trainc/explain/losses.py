@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.emit.json import items
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline import legacy_losses
+from trainc.pipeline import job_losses
 from trainc.provenance.tracing.patches import pointer
 from trainc.reports.json import position as json_position
 from trainc.reports.text import BOLD, CYAN, painter, position
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Location, ObjectId
-    from trainc.frontends.losses import Loss
+    from trainc.frontends.loss_rules import Loss
     from trainc.pipeline.objects import TrainJob
 
 
@@ -52,8 +52,8 @@ def losses(jobs: Iterable[Compiled]) -> Iterator[LossesOfJob]:
     for plan in (job.plan for job in jobs):
         if plan.job.own_runtime is not None:
             located = (
-                LocatedLoss(loss, legacy_losses.place(plan, loss).locate(), legacy_losses.is_written(plan, loss))
-                for loss in legacy_losses.ordered(plan)
+                LocatedLoss(loss, job_losses.place(plan, loss).locate(), job_losses.is_written(plan, loss))
+                for loss in job_losses.ordered(plan)
             )
             yield LossesOfJob(plan.job, tuple(located))
 

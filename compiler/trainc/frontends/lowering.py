@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from trainc.diagnostics import Document
-    from trainc.frontends.gangs import Gang
-    from trainc.frontends.losses import Loss, LossRule
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.loss_rules import Loss, LossRule
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
@@ -55,7 +55,7 @@ class FrontEnd(Protocol):
         """
         ...
 
-    def lower(self, job: Tree, gang: Gang | None = None) -> Lowered:
+    def lower(self, job: Tree, gang: GangScheduler | None = None) -> Lowered:
         """Return a valid job in the form that the stages read.
 
         gang   the gang scheduler of the job's pods; None without one

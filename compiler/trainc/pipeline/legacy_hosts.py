@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trainc.frontends.legacy.common_losses import HOST_NAME
 from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.losses import HOST_NAME
-from trainc.frontends.losses import Loss
+from trainc.frontends.loss_rules import Loss
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline.legacy_variables import written_path
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Phase
     from trainc.diagnostics import LintFinding, ObjectId, Place
     from trainc.edits.patching.jobsets import JobSetPatches
-    from trainc.frontends.losses import Loss
+    from trainc.frontends.loss_rules import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.pipeline.library import Library
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy.common_losses import LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
-from trainc.frontends.legacy.losses import LABELS, missing_labels
-from trainc.frontends.legacy.losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
@@ -37,7 +37,7 @@ from trainc.frontends.legacy.replica_specs import (
     unknown_manager,
     unknown_role,
 )
-from trainc.frontends.losses import Loss, LossRule
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
@@ -45,7 +45,7 @@ from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUI
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.lowering import Lowered
 
 SCHEMA: Final = "mpi-operator-0.7"
@@ -234,7 +234,7 @@ def _role(name: str, spec: Tree) -> Iterator[Violation]:
         yield Violation.at((*at, *CONTAINERS), REQUIRED, f"the {name} has no container", "add one")
 
 
-def lower(job: Tree, gang: Gang | None = None) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     specs = get(job, REPLICAS)
     roles = {name: _replica_spec(name, specs[name]) for name in ROLES if name in specs}
@@ -308,7 +308,7 @@ def _trains(job: Tree, role: ReplicaSpec, roles: dict[str, ReplicaSpec]) -> bool
     return role.name == WORKER or bool(get(job, AS_WORKER)) or WORKER not in roles
 
 
-def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: Gang | None, *, trains: bool) -> Tree:
+def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: GangScheduler | None, *, trains: bool) -> Tree:
     """Return the replicated job of a role. Its labels are those of the operator that do not depend on the pod."""
     labels = {"job-name": get(job, ("metadata", "name"), ""), "job-role": group.name}
     pod = role.template["spec"]
@@ -343,7 +343,7 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
     yield PolicySetting(("sshAuthMountPath",), get(job, KEYS_PATH) or ROOT_KEYS, KEYS_PATH)
 
 
-def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: Gang | None) -> Iterator[Loss]:
+def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: GangScheduler | None) -> Iterator[Loss]:
     """Yield the losses of this kind."""
     policy = get(job, POLICY, {})
     for key, rule in ENDS.items():
@@ -365,7 +365,7 @@ def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: Gang
         yield Loss((*roles[WORKER].at, *CONTAINERS), LOWER_INDEX)
 
 
-def _losses_of_role(job: Tree, role: ReplicaSpec, gang: Gang | None, *, shares: bool) -> Iterator[Loss]:
+def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None, *, shares: bool) -> Iterator[Loss]:
     written = get(job, (*role.at, *POD))
     for key in ("hostname", "subdomain"):
         if key in written:

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy.common_losses import LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.losses import LABELS, missing_labels
-from trainc.frontends.legacy.losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, replicated_job, with_labels
 from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, REPLICA_INDEX
-from trainc.frontends.losses import Loss, LossRule
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.own_runtime import PolicySetting, Success
     from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec
@@ -99,7 +99,7 @@ def lowered(
     roles: tuple[ReplicaSpec, ...],
     layout: Layout,
     *,
-    gang: Gang | None,
+    gang: GangScheduler | None,
     settings: Iterable[PolicySetting],
     success: Success | None,
     losses: Iterable[Loss],
@@ -127,7 +127,7 @@ def lowered(
     return found._replace(losses=(*found.losses, *_losses(job, roles, layout), *losses), repeated=tuple(repeated))
 
 
-def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: Gang | None) -> Tree:
+def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: GangScheduler | None) -> Tree:
     """Return the replicated job of a group; roles that share it have equal templates."""
     role, limit = roles[0], get(job, (*POLICY, "backoffLimit"))
     pod = with_field_path(role.template["spec"], REPLICA_INDEX, group.index_field)

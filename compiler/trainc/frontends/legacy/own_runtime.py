@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.frontends.legacy.losses import common_losses
+from trainc.frontends.legacy.common_losses import common_losses
 from trainc.frontends.legacy.replica_specs import LABEL, POLICY
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
@@ -19,7 +19,7 @@ from trainc.kubernetes.trees import Path, Tree, get, put
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
 
@@ -56,7 +56,7 @@ def lowered(
     *,
     manager: str,
     roles: Sequence[ReplicaSpec],
-    gang: Gang | None,
+    gang: GangScheduler | None,
     settings: Iterable[PolicySetting],
     moves: Iterable[Move],
 ) -> Lowered:
@@ -102,14 +102,14 @@ def lowered(
     )
 
 
-def _gang_policy(policy: Tree, roles: Sequence[ReplicaSpec], gang: Gang | None) -> Tree:
+def _gang_policy(policy: Tree, roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Tree:
     """Return the podGroupPolicy of the runtime, if there is a gang scheduler."""
     if gang is None:
         return {}
     return {GANG: gang.policy(policy.get("schedulingPolicy") or {}, sum(role.replicas for role in roles))}
 
 
-def _gang_moves(roles: Sequence[ReplicaSpec], gang: Gang | None) -> Iterator[Move]:
+def _gang_moves(roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Iterator[Move]:
     if gang is not None:
         yield Move((*roles[-1].at, "replicas"), ("spec", GANG, gang.key))
         for field, to in gang.fields.items():

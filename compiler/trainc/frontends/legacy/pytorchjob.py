@@ -16,14 +16,14 @@ from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, can_share_a_job, replica_specs
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.losses import Loss, LossRule
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
 
@@ -79,7 +79,7 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
         yield Violation.at(OF_ELASTIC, PROCESSES_TWICE, message, "remove elasticPolicy.nProcPerNode")
 
 
-def lower(job: Tree, gang: Gang | None = None) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     roles = replica_specs(job, KIND)
     counts = [(role.name, role.replicas) for role in roles]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainc.base.plural import plural
 from trainc.diagnostics import Finding, LintFinding
-from trainc.pipeline import legacy_losses
+from trainc.pipeline import job_losses
 from trainc.pipeline.lint import lint_rule
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield one finding for a job with a lost field that its author wrote."""
-    if legacy_losses.of_author(plan):
+    if job_losses.written_losses(plan):
         yield LintFinding("legacy-losses", ())
 
 
@@ -30,9 +30,9 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
     """The author of a legacy job expects the effects of its fields, of which a JobSet cannot keep all."""
     import shlex
 
-    losses = legacy_losses.of_author(plan)
+    losses = job_losses.written_losses(plan)
     verb = "is lost or changes its" if len(losses) == 1 else "are lost or change their"
-    first = legacy_losses.place(plan, losses[0])
+    first = job_losses.place(plan, losses[0])
     return Finding(
         message=f'{plural(len(losses), "field")} of {plan.job.word} "{plan.job.source_name}" {verb} meaning',
         help=f"list the fields and what to do: trainc explain --losses {shlex.quote(plan.job.document.file)}",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Detected
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.objects import TrainJob
@@ -148,13 +148,13 @@ def conform_lowered(plan: Plan) -> Plan:
     return plan._replace(job=job, losses=lowered.losses).report(found)
 
 
-def _gang(plan: Plan) -> Gang | None:
+def _gang(plan: Plan) -> GangScheduler | None:
     """Return the gang scheduler of a legacy job."""
     if not plan.gang_scheduler:
         return None
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
 
-    return Gang(plan.gang_scheduler)
+    return GangScheduler(plan.gang_scheduler)
 
 
 def _as_written(job: TrainJob, violations: list[Violation]) -> list[Violation]:

@@ -12,7 +12,7 @@ from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
-    from trainc.frontends.losses import Loss
+    from trainc.frontends.loss_rules import Loss
     from trainc.pipeline.plan import Plan
 
 
@@ -26,7 +26,7 @@ def ordered(plan: Plan) -> list[Loss]:
     return sorted(dict.fromkeys(plan.losses), key=position)
 
 
-def of_author(plan: Plan) -> list[Loss]:
+def written_losses(plan: Plan) -> list[Loss]:
     """Return a loss for each field that the author wrote and that had an effect, in the order of the file."""
     found = {
         loss.path: loss

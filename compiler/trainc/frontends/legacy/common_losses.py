@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.legacy.replica_specs import LABEL, POLICY
-from trainc.frontends.losses import Loss, LossRule
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.frontends.gangs import Gang
+    from trainc.frontends.gangs import GangScheduler
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 CONTROLLERS: Final = ("sagemaker.amazonaws.com/", "ksonnet.io/")
@@ -152,18 +152,18 @@ LOSSES: Final = (
 """The rules that all kinds share, without those of the operator's labels."""
 
 
-def common_losses(job: Tree, roles: Iterable[Path], gang: Gang | None) -> Iterator[Loss]:
+def common_losses(job: Tree, roles: Iterable[Path], gang: GangScheduler | None) -> Iterator[Loss]:
     """Yield the losses of metadata, of the run policy and of the roles' templates."""
-    yield from _of_metadata(get(job, ("metadata",), {}))
+    yield from _metadata_losses(get(job, ("metadata",), {}))
     if "status" in job:
         yield Loss(("status",), STATUS)
     roles = tuple(roles)
-    yield from _of_policy(job, sum(get(job, (*at, "replicas"), 1) for at in roles), gang)
+    yield from _run_policy_losses(job, sum(get(job, (*at, "replicas"), 1) for at in roles), gang)
     for at in roles:
-        yield from _of_template(at, get(job, (*at, "template"), {}))
+        yield from _template_losses(at, get(job, (*at, "template"), {}))
 
 
-def _of_metadata(metadata: Tree) -> Iterator[Loss]:
+def _metadata_losses(metadata: Tree) -> Iterator[Loss]:
     for key in metadata:
         if key not in CARRIED:
             yield Loss(("metadata", key), NOT_OF_JOBSET if key in KEPT else OF_SERVER)
@@ -177,7 +177,7 @@ def _of_metadata(metadata: Tree) -> Iterator[Loss]:
                 yield Loss(("metadata", field, key), OF_SERVER)
 
 
-def _of_policy(job: Tree, pods: int, gang: Gang | None) -> Iterator[Loss]:
+def _run_policy_losses(job: Tree, pods: int, gang: GangScheduler | None) -> Iterator[Loss]:
     policy: Tree = get(job, POLICY, {})
     # To the operator, any other word has the effect of All.
     yield Loss((*POLICY, "cleanPodPolicy"), CLEAN.get(policy.get("cleanPodPolicy") or "None", CLEAN["All"]))
@@ -194,7 +194,7 @@ def _of_policy(job: Tree, pods: int, gang: Gang | None) -> Iterator[Loss]:
             yield Loss(path, MIN_RESOURCES)
 
 
-def _of_template(at: Path, template: Tree) -> Iterator[Loss]:
+def _template_losses(at: Path, template: Tree) -> Iterator[Loss]:
     metadata = (*at, "template", "metadata")
     for key, value in (template.get("metadata") or {}).items():
         if key not in ("labels", "annotations"):
