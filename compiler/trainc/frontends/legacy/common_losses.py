@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from trainc.frontends.gangs import GangScheduler
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
-CONTROLLERS: Final = ("sagemaker.amazonaws.com/", "ksonnet.io/")
-"""The prefixes of labels and annotations that other controllers or tools look for at jobs of these kinds."""
+CONTROLLERS: Final = ("sagemaker.amazonaws.com/", "katib.kubeflow.org/")
+"""The prefixes of labels and annotations that other controllers look for at jobs of these kinds."""
 OWN: Final = "trainc.dev/"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 CARRIED: Final = ("name", "namespace", "generateName", "labels", "annotations")
@@ -30,7 +30,7 @@ KEPT: Final = ("finalizers", "ownerReferences")
 """The other fields of metadata that an author can set."""
 
 OF_CONTROLLER: Final = LossRule(
-    "metadata.annotations[sagemaker.amazonaws.com/*]",
+    "metadata.*[sagemaker.amazonaws.com/*], metadata.*[katib.kubeflow.org/*]",
     "approximated",
     "it moves to the JobSet, at which its controller does not look for it",
     "replace the controller's feature",
