@@ -606,6 +606,9 @@ def test_a_patch_of_the_job_merges_containers_by_name(tmp_path: Path) -> None:
     assert (main["image"], main["workingDir"]) == ("acme/solver:v1", "/w")
 
 
+READS_INDEX = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
+
+
 def losses(tree: Tree) -> dict[str, bool]:
     found = {}
     for loss in mpijob.lower(tree).losses:
@@ -629,7 +632,19 @@ OF_EVERY_JOB = {
     ("tree", "changed"),
     [
         (two(), {}),
-        (two({"runPolicy": {"cleanPodPolicy": "Running"}}), {"runPolicy.cleanPodPolicy": None}),
+        (two({"runPolicy": {"cleanPodPolicy": "Running"}}), {}),
+        (
+            two({"runLauncherAsWorker": True, "runPolicy": {"cleanPodPolicy": "Running"}}, worker=role(2, READS_INDEX)),
+            {"runPolicy.cleanPodPolicy": None, "Launcher.replica-index": False},
+        ),
+        (
+            job(Launcher=role(1, MPIRUN)),
+            {
+                "runPolicy.cleanPodPolicy": False,
+                **dict.fromkeys(("Worker.restartPolicy", "Worker.operator-name", "Worker.replica-index")),
+                "Launcher.replica-index": False,
+            },
+        ),
         (
             two({"runPolicy": {"activeDeadlineSeconds": 9, "ttlSecondsAfterFinished": 9, "suspend": True}}),
             {
@@ -655,7 +670,7 @@ OF_EVERY_JOB = {
         (
             two(
                 {"runLauncherAsWorker": True, "launcherCreationPolicy": "WaitForWorkersReady"},
-                worker=role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])),
+                worker=role(2, READS_INDEX),
             ),
             {"Launcher.replica-index": False, "Worker.template.spec.containers": True},
         ),

@@ -259,6 +259,7 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
 def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout) -> Iterator[Loss]:
     """Yield the fields of the job with defaults, and what the operator adds, that the JobSet does not have."""
     policy, launcher = get(job, POLICY, {}), roles[LAUNCHER]
+    yield from _losses_of_clean_policy(policy, layout)
     if "activeDeadlineSeconds" in policy:
         why = "the operator ends only the launcher; all Jobs end in time"
         yield Loss((*POLICY, "activeDeadlineSeconds"), why, approximated=True)
@@ -280,6 +281,17 @@ def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout) -> Iterato
     if worker and worker.is_one_job and get(job, AS_WORKER) and _reads_index(roles[WORKER]):
         why = "the index of a worker is lower by one: the launcher waits, so that its Job is the last"
         yield Loss((*roles[WORKER].at, *CONTAINERS), why, approximated=True)
+
+
+def _losses_of_clean_policy(policy: Tree, layout: Layout) -> Iterator[Loss]:
+    path, workers = (*POLICY, "cleanPodPolicy"), [group for group in layout.groups if group.name == WORKER.lower()]
+    if not workers:
+        yield Loss(path, "it applies to workers, which the job does not have")
+    elif workers[0].is_one_job:
+        why = "JobSet deletes the Job of the workers with all its pods, unless all of them have succeeded"
+        yield Loss(path, why, approximated=True)
+    elif policy.get("cleanPodPolicy", "None") != "Running":
+        yield Loss(path, "JobSet deletes the running workers of a finished job and keeps the others", approximated=True)
 
 
 def _losses_of_role(job: Tree, role: ReplicaSpec, *, shares: bool) -> Iterator[Loss]:

@@ -122,6 +122,9 @@ def _moves(index: int, roles: list[ReplicaSpec]) -> Iterator[Move]:
 def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
     """Yield the fields of the job with defaults, and the operator's labels, that the JobSet does not have."""
     policy = get(job, POLICY, {})
+    if policy.get("cleanPodPolicy", "None") != "Running":
+        why = "JobSet deletes the running pods of a finished job and keeps the others"
+        yield Loss((*POLICY, "cleanPodPolicy"), why, approximated=True)
     if policy.get("backoffLimit") is not None:
         yield from _losses_of_limit(roles, layout)
     if "activeDeadlineSeconds" in policy:

@@ -161,9 +161,6 @@ def pod_metadata(template: Tree, labels: Mapping[str, str]) -> Tree:
 
 def _losses(policy: Tree) -> Iterator[Loss]:
     """Yield the fields of the run policy that have another effect, whatever the operator."""
-    if policy.get("cleanPodPolicy", "None") != "Running":
-        why = "JobSet deletes the running pods of a finished job and keeps the others"
-        yield Loss((*POLICY, "cleanPodPolicy"), why, approximated=True)
     if "schedulingPolicy" in policy:
         yield Loss((*POLICY, "schedulingPolicy"), "the pods are not scheduled as a gang")
     if "suspend" in policy:
