@@ -298,7 +298,8 @@ RECIPES: Final = (
         "A legacy kind",
         "<kind>",
         listed(
-            "frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "operator_jobs", "own_runtime", "replica_specs"
+            *("frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "mpi_admission", "operator_jobs"),
+            *("own_runtime", "replica_specs"),
         ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",

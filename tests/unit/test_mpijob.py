@@ -207,6 +207,24 @@ def test_the_index_of_a_pod(spec: Any, launcher: str, worker: str, replicas: int
     assert found["worker"]["replicas"] == replicas
 
 
+def test_a_launcher_alone_has_no_index() -> None:
+    reads = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
+    for spec, field in (({}, REPLICA_INDEX["fieldRef"]["fieldPath"]), ({"runLauncherAsWorker": True}, INDEX)):
+        (launcher,) = jobs(job(spec, Launcher=role(1, reads))).values()
+        assert env(pod(launcher)["containers"][0])["INDEX"] == field
+
+
+def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
+    (found,) = [
+        each
+        for each in compiled(two(launcher=role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
+        if each.id == "rendezvous-host"
+    ]
+    assert isinstance(found.place, Place)
+    path = ("spec", "mpiReplicaSpecs", "Launcher", "template", "spec", "dnsPolicy")
+    assert found.place.in_text().written_path == path
+
+
 def test_the_last_variable_of_a_name_applies() -> None:
     variables = [{"name": "OMPI_MCA_plm_rsh_args", "value": "-p 9"}, {"name": "A", "value": "$(OMPI_MCA_plm_rsh_args)"}]
     (main,) = pod(jobs(two(launcher=role(1, container(env=variables))))["launcher"])["containers"]
@@ -642,7 +660,6 @@ OF_EVERY_JOB = {
             {
                 "runPolicy.cleanPodPolicy": False,
                 **dict.fromkeys(("Worker.restartPolicy", "Worker.operator-name", "Worker.replica-index")),
-                "Launcher.replica-index": False,
             },
         ),
         (

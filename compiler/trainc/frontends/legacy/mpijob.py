@@ -3,7 +3,7 @@
 Reads    an MPIJob that its schema has admitted.
 Returns  the TrainJob and its runtime, with the replicated jobs `launcher` and `worker`. `pipeline.frameworks.mpijob`
          adds the hostfile, the SSH keys and the variables.
-Source   kubeflow/mpi-operator v0.8.0: the defaults and the validation of MPIJobs, the pods of both roles.
+Source   kubeflow/mpi-operator v0.8.0: the pods of both roles, the launcher's Job.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy import mpi_admission, own_runtime
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
+from trainc.frontends.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS, WORKER
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
@@ -23,36 +24,19 @@ from trainc.frontends.legacy.own_runtime import (
     pod_metadata,
     replicated_job,
 )
-from trainc.frontends.legacy.replica_specs import (
-    CONTAINERS,
-    LABEL,
-    MULTIKUEUE,
-    POLICY,
-    REPLICA_INDEX,
-    ReplicaSpec,
-    too_many_replicas,
-    unknown_manager,
-    unknown_role,
-)
+from trainc.frontends.legacy.replica_specs import CONTAINERS, LABEL, POLICY, REPLICA_INDEX, ReplicaSpec
 from trainc.frontends.lowering import Loss
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
-from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.lowering import Lowered
+    from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "mpi-operator-0.7"
 KEY: Final = "mpijob"
-REPLICAS: Final = ("spec", "mpiReplicaSpecs")
-LAUNCHER: Final = "Launcher"
-WORKER: Final = "Worker"
-ROLES: Final = {LAUNCHER: "OnFailure", WORKER: "Never"}
-"""The roles, each with the restart policy of one that sets none."""
-RESTARTS: Final = ("Never", "OnFailure")
-OPERATOR: Final = "kubeflow.org/mpi-operator"
 SSHD: Final = ("/usr/sbin/sshd", "-De")
 """The command of a worker that has neither a command nor arguments."""
 ROOT_KEYS: Final = "/root/.ssh"
@@ -64,9 +48,6 @@ OLDER: Final = {
     ),
 }
 """What has become of the fields of earlier versions."""
-IN_JOBSET: Final = "-0"
-"""The part of a host name that JobSet adds: the index of the Job."""
-SLOTS: Final = ("spec", "slotsPerWorker")
 AS_WORKER: Final = ("spec", "runLauncherAsWorker")
 CREATION: Final = ("spec", "launcherCreationPolicy")
 KEYS_PATH: Final = ("spec", "sshAuthMountPath")
@@ -78,80 +59,11 @@ OVERWRITTEN: Final = ("hostname", "subdomain")
 """The fields of a pod that the operator replaces, and JobSet as well."""
 DNS_OF_HOST_NETWORK: Final = "ClusterFirstWithHostNet"
 """The dnsPolicy of pods with hostNetwork, whatever the job has."""
-_NOT_NEGATIVE: Final = (
-    SLOTS,
-    *((*POLICY, key) for key in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit")),
-)
-_CLEAN: Final = ("None", "Running", "All")
 
 
 def violations(_: Tree, job: Tree) -> Iterator[Violation]:
-    """Yield the violations of the operator's validation."""
-    specs = get(job, REPLICAS, {})
-    yield from _host_name(job, specs.get(WORKER, {}).get("replicas", 1))
-    if LAUNCHER not in specs:
-        message = f"the job has no role {LAUNCHER}"
-        yield Violation.at((*REPLICAS, LAUNCHER), REQUIRED, message, "add it: its command runs mpirun")
-    for name in specs:
-        if name in ROLES:
-            yield from _role(name, specs[name])
-        else:
-            found = unknown_role((*REPLICAS, name), tuple(ROLES))
-            yield found._replace(message=f"{found.message}, which the operator ignores", severity="warning")
-    for path in _NOT_NEGATIVE:
-        if get(job, path, 0) < 0:
-            message = f"{path[-1]} must not be negative, but is {get(job, path)}"
-            yield Violation.at(path, OUT_OF_RANGE, message, "use 0 or more")
-    if (clean := get(job, (*POLICY, "cleanPodPolicy"))) not in (None, *_CLEAN):
-        message = f'unsupported cleanPodPolicy "{clean}"'
-        yield Violation.at((*POLICY, "cleanPodPolicy"), ENUM, message, f"use {', '.join(_CLEAN[:-1])} or {_CLEAN[-1]}")
-    yield from unknown_manager(job, (OPERATOR, MULTIKUEUE))
-
-
-def _host_name(job: Tree, workers: int) -> Iterator[Violation]:
-    """Yield the violation of a name with which the last worker's host name is no DNS label."""
-    from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
-
-    name = get(job, ("metadata", "name"), "")
-    if not isinstance(name, str) or not name:
-        return
-    index = f"-{WORKER.lower()}-{max(workers, 1) - 1}"
-    if not dns1035_label_errors(name + index):
-        return
-    from trainc.kubernetes.misnamed import LABEL as CHARACTERS
-    from trainc.kubernetes.misnamed import example, fault
-
-    most = LONGEST_LABEL - len(index)
-    if not dns1035_label_errors(f"{name[:most].rstrip('-')}{index}"):
-        message = f'the host name "{name}{index}" has {len(name + index)} characters; the limit is {LONGEST_LABEL}'
-        help = f"use a name with at most {most - len(IN_JOBSET)} characters"
-    else:
-        why = "starts with a digit" if name[0].isdigit() else fault(name, CHARACTERS, LONGEST_LABEL)
-        message = f'"{name}" is not a valid name: it {why}'
-        help = f"use lowercase letters, digits and `-`, and start with a letter{example(name, letter_first=True)}"
-    yield Violation.at(("metadata", "name"), INVALID_NAME, message, help)
-
-
-def _role(name: str, spec: Tree) -> Iterator[Violation]:
-    at = (*REPLICAS, name)
-    replicas, path = spec.get("replicas"), (*at, "replicas")
-    if name == LAUNCHER:
-        if replicas not in (None, 1):
-            message = f"the {LAUNCHER} must have 1 replica, not {replicas}"
-            yield Violation.at(path, OUT_OF_RANGE, message, "set replicas: 1")
-    elif replicas is None:
-        yield Violation.at(path, OUT_OF_RANGE, f"the {WORKER} has no replicas", "set the number of workers")
-    elif replicas < 1:
-        message = f"the {WORKER} must have at least 1 replica, not {replicas}"
-        yield Violation.at(path, OUT_OF_RANGE, message, f"set replicas: 1, or remove {WORKER}")
-    else:
-        yield from too_many_replicas(name, replicas, path)
-    restart = spec.get("restartPolicy") or ROLES[name]
-    if restart not in RESTARTS:
-        message = f'unsupported restartPolicy "{restart}" of the {name}'
-        yield Violation.at((*at, "restartPolicy"), ENUM, message, f"use {' or '.join(RESTARTS)}")
-    if not get(spec, CONTAINERS):
-        yield Violation.at((*at, *CONTAINERS), REQUIRED, f"the {name} has no container", "add one")
+    """Return the violations of the operator's validation."""
+    return mpi_admission.violations(job)
 
 
 def lower(job: Tree) -> Lowered:
@@ -220,14 +132,19 @@ def _reads_index(role: ReplicaSpec) -> bool:
 
 def _trains(job: Tree, role: ReplicaSpec, roles: dict[str, ReplicaSpec]) -> bool:
     """Return whether mpirun starts processes in the pods of a role."""
-    return role.name == WORKER or bool(get(job, AS_WORKER)) or WORKER not in roles
+    return _has_index(job, role) or WORKER not in roles
+
+
+def _has_index(job: Tree, role: ReplicaSpec) -> bool:
+    """Return whether the operator gives the pods of a role an index: those of the workers."""
+    return role.name == WORKER or bool(get(job, AS_WORKER))
 
 
 def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, *, trains: bool) -> Tree:
     """Return the replicated job of a role. Its labels are those of the operator that do not depend on the pod."""
     labels = {"job-name": get(job, ("metadata", "name"), ""), "job-role": group.name}
     pod = role.template["spec"]
-    if trains:  # other pods have no index
+    if _has_index(job, role):
         pod = with_field_path(pod, REPLICA_INDEX, COMPLETION_INDEX if group.is_one_job else GLOBAL_INDEX)
     spec: Tree = {"template": role.template | {"metadata": pod_metadata(role.template, labels), "spec": pod}}
     if role.name == WORKER:
@@ -244,7 +161,8 @@ def _moves(index: int, role: ReplicaSpec) -> Iterator[Move]:
     yield from moves_of_job(index, role.at, role.at)
     yield Move((*POLICY, "backoffLimit") if role.name == LAUNCHER else role.at, (*spec, "backoffLimit"))
     yield Move((*role.at, "restartPolicy"), (*pod, "restartPolicy"))
-    yield Move((*role.at, *POD, "hostNetwork"), (*pod, "dnsPolicy"))
+    if role.template["spec"].get("hostNetwork"):
+        yield Move((*role.at, *POD, "hostNetwork"), (*pod, "dnsPolicy"))
     yield Move(("metadata", "name"), (*labels, f"{LABEL}job-name"))
     yield Move(role.at, (*labels, f"{LABEL}job-role"))
 
@@ -276,7 +194,7 @@ def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout) -> Iterato
         if name not in roles:
             yield Loss((*REPLICAS, name), "the operator ignores the role")
     for role in roles.values():
-        yield from _losses_of_role(job, role, shares=_trains(job, role, roles))
+        yield from _losses_of_role(job, role)
     worker = next((group for group in layout.groups if group.name == WORKER.lower()), None)
     if worker and worker.is_one_job and get(job, AS_WORKER) and _reads_index(roles[WORKER]):
         why = "the index of a worker is lower by one: the launcher waits, so that its Job is the last"
@@ -294,12 +212,12 @@ def _losses_of_clean_policy(policy: Tree, layout: Layout) -> Iterator[Loss]:
         yield Loss(path, "JobSet deletes the running workers of a finished job and keeps the others", approximated=True)
 
 
-def _losses_of_role(job: Tree, role: ReplicaSpec, *, shares: bool) -> Iterator[Loss]:
+def _losses_of_role(job: Tree, role: ReplicaSpec) -> Iterator[Loss]:
     written = get(job, (*role.at, *POD))
     for key in (*OVERWRITTEN, "restartPolicy"):
         if key in written:
             yield Loss((*role.at, *POD, key), "the operator overwrites it")
     if written.get("hostNetwork") and written.get("dnsPolicy", DNS_OF_HOST_NETWORK) != DNS_OF_HOST_NETWORK:
         yield Loss((*role.at, *POD, "dnsPolicy"), "the operator overwrites it in pods with hostNetwork")
-    for label in ("operator-name", *(("replica-index",) if shares else ())):
+    for label in ("operator-name", *(("replica-index",) if _has_index(job, role) else ())):
         yield Loss((*role.at, "template", "metadata", "labels", f"{LABEL}{label}"), "the pods lack the label")
