@@ -77,6 +77,18 @@ def env(**values: str) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
+def pytorchjob(*args: str, restart: str = "OnFailure", **policy: Any) -> dict[str, Any]:
+    """Return a PyTorchJob with two workers and a run policy; `args` are those of the container."""
+    pod = {"containers": [container(name="pytorch", args=list(args), resources={"limits": {"cpu": 2}})]}
+    worker = {"replicas": 2, "restartPolicy": restart, "template": {"spec": pod}}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "mnist"},
+        "spec": {"runPolicy": policy, "pytorchReplicaSpecs": {"Worker": worker}},
+    }
+
+
 def fires(rule: str, *documents: Any, id: str) -> Any:
     return pytest.param(documents, [rule], id=f"{rule}: {id}")
 

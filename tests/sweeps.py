@@ -17,6 +17,8 @@ import pytest
 
 from trainc.base import data, kinds
 from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
+from trainc.frontends.gangs import GangScheduler
+from trainc.frontends.loss_rules import LossRule
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Tree
@@ -30,12 +32,15 @@ JOB = (*SPEC, "replicatedJobs", 0)
 ANCESTOR = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
 
 
+LOSSES: tuple[LossRule, ...] = ()
+
+
 def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     """Yield nothing: a Sweep has no webhook."""
     yield from ()
 
 
-def lower(job: Tree) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return a Sweep as a TrainJob and its runtime."""
     metadata, spec = job["metadata"], job["spec"]
     own = {key: metadata[key] for key in ("name", "namespace") if key in metadata}

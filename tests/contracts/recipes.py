@@ -298,12 +298,15 @@ RECIPES: Final = (
         "A legacy kind",
         "<kind>",
         listed(
-            *("frontends/legacy", LEGACY, "field_refs", "gangs", "layout", "mpi_admission", "operator_jobs"),
-            *("own_runtime", "replica_specs"),
+            "frontends/legacy",
+            LEGACY,
+            *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs"),
         ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",
-            Defines((f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "violations", "lower")): "pytorchjob",
+            Defines(
+                (f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "LOSSES", "violations", "lower")
+            ): "pytorchjob",
             Text(f"{PACKAGE}/base/kinds.py", 'front_end="legacy.{}"'): "pytorchjob",
             File((f"{PACKAGE}/pipeline/frameworks/{{}}.py",)): "pytorchjob",
             LEGACY: "pytorchjob",

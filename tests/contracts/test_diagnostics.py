@@ -20,6 +20,7 @@ from running import Done, run
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
+from trainc.base.kinds import LEGACY
 from trainc.reports.catalogue import page
 
 ROOT = Path(__file__).parents[2]
@@ -111,6 +112,23 @@ spec:
       template:
         spec:
           containers: [{{name: pytorch, image: "acme/pretrain:v1", resources: {{limits: {{cpu: 8, memory: 8Gi}}}}}}]
+"""
+LEGACY_JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: mnist}
+spec:
+  runPolicy: {schedulingPolicy: {minAvailable: MEMBERS}}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: docker.io/team/torch:2.9
+            command: [torchrun, train.py]
+            resources: {limits: {cpu: 4, memory: 8Gi}}
 """
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
@@ -225,6 +243,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         for file, text in {"docs/example.yaml": "a: 1\n", "jobs/finetune.yaml": JOB}.items()
     },
     "no-runtimes": {"chart.yaml": CLAIM.format(name="data"), "chart-with-runtimes.yaml": f"{RUNTIME}\n"},
+    "gang-unused": {"jobs/finetune.yaml": JOB},
+    "gang-too-large": {
+        "job.yaml": LEGACY_JOB.replace("MEMBERS", "4"),
+        "fixed.yaml": LEGACY_JOB.replace("MEMBERS", "2"),
+    },
     "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
     "not-upgradable": {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
@@ -314,7 +337,11 @@ def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
     monkeypatch.chdir(folder)
     (folder / "manifest.yaml").write_text(examples(id)[example][1])
-    (folder / "trainc.yaml").write_text(json.dumps({"lint": {"disable": [other for other in BESIDE if other != id]}}))
+    settings = {
+        "lint": {"disable": [other for other in BESIDE if other != id]},
+        "legacy": {"kinds": [row.kind for row in LEGACY]},
+    }
+    (folder / "trainc.yaml").write_text(json.dumps(settings))
     return run("validate", "manifest.yaml")
 
 

@@ -22,6 +22,7 @@ from linting import (
     fires,
     host,
     patch,
+    pytorchjob,
     replicated,
     runtime,
     silent,
@@ -76,6 +77,15 @@ RULES = [
         trainjob(),
         id="put on the node",
     ),
+    # Legacy jobs
+    fires("legacy-losses", pytorchjob(cleanPodPolicy="All"), id="a field"),
+    silent("legacy-losses", pytorchjob(), id="only defaults"),
+    silent("legacy-losses", pytorchjob(cleanPodPolicy="Running"), id="the same in a JobSet"),
+    silent("legacy-losses", pytorchjob(restart="Never", backoffLimit=3), id="without effect"),
+    fires("legacy-host", pytorchjob("mnist-worker-2:80"), id="beyond the last worker"),
+    silent("legacy-host", pytorchjob("mnist-worker-2-cache"), id="a longer word"),
+    fires("gang-too-large", pytorchjob(schedulingPolicy={"minAvailable": 3}), id="one more than the pods"),
+    silent("gang-too-large", pytorchjob(schedulingPolicy={"minAvailable": 2}), id="all pods"),
     # Jobs that never run
     fires("depends-on-itself", runtime(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
     fires("depends-on-itself", runtime(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"),
@@ -333,7 +343,8 @@ RULES = [
 
 @pytest.mark.parametrize(("documents", "rules"), RULES)
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents) if d.stage == "lint"] == rules
+    options = Options(legacy=True, gang="volcano")
+    assert [d.id for d in warnings(tmp_path, *documents, options=options) if d.stage == "lint"] == rules
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,25 @@ def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
     assert found.place.in_text().written_path == path
 
 
+def test_the_rule_of_the_clean_policy_depends_on_the_workers() -> None:
+    reads = role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}]))
+
+    def rule(policy: str, *roles: str, worker: Any = None, **spec: Any) -> str:
+        tree = two({"runPolicy": {"cleanPodPolicy": policy}} | spec, worker=worker)
+        tree["spec"]["mpiReplicaSpecs"] = {name: tree["spec"]["mpiReplicaSpecs"][name] for name in roles}
+        (found,) = [loss.rule for loss in mpijob.lower(tree).losses if loss.path[-1] == "cleanPodPolicy"]
+        return found.field.removeprefix("spec.runPolicy.cleanPodPolicy")
+
+    both = ("Launcher", "Worker")
+    assert [rule(policy, *both) for policy in ("None", "Running", "All")] == [
+        ": None",
+        ": Running, of workers",
+        ": All, of workers",
+    ]
+    assert rule("All", "Launcher") == ", without the role Worker"
+    assert rule("All", *both, worker=reads, runLauncherAsWorker=True) == ": All"
+
+
 def test_the_last_variable_of_a_name_applies() -> None:
     variables = [{"name": "OMPI_MCA_plm_rsh_args", "value": "-p 9"}, {"name": "A", "value": "$(OMPI_MCA_plm_rsh_args)"}]
     (main,) = pod(jobs(two(launcher=role(1, container(env=variables))))["launcher"])["containers"]
@@ -624,25 +643,24 @@ def test_a_patch_of_the_job_merges_containers_by_name(tmp_path: Path) -> None:
     assert (main["image"], main["workingDir"]) == ("acme/solver:v1", "/w")
 
 
-READS_INDEX = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
-
-
-def losses(tree: Tree) -> dict[str, bool]:
-    found = {}
+def losses(tree: Tree) -> dict[str, str]:
+    found: dict[str, str] = {}
     for loss in mpijob.lower(tree).losses:
         path = ".".join(map(str, loss.path)).removeprefix("spec.").replace("mpiReplicaSpecs.", "")
-        found[path.replace("template.metadata.labels.training.kubeflow.org/", "")] = loss.approximated
+        found[path.replace("template.metadata.labels.training.kubeflow.org/", "")] = loss.rule.effect
     return found
 
 
+APPROXIMATED, NOT_CARRIED, WITHOUT_EFFECT = "approximated", "not carried", "without effect"
 OF_EVERY_JOB = {
-    "runPolicy.cleanPodPolicy": True,
-    "sshAuthMountPath": True,
-    "Launcher.template.spec.volumes": False,
-    "Launcher.operator-name": False,
-    "Worker.restartPolicy": True,
-    "Worker.operator-name": False,
-    "Worker.replica-index": False,
+    "runPolicy.cleanPodPolicy": NOT_CARRIED,
+    "runPolicy.suspend": APPROXIMATED,
+    "sshAuthMountPath": NOT_CARRIED,
+    "Launcher.template.spec.volumes": NOT_CARRIED,
+    "Launcher.operator-name": NOT_CARRIED,
+    "Worker.restartPolicy": APPROXIMATED,
+    "Worker.operator-name": NOT_CARRIED,
+    "Worker.replica-index": NOT_CARRIED,
 }
 
 
@@ -650,49 +668,37 @@ OF_EVERY_JOB = {
     ("tree", "changed"),
     [
         (two(), {}),
-        (two({"runPolicy": {"cleanPodPolicy": "Running"}}), {}),
+        (two({"runPolicy": {"cleanPodPolicy": "Running"}}), {"runPolicy.cleanPodPolicy": WITHOUT_EFFECT}),
         (
-            two({"runLauncherAsWorker": True, "runPolicy": {"cleanPodPolicy": "Running"}}, worker=role(2, READS_INDEX)),
-            {"runPolicy.cleanPodPolicy": None, "Launcher.replica-index": False},
-        ),
-        (
-            job(Launcher=role(1, MPIRUN)),
+            two({"runPolicy": {"activeDeadlineSeconds": 9, "ttlSecondsAfterFinished": 9}}),
             {
-                "runPolicy.cleanPodPolicy": False,
-                **dict.fromkeys(("Worker.restartPolicy", "Worker.operator-name", "Worker.replica-index")),
-            },
-        ),
-        (
-            two({"runPolicy": {"activeDeadlineSeconds": 9, "ttlSecondsAfterFinished": 9, "suspend": True}}),
-            {
-                "runPolicy.activeDeadlineSeconds": True,
-                "runPolicy.ttlSecondsAfterFinished": True,
-                "runPolicy.suspend": True,
+                "runPolicy.activeDeadlineSeconds": APPROXIMATED,
+                "runPolicy.ttlSecondsAfterFinished": APPROXIMATED,
             },
         ),
         (two({"runPolicy": {"backoffLimit": 2}}), {}),
-        (two({"runPolicy": {"schedulingPolicy": {"queue": "a"}}}), {"runPolicy.schedulingPolicy": False}),
-        (two({"runLauncherAsWorker": True}), {"Launcher.replica-index": False}),
+        (two({"runPolicy": {"schedulingPolicy": {"queue": "a"}}}), {"runPolicy.schedulingPolicy.queue": NOT_CARRIED}),
+        (two({"runLauncherAsWorker": True}), {"Launcher.replica-index": NOT_CARRIED}),
         (two(worker=role(2, restart="OnFailure")), {"Worker.restartPolicy": None}),
         (
             two(launcher=role(1, restartPolicy="OnFailure", hostname="a", hostNetwork=True, dnsPolicy="Default")),
             {
-                "Launcher.template.spec.restartPolicy": False,
-                "Launcher.template.spec.hostname": False,
-                "Launcher.template.spec.dnsPolicy": False,
+                "Launcher.template.spec.restartPolicy": WITHOUT_EFFECT,
+                "Launcher.template.spec.hostname": WITHOUT_EFFECT,
+                "Launcher.template.spec.dnsPolicy": WITHOUT_EFFECT,
             },
         ),
         (two() | {"spec": two()["spec"] | {"mpiReplicaSpecs": two()["spec"]["mpiReplicaSpecs"] | {"PS": role()}}},
-         {"PS": False}),
+         {"PS": WITHOUT_EFFECT}),
         (
             two(
                 {"runLauncherAsWorker": True, "launcherCreationPolicy": "WaitForWorkersReady"},
-                worker=role(2, READS_INDEX),
+                worker=role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])),
             ),
-            {"Launcher.replica-index": False, "Worker.template.spec.containers": True},
+            {"Launcher.replica-index": NOT_CARRIED, "Worker.template.spec.containers": APPROXIMATED},
         ),
     ],
 )  # fmt: skip
 def test_losses(tree: Tree, changed: dict[str, Any]) -> None:
     wanted = OF_EVERY_JOB | changed
-    assert losses(tree) == {path: approximated for path, approximated in wanted.items() if approximated is not None}
+    assert losses(tree) == {path: effect for path, effect in wanted.items() if effect is not None}

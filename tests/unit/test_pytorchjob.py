@@ -396,17 +396,18 @@ def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str
 
 
 def test_losses() -> None:
-    policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}, "suspend": True}
+    policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}
     tree = job({"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
-    found = {".".join(map(str, loss.path)): loss.approximated for loss in pytorchjob.lower(tree).losses}
+    found = {".".join(map(str, loss.path)): loss.rule.effect for loss in pytorchjob.lower(tree).losses}
     labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
     assert found == {
-        "spec.runPolicy.cleanPodPolicy": True,
-        "spec.runPolicy.schedulingPolicy": False,
-        "spec.runPolicy.backoffLimit": True,
-        "spec.runPolicy.suspend": True,
-        "spec.pytorchReplicaSpecs.Worker.restartPolicy": True,
-        f"{labels}operator-name": False,
-        f"{labels}replica-index": False,
-        "spec.elasticPolicy.metrics": False,
+        "spec.runPolicy.cleanPodPolicy": "not carried",
+        "spec.runPolicy.schedulingPolicy.queue": "not carried",
+        "spec.runPolicy.backoffLimit": "without effect",
+        "spec.runPolicy.suspend": "approximated",
+        "spec.pytorchReplicaSpecs.Worker.restartPolicy": "approximated",
+        "spec.pytorchReplicaSpecs.Worker.replicas": "not carried",
+        f"{labels}operator-name": "not carried",
+        f"{labels}replica-index": "not carried",
+        "spec.elasticPolicy.metrics": "not carried",
     }

@@ -180,7 +180,7 @@ def _text(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
 
 
 def _gang(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
-    from trainc.frontends.legacy.gangs import name_fault
+    from trainc.frontends.gangs import name_fault
 
     text = _text(given, root, diagnostics)
     if text is not None and (wrong := name_fault(text)):

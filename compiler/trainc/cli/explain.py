@@ -31,6 +31,7 @@ Examples:
   trainc explain job.yaml ConfigMap:data                fields of ConfigMaps
   trainc explain spec.suspend                           a field of the TrainJobs in the current folder
   trainc explain job.yaml --patches                     the changes of each stage, as JSON Patch
+  trainc explain --losses pytorchjob.yaml               what a JobSet cannot keep of a legacy job
 """
 FIELD_NOT_FOUND: Final = Declaration(
     "field-not-found", ("read",), "Field not found in compiled objects", trainc_only=True
@@ -61,7 +62,9 @@ def with_selector(function: options.Decorated) -> options.Decorated:
 
 @with_selector
 @options.with_run
-def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, form: str | None, patches: bool) -> int:
+def explain(
+    paths: tuple[str, ...], run: Options, selector: Selector | None, form: str | None, patches: bool, losses: bool
+) -> int:
     """Show each field's source: the stage that set it, the line and the previous values.
 
     PATH is a file, a folder or -; the default is the project or the current folder. FIELD uses the field syntax of
@@ -71,10 +74,14 @@ def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, for
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
+    if losses and (patches or selector is not None):
+        raise click.UsageError(f"--losses cannot be combined with {'--patches' if patches else 'FIELD'}.")
     from trainc.compilation import compile_paths
 
     result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True))
     printing.report_skipped(result.skipped, verbose=run.verbose)
+    if losses:
+        return _losses(result, form)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
@@ -87,6 +94,24 @@ def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, for
     printing.report_diagnostics(result)
     printing.write(*text)
     return WRONG_INPUT if result.failed else OK
+
+
+def _losses(result: Compilation, form: str | None) -> int:
+    """Print the fields of legacy jobs that are lost or have another effect."""
+    from trainc.budget import checked_output
+    from trainc.explain import losses
+
+    others = tuple(each for each in result.diagnostics if each.id != losses.RULE)
+    result = result._replace(diagnostics=others)
+    printing.report_diagnostics(result)
+    if result.failed:
+        return WRONG_INPUT
+    found = list(losses.losses(result.jobs))
+    if not found:
+        printing.report("no legacy job in the given paths\n")
+    text = losses.render_json(found) if form == "json" else losses.render(found, color=printing.colored(sys.stdout))
+    printing.write(*checked_output(result.budget, text))
+    return OK
 
 
 def _is_path(argument: str) -> bool:
@@ -151,6 +176,7 @@ command = Command(
         Argument("field", metavar="[FIELD]", nargs=1),
         options.RUNTIMES,
         Option(("--format",), "Output format; default: text.", name="form", choices=("text", "json")),
+        Option(("--losses",), "Show the fields that a JobSet cannot keep of legacy jobs instead.", is_flag=True),
         Option(("--patches",), "Print the changes of each stage instead, as JSON Patch (RFC 6902).", is_flag=True),
         options.ONLY._replace(help="Explain only TrainJobs with this name."),
         options.NAMESPACE,

@@ -8,7 +8,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
-from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected
+from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, failed
@@ -185,7 +185,8 @@ def select_trainjobs(build: Build) -> Build:
 def run_stages(build: Build) -> Build:
     """Run each TrainJob through the pipeline (`pipeline.stages`), and resolve the lines of its errors."""
     plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
-    return build._replace(plans=plans).with_diagnostics(diagnostics_of(plans))
+    found = (*diagnostics_of(plans), *unused_gang(plans, build.options))
+    return build._replace(plans=plans).with_diagnostics(found)
 
 
 def report_patches(build: Build) -> Build:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", trainc_only=True)
 ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", trainc_only=True)
+GANG_UNUSED: Final = Declaration(
+    "gang-unused", ("read",), "Gang scheduler without legacy jobs", "note", trainc_only=True
+)
 
 
 def plans_of(
@@ -81,6 +84,16 @@ def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
         if plan.job.repeated:
             diagnostics = (_with_repeated_places(diagnostic, plan.job) for diagnostic in diagnostics)
         yield from diagnostics
+
+
+def unused_gang(plans: Iterable[Plan], options: Options) -> Iterator[Diagnostic]:
+    """Yield a note for the option of a gang scheduler in a run without legacy jobs."""
+    if options.gang is not None and all(plan.job.own_runtime is None for plan in plans):
+        yield Diagnostic.declared(
+            GANG_UNUSED,
+            f"{options.option_names.gang} has no effect: the paths have no legacy job to compile",
+            "set the gang of a TrainJob in podGroupPolicy of its runtime",
+        )
 
 
 def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:

@@ -18,19 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from trainc.diagnostics import Document
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.loss_rules import Loss, LossRule
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
-
-
-class Loss(NamedTuple):
-    """A field of a job that its JobSet does not have, or has with another effect."""
-
-    path: Path
-    """The field, which can have its default value."""
-    reason: str
-    approximated: bool = False
-    """Whether the JobSet has a field with a similar effect."""
 
 
 class Lowered(NamedTuple):
@@ -53,6 +45,8 @@ class FrontEnd(Protocol):
     """The folder of the kind's schema."""
     OLDER: Mapping[str, str]
     """For earlier apiVersions that have other fields: a sentence with the fields of the current one."""
+    LOSSES: tuple[LossRule, ...]
+    """The rules of the losses that its jobs can have."""
 
     def violations(self, written: Tree, job: Tree) -> Iterable[Violation]:
         """Return the violations of the webhook's rules in a job that the schema has admitted.
@@ -61,8 +55,11 @@ class FrontEnd(Protocol):
         """
         ...
 
-    def lower(self, job: Tree) -> Lowered:
-        """Return a valid job in the form that the stages read."""
+    def lower(self, job: Tree, gang: GangScheduler | None = None) -> Lowered:
+        """Return a valid job in the form that the stages read.
+
+        gang   the gang scheduler of the job's pods; None without one
+        """
         ...
 
 

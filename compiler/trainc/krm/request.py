@@ -155,7 +155,7 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
 def _wrong_gang(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
     """Report the name of a gang scheduler that is misspelt or invalid."""
     if "gang" in values:
-        from trainc.frontends.legacy.gangs import name_fault
+        from trainc.frontends.gangs import name_fault
 
         if fault := name_fault(values["gang"]):
             yield _error(config, *fault, (field, "gang"))

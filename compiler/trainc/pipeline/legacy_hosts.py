@@ -1,8 +1,8 @@
 """Host names of a legacy job's pods in its own text.
 
-Reads    commands, arguments and variables of all containers.
+Reads    commands, arguments and variables of all containers; the layout of the job.
 Returns  the plan with the host names that the pods have in the JobSet: the old ones, such as `<job>-<role>-<index>`, do
-         not resolve there.
+         not resolve there. Each text with one is a loss. A name of a pod that the job does not have stays.
 """
 
 from __future__ import annotations
@@ -10,57 +10,89 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.trees import edit
+from trainc.frontends.legacy.common_losses import HOST_NAME
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.loss_rules import Loss
+from trainc.kubernetes.trees import get, put
+from trainc.pipeline.legacy_variables import written_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
-    from trainc.frontends.legacy.layout import Layout
+    from trainc.diagnostics import Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
 
-def with_new_hosts(plan: Plan, layout: Layout, *, alone: str = "", in_subdomain: bool = False) -> Plan:
-    """Return the plan with the new host name in place of each old one that is a word of its own.
-
-    alone         the role whose only pod has no index in its host name; a part of a path is not this name
-    in_subdomain  whether a host name can have the job's name as its domain
-    """
-    roles = {role.lower(): role for group in layout.groups for role, _ in group.roles}
-    name = plan.job.source_name
-    if not name:
-        return plan
-    word = re.escape(name)
-    domain = rf"(?:\.{word}(?![\w-]))?" if in_subdomain else ""
-    old = re.compile(rf"(?<![\w.-]){word}-({'|'.join(roles)})(?:-([0-9]{{1,10}}))?{domain}(?![\w-])")
-
-    def new_host(match: re.Match[str]) -> str:
-        role, index = roles[match[1]], match[2]
-        if (index is None) != (role == alone) or (index is None and is_in_path(match)):
-            return match[0]
-        position = layout.position(role, int(index or 0))
-        return match[0] if position is None else plan.host(*position)
-
-    def renamed(text: object) -> object:
-        return old.sub(new_host, text) if isinstance(text, str) and name in text else text
-
-    for job in range(len(plan.jobs)):
-        for slot in (*plan.containers(job), *plan.init_containers(job)):
-            plan = plan._replace(spec=edit(plan.spec, slot.path, lambda container: _with_texts(container, renamed)))
+def with_new_hosts(plan: Plan) -> Plan:
+    """Return the plan with the new host name in place of each old one that is a word of its own."""
+    hosts = _OldHosts(plan)
+    for path, text in _texts(plan, plan.spec, hosts.job):
+        new = hosts.replaced(text)
+        if new != text:
+            plan = plan._replace(
+                spec=put(plan.spec, path, new), losses=(*plan.losses, *hosts.losses(written_path(plan, path), text))
+            )
     return plan
 
 
-def is_in_path(match: re.Match[str]) -> bool:
+def unknown_hosts(plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Yield each host name in the JobSetSpec of a pod that the job does not have, with the path of its text."""
+    if "layout" not in plan.runtime.settings:  # a kind without host names
+        return
+    hosts = _OldHosts(plan)
+    for path, text in _texts(plan, plan.objects[0]["spec"], hosts.job):
+        for match in hosts.pattern.finditer(text):
+            if match[2] is not None and hosts.new_host(match) is None:
+                yield path, match[0]
+
+
+class _OldHosts:
+    """The host names that the pods of a job had with its operator."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.job = plan.job.source_name
+        self.layout = Layout.from_tree(plan.runtime.settings["layout"])
+        self.roles = {role.lower(): role for group in self.layout.groups for role, _ in group.roles}
+        name = re.escape(self.job)
+        domain = rf"(?:\.{name}(?![\w-]))?" if self.layout.in_subdomain else ""
+        self.pattern = re.compile(rf"(?<![\w.-]){name}-({'|'.join(self.roles)})(?:-([0-9]{{1,10}}))?{domain}(?![\w-])")
+
+    def new_host(self, match: re.Match[str]) -> str | None:
+        """Return the host name in the JobSet; None for a word that is no host name of the job's pods."""
+        role, index = self.roles[match[1]], match[2]
+        if (index is None) != (role == self.layout.unnumbered) or (index is None and _is_in_path(match)):
+            return None
+        position = self.layout.position(role, int(index or 0))
+        return None if position is None else self.plan.host(*position)
+
+    def replaced(self, text: str) -> str:
+        """Return a text with the new host names."""
+        return self.pattern.sub(lambda match: self.new_host(match) or match[0], text)
+
+    def losses(self, path: Path, text: str) -> Iterator[Loss]:
+        """Yield a loss for each host name in a text that is replaced."""
+        found = {match[0]: self.new_host(match) for match in self.pattern.finditer(text)}
+        return (Loss(path, HOST_NAME, f"{old} becomes {new}") for old, new in found.items() if new is not None)
+
+
+def _is_in_path(match: re.Match[str]) -> bool:
     """Return whether a match follows the slash of a path, which is not that of a URL."""
     before = match.string[: match.start()]
     return before.endswith("/") and not before.endswith("//")
 
 
-def _with_texts(container: Tree, renamed: Callable[[object], object]) -> Tree:
-    """Return a container whose texts for a process are replaced by the results of `renamed`."""
-    changed = {key: [*map(renamed, container[key])] for key in ("command", "args") if container.get(key)}
-    if env := container.get("env"):
-        changed["env"] = [
-            variable | {"value": renamed(variable["value"])} if variable.get("value") else variable for variable in env
-        ]
-    return container | changed
+def _texts(plan: Plan, spec: Tree, word: str) -> Iterator[tuple[Path, str]]:
+    """Yield the texts for the processes of all containers that contain a word, with their paths in a JobSetSpec."""
+    for job in range(len(plan.jobs)) if word else ():
+        for slot in (*plan.containers(job), *plan.init_containers(job)):
+            container = get(spec, slot.path, {})
+            for key in ("command", "args"):
+                for index, text in enumerate(container.get(key) or ()):
+                    if word in text:
+                        yield (*slot.path, key, index), text
+            for index, variable in enumerate(container.get("env") or ()):
+                text = variable.get("value")
+                if isinstance(text, str) and word in text:
+                    yield (*slot.path, "env", index, "value"), text

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Phase
     from trainc.diagnostics import LintFinding, ObjectId, Place
     from trainc.edits.patching.jobsets import JobSetPatches
+    from trainc.frontends.loss_rules import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.pipeline.library import Library
 
@@ -92,6 +93,8 @@ class Plan(NamedTuple):
     """The disabled lint rules."""
     lint_findings: tuple[LintFinding, ...] = ()
     """The lint findings, which become messages when all TrainJobs are done."""
+    losses: tuple[Loss, ...] = ()
+    """The fields of a legacy job that the objects lack, or have with another effect."""
     stopped: bool = False
     """Whether the later stages cannot run, because there is no runtime."""
 
@@ -241,14 +244,6 @@ class Plan(NamedTuple):
             return changed
 
         return self._replace(spec=edit(self.spec, slot.path, change))
-
-    def append_env(self, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
-        """Append variables to those of a container, of which the last one of a name applies, as in a pod."""
-        from trainc.kubernetes.shadowed_variables import without_shadowed
-
-        path = (*slot.path, "env")
-        variables = [*get(self.spec, path, []), *env]
-        return self._replace(spec=edit(self.spec, path, lambda _: without_shadowed(variables))) if variables else self
 
     def with_volumes(self, job: int, volumes: Iterable[Tree]) -> Plan:
         """Add volumes to the pods of a replicated job; a volume of the same name is replaced in place."""

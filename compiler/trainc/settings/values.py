@@ -95,7 +95,7 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
         yield from _image((*path, "images", index), item.value)
     gang = leaf(layer, "legacy", "gang")
     if gang is not None:
-        from trainc.frontends.legacy.gangs import name_fault
+        from trainc.frontends.gangs import name_fault
 
         if fault := name_fault(gang.value):
             yield Violation.at((*path, "legacy", "gang"), INVALID_NAME, *fault)

@@ -165,7 +165,7 @@ def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None
     if given is not None:
         import click
 
-        from trainc.frontends.legacy.gangs import name_fault
+        from trainc.frontends.gangs import name_fault
 
         if fault := name_fault(given):
             raise click.BadParameter(f"{fault[0]}: {fault[1]}")

@@ -57,9 +57,13 @@ class Group(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The replicated jobs of a JobSet."""
+    """The replicated jobs of a JobSet, and the host names that the operator gave to their pods."""
 
     groups: tuple[Group, ...]
+    unnumbered: str = ""
+    """The role whose only pod has the host name `<job>-<role>`, without an index."""
+    in_subdomain: bool = False
+    """Whether the host names can have the job's name as their domain."""
 
     @classmethod
     def folded(cls, roles: Iterable[tuple[str, int]]) -> Layout:
@@ -73,17 +77,19 @@ class Layout(NamedTuple):
         return cls(tuple(Group(name.lower(), ((name, pods),), len(roles) == 1 or pods == 1) for name, pods in roles))
 
     @classmethod
-    def from_tree(cls, tree: list[Tree]) -> Layout:
+    def from_tree(cls, tree: Tree) -> Layout:
         """Return the layout that `tree` describes."""
-        return cls(tuple(Group(group["name"], tuple(map(tuple, group["roles"])), group["isOneJob"]) for group in tree))
+        groups = (Group(each["name"], tuple(map(tuple, each["roles"])), each["isOneJob"]) for each in tree["groups"])
+        return cls(tuple(groups), tree["unnumbered"], tree["inSubdomain"])
 
     @property
-    def tree(self) -> list[Tree]:
+    def tree(self) -> Tree:
         """The layout as a part of a manifest."""
-        return [
+        groups = [
             {"name": group.name, "roles": [*map(list, group.roles)], "isOneJob": group.is_one_job}
             for group in self.groups
         ]
+        return {"groups": groups, "unnumbered": self.unnumbered, "inSubdomain": self.in_subdomain}
 
     @property
     def rank_field(self) -> str:

@@ -3,7 +3,7 @@
 Reads    an MPIJob that its schema has admitted.
 Returns  the TrainJob and its runtime, with the replicated jobs `launcher` and `worker`. `pipeline.frameworks.mpijob`
          adds the hostfile, the SSH keys and the variables.
-Source   kubeflow/mpi-operator v0.8.0: the pods of both roles, the launcher's Job.
+Source   kubeflow/mpi-operator v0.8.0: the defaults and the validation of MPIJobs, the pods of both roles.
 """
 
 from __future__ import annotations
@@ -11,32 +11,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import mpi_admission, own_runtime
+from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy.common_losses import CLEAN, LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
-from trainc.frontends.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS, WORKER
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
     Success,
     add_success,
     moves_of_job,
-    pod_metadata,
     replicated_job,
+    with_labels,
 )
-from trainc.frontends.legacy.replica_specs import CONTAINERS, LABEL, POLICY, REPLICA_INDEX, ReplicaSpec
-from trainc.frontends.lowering import Loss
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    LABEL,
+    MULTIKUEUE,
+    POLICY,
+    REPLICA_INDEX,
+    ReplicaSpec,
+    carried_template,
+    too_many_replicas,
+    unknown_manager,
+    unknown_role,
+)
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.lowering import Lowered
-    from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "mpi-operator-0.7"
 KEY: Final = "mpijob"
+REPLICAS: Final = ("spec", "mpiReplicaSpecs")
+LAUNCHER: Final = "Launcher"
+WORKER: Final = "Worker"
+ROLES: Final = {LAUNCHER: "OnFailure", WORKER: "Never"}
+"""The roles, each with the restart policy of one that sets none."""
+RESTARTS: Final = ("Never", "OnFailure")
+OPERATOR: Final = "kubeflow.org/mpi-operator"
 SSHD: Final = ("/usr/sbin/sshd", "-De")
 """The command of a worker that has neither a command nor arguments."""
 ROOT_KEYS: Final = "/root/.ssh"
@@ -48,6 +68,9 @@ OLDER: Final = {
     ),
 }
 """What has become of the fields of earlier versions."""
+IN_JOBSET: Final = "-0"
+"""The part of a host name that JobSet adds: the index of the Job."""
+SLOTS: Final = ("spec", "slotsPerWorker")
 AS_WORKER: Final = ("spec", "runLauncherAsWorker")
 CREATION: Final = ("spec", "launcherCreationPolicy")
 KEYS_PATH: Final = ("spec", "sshAuthMountPath")
@@ -55,18 +78,186 @@ IMPLEMENTATION: Final = ("spec", "mpiImplementation")
 AT_STARTUP: Final = "AtStartup"
 """The launcherCreationPolicy of a launcher that does not wait until the workers are ready, as with any other one."""
 POD: Final = ("template", "spec")
-OVERWRITTEN: Final = ("hostname", "subdomain")
-"""The fields of a pod that the operator replaces, and JobSet as well."""
+OVERWRITTEN: Final = ("hostname", "subdomain", "restartPolicy")
+"""The fields of a pod that the operator replaces, and JobSet or the role's restart policy as well."""
 DNS_OF_HOST_NETWORK: Final = "ClusterFirstWithHostNet"
 """The dnsPolicy of pods with hostNetwork, whatever the job has."""
+ENDS: Final = {
+    "activeDeadlineSeconds": LossRule(
+        "spec.runPolicy.activeDeadlineSeconds",
+        "approximated",
+        "all Jobs end at the deadline; the operator ends only the launcher",
+        "set a deadline that is longer than the training",
+    ),
+    "ttlSecondsAfterFinished": LossRule(
+        "spec.runPolicy.ttlSecondsAfterFinished",
+        "approximated",
+        "the JobSet is removed with all pods; the operator removes only the launcher's Job",
+        "store logs outside of the pods",
+    ),
+}
+CLEAN_WORKERS: Final = {
+    CLEAN["Running"]: LossRule(
+        "spec.runPolicy.cleanPodPolicy: Running, of workers",
+        "without effect",
+        "JobSet deletes the running workers, and with their Job also those that have ended",
+        "remove it",
+    ),
+    CLEAN["All"]: LossRule(
+        "spec.runPolicy.cleanPodPolicy: All, of workers",
+        "without effect",
+        "JobSet deletes the workers with their Job, unless all of them have succeeded",
+        "remove it",
+    ),
+}
+"""The rules for workers that share a Job, by those for pods with Jobs of their own."""
+NO_WORKERS: Final = LossRule(
+    "spec.runPolicy.cleanPodPolicy, without the role Worker",
+    "without effect",
+    "the operator deletes only workers",
+    "remove it",
+)
+FAILED_WORKER: Final = LossRule(
+    "*.restartPolicy: Never, of Worker",
+    "approximated",
+    "the Job of a failed worker creates it again; the operator leaves it",
+    "use OnFailure, with which the container restarts in its pod",
+)
+NO_KEYS: Final = LossRule(
+    "spec.sshAuthMountPath: the keys, of the operator",
+    "not carried",
+    "the operator creates the Secret with the SSH keys",
+    "create it with `trainc secret`",
+    is_added=True,
+)
+NO_DISCOVERY: Final = LossRule(
+    "*.template.spec.volumes: discover_hosts.sh, of the operator",
+    "not carried",
+    "the launcher has no /etc/mpi/discover_hosts.sh, which Horovod's elastic mode runs",
+    "run Horovod with a fixed number of hosts",
+    is_added=True,
+)
+UNKNOWN_ROLE: Final = LossRule(
+    "spec.mpiReplicaSpecs.*, a role other than Launcher and Worker",
+    "without effect",
+    "the operator ignores the role",
+    "remove it",
+)
+WITHOUT_WORKERS: Final = LossRule(
+    "spec.launcherCreationPolicy, without the role Worker",
+    "without effect",
+    "the launcher is the only pod",
+    "remove it",
+)
+LOWER_INDEX: Final = LossRule(
+    "*.template.spec.containers: replica-index, with runLauncherAsWorker and WaitForWorkersReady",
+    "approximated",
+    "the index of a worker is lower by one, because the launcher's Job is the last",
+    "add one to the index",
+)
+HOST: Final = LossRule(
+    "*.template.spec.hostname and subdomain", "without effect", "the operator overwrites it", "remove it"
+)
+DNS_POLICY: Final = LossRule(
+    "*.template.spec.dnsPolicy, with hostNetwork", "without effect", "the operator overwrites it", "remove it"
+)
+SCHEDULER: Final = LossRule(
+    "*.template.spec.schedulerName, with a gang scheduler", "without effect", "the operator overwrites it", "remove it"
+)
+LOSSES: Final = (
+    *SHARED_LOSSES,
+    *CLEAN_WORKERS.values(),
+    NO_WORKERS,
+    *ENDS.values(),
+    FAILED_WORKER,
+    NO_KEYS,
+    NO_DISCOVERY,
+    UNKNOWN_ROLE,
+    WITHOUT_WORKERS,
+    LOWER_INDEX,
+    HOST,
+    DNS_POLICY,
+    SCHEDULER,
+    LABELS["operator-name"],
+    LABELS["replica-index"],
+)
+_NOT_NEGATIVE: Final = (
+    SLOTS,
+    *((*POLICY, key) for key in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit")),
+)
+_CLEAN: Final = ("None", "Running", "All")
 
 
 def violations(_: Tree, job: Tree) -> Iterator[Violation]:
-    """Return the violations of the operator's validation."""
-    return mpi_admission.violations(job)
+    """Yield the violations of the operator's validation."""
+    specs = get(job, REPLICAS, {})
+    yield from _host_name(job, specs.get(WORKER, {}).get("replicas", 1))
+    if LAUNCHER not in specs:
+        message = f"the job has no role {LAUNCHER}"
+        yield Violation.at((*REPLICAS, LAUNCHER), REQUIRED, message, "add it: its command runs mpirun")
+    for name in specs:
+        if name in ROLES:
+            yield from _role(name, specs[name])
+        else:
+            found = unknown_role((*REPLICAS, name), tuple(ROLES))
+            yield found._replace(message=f"{found.message}, which the operator ignores", severity="warning")
+    for path in _NOT_NEGATIVE:
+        if get(job, path, 0) < 0:
+            message = f"{path[-1]} must not be negative, but is {get(job, path)}"
+            yield Violation.at(path, OUT_OF_RANGE, message, "use 0 or more")
+    if (clean := get(job, (*POLICY, "cleanPodPolicy"))) not in (None, *_CLEAN):
+        message = f'unsupported cleanPodPolicy "{clean}"'
+        yield Violation.at((*POLICY, "cleanPodPolicy"), ENUM, message, f"use {', '.join(_CLEAN[:-1])} or {_CLEAN[-1]}")
+    yield from unknown_manager(job, (OPERATOR, MULTIKUEUE))
 
 
-def lower(job: Tree) -> Lowered:
+def _host_name(job: Tree, workers: int) -> Iterator[Violation]:
+    """Yield the violation of a name with which the last worker's host name is no DNS label."""
+    from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
+
+    name = get(job, ("metadata", "name"), "")
+    if not isinstance(name, str) or not name:
+        return
+    index = f"-{WORKER.lower()}-{max(workers, 1) - 1}"
+    if not dns1035_label_errors(name + index):
+        return
+    from trainc.kubernetes.misnamed import LABEL as CHARACTERS
+    from trainc.kubernetes.misnamed import example, fault
+
+    most = LONGEST_LABEL - len(index)
+    if not dns1035_label_errors(f"{name[:most].rstrip('-')}{index}"):
+        message = f'the host name "{name}{index}" has {len(name + index)} characters; the limit is {LONGEST_LABEL}'
+        help = f"use a name with at most {most - len(IN_JOBSET)} characters"
+    else:
+        why = "starts with a digit" if name[0].isdigit() else fault(name, CHARACTERS, LONGEST_LABEL)
+        message = f'"{name}" is not a valid name: it {why}'
+        help = f"use lowercase letters, digits and `-`, and start with a letter{example(name, letter_first=True)}"
+    yield Violation.at(("metadata", "name"), INVALID_NAME, message, help)
+
+
+def _role(name: str, spec: Tree) -> Iterator[Violation]:
+    at = (*REPLICAS, name)
+    replicas, path = spec.get("replicas"), (*at, "replicas")
+    if name == LAUNCHER:
+        if replicas not in (None, 1):
+            message = f"the {LAUNCHER} must have 1 replica, not {replicas}"
+            yield Violation.at(path, OUT_OF_RANGE, message, "set replicas: 1")
+    elif replicas is None:
+        yield Violation.at(path, OUT_OF_RANGE, f"the {WORKER} has no replicas", "set the number of workers")
+    elif replicas < 1:
+        message = f"the {WORKER} must have at least 1 replica, not {replicas}"
+        yield Violation.at(path, OUT_OF_RANGE, message, f"set replicas: 1, or remove {WORKER}")
+    else:
+        yield from too_many_replicas(name, replicas, path)
+    restart = spec.get("restartPolicy") or ROLES[name]
+    if restart not in RESTARTS:
+        message = f'unsupported restartPolicy "{restart}" of the {name}'
+        yield Violation.at((*at, "restartPolicy"), ENUM, message, f"use {' or '.join(RESTARTS)}")
+    if not get(spec, CONTAINERS):
+        yield Violation.at((*at, *CONTAINERS), REQUIRED, f"the {name} has no container", "add one")
+
+
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     specs = get(job, REPLICAS)
     roles = {name: _replica_spec(name, specs[name]) for name in ROLES if name in specs}
@@ -76,7 +267,7 @@ def lower(job: Tree) -> Lowered:
     moves = [Move(REPLICAS, JOBS_OF_RUNTIME)]
     for index, group in enumerate(layout.groups):
         role = roles[group.roles[0][0]]
-        template["replicatedJobs"].append(_replicated_job(job, role, group, trains=_trains(job, role, roles)))
+        template["replicatedJobs"].append(_replicated_job(job, role, group, gang, trains=_trains(job, role, roles)))
         moves += _moves(index, role)
         if waits and role.name == LAUNCHER:
             template["replicatedJobs"][index]["dependsOn"] = [{"name": WORKER.lower(), "status": "Ready"}]
@@ -87,17 +278,22 @@ def lower(job: Tree) -> Lowered:
         KEY,
         template,
         manager=OPERATOR,
+        roles=[*roles.values()],
+        gang=gang,
         settings=_settings(job, layout),
         moves=moves,
-        trainer=[PolicySetting(("numProcPerNode",), get(job, SLOTS, 1), SLOTS)],
-        losses=_losses(job, roles, layout),
     )
-    # Findings about the runtime as a whole, and about the number of nodes, are reported at these fields.
-    places = (
-        Move(REPLICAS, ("spec", "runtimeRef")),
-        Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
+    return found._replace(
+        job=put(found.job, ("spec", "trainer"), {"numProcPerNode": get(job, SLOTS, 1)}),
+        # Findings about the runtime as a whole, and about the number of nodes, are reported at the last two fields.
+        of_job=(
+            *found.of_job,
+            Move(SLOTS, ("spec", "trainer", "numProcPerNode")),
+            Move(REPLICAS, ("spec", "runtimeRef")),
+            Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
+        ),
+        losses=(*(_with_rule_of_workers(loss, layout) for loss in found.losses), *_losses(job, roles, layout, gang)),
     )
-    return found._replace(of_job=(*found.of_job, *places))
 
 
 def _replica_spec(name: str, spec: Tree) -> ReplicaSpec:
@@ -109,7 +305,7 @@ def _replica_spec(name: str, spec: Tree) -> ReplicaSpec:
     main, *others = pod["containers"]
     if name == WORKER and not main.get("command") and not main.get("args"):
         pod["containers"] = [main | {"command": [*SSHD]}, *others]
-    return ReplicaSpec(name, (*REPLICAS, name), spec.get("replicas", 1), restart, template | {"spec": pod})
+    return ReplicaSpec(name, (*REPLICAS, name), spec.get("replicas", 1), restart, carried_template(template, pod))
 
 
 def _layout(job: Tree, roles: dict[str, ReplicaSpec], *, waits: bool) -> Layout:
@@ -123,7 +319,7 @@ def _layout(job: Tree, roles: dict[str, ReplicaSpec], *, waits: bool) -> Layout:
         Group(name.lower(), ((name, role.replicas),), is_one_job=name == LAUNCHER or not own_jobs)
         for name, role in roles.items()
     ]
-    return Layout(tuple(reversed(groups) if waits else groups))
+    return Layout(tuple(reversed(groups) if waits else groups), unnumbered=LAUNCHER, in_subdomain=True)
 
 
 def _reads_index(role: ReplicaSpec) -> bool:
@@ -140,13 +336,15 @@ def _has_index(job: Tree, role: ReplicaSpec) -> bool:
     return role.name == WORKER or bool(get(job, AS_WORKER))
 
 
-def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, *, trains: bool) -> Tree:
+def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: GangScheduler | None, *, trains: bool) -> Tree:
     """Return the replicated job of a role. Its labels are those of the operator that do not depend on the pod."""
     labels = {"job-name": get(job, ("metadata", "name"), ""), "job-role": group.name}
     pod = role.template["spec"]
     if _has_index(job, role):
         pod = with_field_path(pod, REPLICA_INDEX, COMPLETION_INDEX if group.is_one_job else GLOBAL_INDEX)
-    spec: Tree = {"template": role.template | {"metadata": pod_metadata(role.template, labels), "spec": pod}}
+    if gang is not None:  # the operator overwrites that of the job
+        pod = pod | {"schedulerName": gang.scheduler}
+    spec: Tree = {"template": with_labels(role.template | {"spec": pod}, labels)}
     if role.name == WORKER:
         spec["backoffLimit"] = NO_LIMIT
     elif (limit := get(job, (*POLICY, "backoffLimit"))) is not None:
@@ -174,50 +372,45 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
     yield PolicySetting(("sshAuthMountPath",), get(job, KEYS_PATH) or ROOT_KEYS, KEYS_PATH)
 
 
-def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout) -> Iterator[Loss]:
-    """Yield the fields of the job with defaults, and what the operator adds, that the JobSet does not have."""
-    policy, launcher = get(job, POLICY, {}), roles[LAUNCHER]
-    yield from _losses_of_clean_policy(policy, layout)
-    if "activeDeadlineSeconds" in policy:
-        why = "the operator ends only the launcher; all Jobs end in time"
-        yield Loss((*POLICY, "activeDeadlineSeconds"), why, approximated=True)
-    if "ttlSecondsAfterFinished" in policy:
-        why = "the operator removes only the launcher's Job; the JobSet is removed with all pods"
-        yield Loss((*POLICY, "ttlSecondsAfterFinished"), why, approximated=True)
+def _with_rule_of_workers(loss: Loss, layout: Layout) -> Loss:
+    """Return a loss; that of cleanPodPolicy depends on the workers."""
+    if loss.rule not in CLEAN.values():
+        return loss
+    workers = next((group for group in layout.groups if group.name == WORKER.lower()), None)
+    if workers is None:
+        return Loss(loss.path, NO_WORKERS)
+    return Loss(loss.path, CLEAN_WORKERS.get(loss.rule, loss.rule)) if workers.is_one_job else loss
+
+
+def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: GangScheduler | None) -> Iterator[Loss]:
+    """Yield the losses of this kind."""
+    policy = get(job, POLICY, {})
+    for key, rule in ENDS.items():
+        if key in policy:
+            yield Loss((*POLICY, key), rule)
     if WORKER in roles and roles[WORKER].restart == "Never":
-        why = "the operator leaves a failed worker; its Job creates it again"
-        yield Loss((*roles[WORKER].at, "restartPolicy"), why, approximated=True)
-    yield Loss(KEYS_PATH, "the operator creates the keys; `trainc secret` creates them", approximated=True)
-    why = "the launcher has no /etc/mpi/discover_hosts.sh, which Horovod's elastic mode runs"
-    yield Loss((*launcher.at, *POD, "volumes"), why)
+        yield Loss((*roles[WORKER].at, "restartPolicy"), FAILED_WORKER)
+    yield Loss(KEYS_PATH, NO_KEYS)
+    yield Loss((*roles[LAUNCHER].at, *POD, "volumes"), NO_DISCOVERY)
     for name in get(job, REPLICAS):
         if name not in roles:
-            yield Loss((*REPLICAS, name), "the operator ignores the role")
+            yield Loss((*REPLICAS, name), UNKNOWN_ROLE)
+    if WORKER not in roles and get(job, CREATION) is not None:
+        yield Loss(CREATION, WITHOUT_WORKERS)
     for role in roles.values():
-        yield from _losses_of_role(job, role)
+        yield from _losses_of_role(job, role, gang)
     worker = next((group for group in layout.groups if group.name == WORKER.lower()), None)
     if worker and worker.is_one_job and get(job, AS_WORKER) and _reads_index(roles[WORKER]):
-        why = "the index of a worker is lower by one: the launcher waits, so that its Job is the last"
-        yield Loss((*roles[WORKER].at, *CONTAINERS), why, approximated=True)
+        yield Loss((*roles[WORKER].at, *CONTAINERS), LOWER_INDEX)
 
 
-def _losses_of_clean_policy(policy: Tree, layout: Layout) -> Iterator[Loss]:
-    path, workers = (*POLICY, "cleanPodPolicy"), [group for group in layout.groups if group.name == WORKER.lower()]
-    if not workers:
-        yield Loss(path, "it applies to workers, which the job does not have")
-    elif workers[0].is_one_job:
-        why = "JobSet deletes the Job of the workers with all its pods, unless all of them have succeeded"
-        yield Loss(path, why, approximated=True)
-    elif policy.get("cleanPodPolicy", "None") != "Running":
-        yield Loss(path, "JobSet deletes the running workers of a finished job and keeps the others", approximated=True)
-
-
-def _losses_of_role(job: Tree, role: ReplicaSpec) -> Iterator[Loss]:
+def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None) -> Iterator[Loss]:
     written = get(job, (*role.at, *POD))
-    for key in (*OVERWRITTEN, "restartPolicy"):
+    for key in ("hostname", "subdomain"):
         if key in written:
-            yield Loss((*role.at, *POD, key), "the operator overwrites it")
-    if written.get("hostNetwork") and written.get("dnsPolicy", DNS_OF_HOST_NETWORK) != DNS_OF_HOST_NETWORK:
-        yield Loss((*role.at, *POD, "dnsPolicy"), "the operator overwrites it in pods with hostNetwork")
-    for label in ("operator-name", *(("replica-index",) if _has_index(job, role) else ())):
-        yield Loss((*role.at, "template", "metadata", "labels", f"{LABEL}{label}"), "the pods lack the label")
+            yield Loss((*role.at, *POD, key), HOST)
+    if written.get("hostNetwork") and "dnsPolicy" in written:
+        yield Loss((*role.at, *POD, "dnsPolicy"), DNS_POLICY)
+    if gang is not None and "schedulerName" in written:
+        yield Loss((*role.at, *POD, "schedulerName"), SCHEDULER)
+    yield from missing_labels(role.at, ("operator-name", *(("replica-index",) if _has_index(job, role) else ())))

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy.common_losses import LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, pod_metadata, replicated_job
+from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, replicated_job, with_labels
 from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, REPLICA_INDEX
-from trainc.frontends.lowering import Loss
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.own_runtime import PolicySetting, Success
     from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec
@@ -29,6 +32,66 @@ if TYPE_CHECKING:
 _FIRST_RETRIED: Final = 128
 """The first exit code with which the restart policy ExitCode creates the pod again."""
 
+MISSING_LABELS: Final = ("operator-name", "replica-index")
+FOLDED_LABELS: Final = (*MISSING_LABELS, "replica-type", "job-role")
+"""The operator's labels that the pods of a role lack, if it shares its Job."""
+DEADLINE: Final = LossRule(
+    "spec.runPolicy.activeDeadlineSeconds",
+    "approximated",
+    "each Job ends at the deadline; the operator looks at it only when a pod changes",
+    "set a deadline that is longer than the training",
+)
+TTL: Final = LossRule(
+    "spec.runPolicy.ttlSecondsAfterFinished, with restartPolicy ExitCode",
+    "approximated",
+    "the JobSet is always removed; the operator keeps a job that fails by an exit code from 1 to 127",
+    "store logs outside of the pods",
+)
+NO_RESTARTS: Final = LossRule(
+    "spec.runPolicy.backoffLimit, with restartPolicy Never or ExitCode",
+    "without effect",
+    "the limit counts restarts of containers, of which such pods have none",
+    "remove it",
+)
+LIMIT_OF_EACH: Final = LossRule(
+    "spec.runPolicy.backoffLimit, with several Jobs",
+    "approximated",
+    "each Job counts its own restarts; the operator adds them up",
+    "set the number of restarts that one pod can have",
+)
+RESTARTS: Final = {
+    "Always": LossRule(
+        "*.restartPolicy: Always",
+        "approximated",
+        "a pod that succeeds does not restart",
+        "use OnFailure",
+    ),
+    "ExitCode": LossRule(
+        "*.restartPolicy: ExitCode",
+        "approximated",
+        "a Job waits 10 s or longer before it creates a failed pod again; the operator does not wait",
+        "use OnFailure, with which the container restarts in its pod",
+    ),
+}
+SERVICES: Final = LossRule(
+    "*.replicas: a Service for each pod, of the operator",
+    "not carried",
+    "the pods have host names in the one Service of the JobSet",
+    "use the host names that `trainc pods` lists",
+    is_added=True,
+)
+LOSSES: Final = (
+    *SHARED_LOSSES,
+    DEADLINE,
+    TTL,
+    NO_RESTARTS,
+    LIMIT_OF_EACH,
+    *RESTARTS.values(),
+    SERVICES,
+    *(LABELS[name] for name in FOLDED_LABELS),
+)
+"""The rules of the losses that all kinds of the operator share."""
+
 
 def lowered(
     job: Tree,
@@ -36,6 +99,7 @@ def lowered(
     roles: tuple[ReplicaSpec, ...],
     layout: Layout,
     *,
+    gang: GangScheduler | None,
     settings: Iterable[PolicySetting],
     success: Success | None,
     losses: Iterable[Loss],
@@ -43,7 +107,7 @@ def lowered(
     """Return a job as a TrainJob and a runtime of its own."""
     named = {role.name: role for role in roles}
     groups = [(group, [named[name] for name, _ in group.roles]) for group in layout.groups]
-    template: Tree = {"replicatedJobs": [_job(job, kind, group, members) for group, members in groups]}
+    template: Tree = {"replicatedJobs": [_job(job, kind, group, members, gang) for group, members in groups]}
     moves = [Move(kind.replicas, JOBS_OF_RUNTIME)]
     for index, (_, members) in enumerate(groups):
         moves += _moves(index, members)
@@ -54,23 +118,23 @@ def lowered(
         kind.key,
         template,
         manager=OPERATOR,
+        roles=roles,
+        gang=gang,
         settings=settings,
         moves=moves,
-        losses=(*_losses(job, roles, layout), *losses),
     )
     repeated = (((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:])
-    return found._replace(repeated=tuple(repeated))
+    return found._replace(losses=(*found.losses, *_losses(job, roles, layout), *losses), repeated=tuple(repeated))
 
 
-def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec]) -> Tree:
+def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: GangScheduler | None) -> Tree:
     """Return the replicated job of a group; roles that share it have equal templates."""
     role, limit = roles[0], get(job, (*POLICY, "backoffLimit"))
-    template = role.template | {
-        "metadata": _pod_metadata(job, roles),
-        "spec": with_field_path(role.template["spec"], REPLICA_INDEX, group.index_field)
-        | {"restartPolicy": _restart_policy(role)},
-    }
-    spec: Tree = {"backoffLimit": 0, "template": template}
+    pod = with_field_path(role.template["spec"], REPLICA_INDEX, group.index_field)
+    pod["restartPolicy"] = _restart_policy(role)
+    if gang is not None and not pod.get("schedulerName"):
+        pod["schedulerName"] = gang.scheduler
+    spec: Tree = {"backoffLimit": 0, "template": with_labels(role.template | {"spec": pod}, _labels(job, roles))}
     if role.restart == "ExitCode":
         spec["podFailurePolicy"] = {"rules": [*_failure_rules(kind.container, retries=limit != 0)]}
     elif role.restart != "Never":
@@ -78,14 +142,14 @@ def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec]) 
     return replicated_job(group, spec)
 
 
-def _pod_metadata(job: Tree, roles: list[ReplicaSpec]) -> Tree:
-    """Return the metadata of the pods, with those of the operator's labels that do not depend on the pod."""
+def _labels(job: Tree, roles: list[ReplicaSpec]) -> dict[str, str]:
+    """Return those of the operator's labels that all pods of some roles have."""
     labels = {"job-name": get(job, ("metadata", "name"), "")}
     if len(roles) == 1:
         labels["replica-type"] = roles[0].name.lower()
         if roles[0].name == "Master":
             labels["job-role"] = "master"
-    return pod_metadata(roles[0].template, labels)
+    return labels
 
 
 def _restart_policy(role: ReplicaSpec) -> str:
@@ -120,38 +184,28 @@ def _moves(index: int, roles: list[ReplicaSpec]) -> Iterator[Move]:
 
 
 def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
-    """Yield the fields of the job with defaults, and the operator's labels, that the JobSet does not have."""
+    """Yield the losses that all kinds of the operator share."""
     policy = get(job, POLICY, {})
-    if policy.get("cleanPodPolicy", "None") != "Running":
-        why = "JobSet deletes the running pods of a finished job and keeps the others"
-        yield Loss((*POLICY, "cleanPodPolicy"), why, approximated=True)
+    restarts = {role.restart for role in roles}
     if policy.get("backoffLimit") is not None:
-        yield from _losses_of_limit(roles, layout)
+        yield from _losses_of_limit(restarts, policy["backoffLimit"], layout)
     if "activeDeadlineSeconds" in policy:
-        why = "the operator checks the deadline only when a pod changes; a Job ends in time"
-        yield Loss((*POLICY, "activeDeadlineSeconds"), why, approximated=True)
+        yield Loss((*POLICY, "activeDeadlineSeconds"), DEADLINE)
+    if "ttlSecondsAfterFinished" in policy and "ExitCode" in restarts:
+        yield Loss((*POLICY, "ttlSecondsAfterFinished"), TTL)
     for role in roles:
-        yield from _losses_of_restart(role)
-    labels = [
-        "operator-name",
-        "replica-index",
-        *(("replica-type", "job-role") if len(layout.groups) < len(roles) else ()),
-    ]
-    for label in labels:
-        yield Loss((*roles[0].at, "template", "metadata", "labels", f"{LABEL}{label}"), "the pods lack the label")
+        if role.restart in RESTARTS:
+            yield Loss((*role.at, "restartPolicy"), RESTARTS[role.restart])
+        yield Loss((*role.at, "replicas"), SERVICES)
+    is_folded = len(layout.groups) < len(roles)
+    for role in roles:
+        yield from missing_labels(role.at, FOLDED_LABELS if is_folded else MISSING_LABELS)
 
 
-def _losses_of_limit(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
+def _losses_of_limit(restarts: set[str], limit: int, layout: Layout) -> Iterator[Loss]:
     path = (*POLICY, "backoffLimit")
-    if any(role.restart not in ("OnFailure", "Always") for role in roles):
-        yield Loss(path, "it has no effect on pods that do not restart", approximated=True)
-    elif len(layout.groups) > 1:
-        yield Loss(path, "each Job counts its own restarts", approximated=True)
-
-
-def _losses_of_restart(role: ReplicaSpec) -> Iterator[Loss]:
-    path = (*role.at, "restartPolicy")
-    if role.restart == "Always":
-        yield Loss(path, "a pod that succeeds does not restart", approximated=True)
-    elif role.restart == "ExitCode":
-        yield Loss(path, "a Job waits 10 s or longer before it creates a failed pod again", approximated=True)
+    if restarts.isdisjoint(("OnFailure", "Always")):
+        if "ExitCode" not in restarts or limit:
+            yield Loss(path, NO_RESTARTS)
+    elif len(layout.groups) > 1 or not layout.groups[0].is_one_job:
+        yield Loss(path, LIMIT_OF_EACH)

@@ -1,7 +1,7 @@
 """The TrainJob and the runtime of a legacy job: the parts that the kinds of all operators share.
 
 Reads    a valid job, and the JobSetSpec of its runtime so far: the replicated jobs.
-Returns  the TrainJob and its runtime, with a move for each field; and the losses of the run policy.
+Returns  the TrainJob and its runtime, with a move for each field; and the losses.
 """
 
 from __future__ import annotations
@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
+from trainc.frontends.legacy.common_losses import common_losses
 from trainc.frontends.legacy.replica_specs import LABEL, POLICY
-from trainc.frontends.lowering import Loss, Lowered
+from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
 
 SPEC: Final = ("spec", "template", "spec")
 """The path of the JobSetSpec in a runtime."""
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+GANG: Final = "podGroupPolicy"
 NO_LIMIT: Final = 2147483647
 """The backoff limit of pods that restart without a limit."""
 
 
 class PolicySetting(NamedTuple):
-    """A setting of the framework, or a field of spec.trainer, and the field that it comes from."""
+    """A setting of the framework, and the field that it comes from."""
 
     key: Path
     value: Any
@@ -51,32 +55,30 @@ def lowered(
     template: Tree,
     *,
     manager: str,
+    roles: Sequence[ReplicaSpec],
+    gang: GangScheduler | None,
     settings: Iterable[PolicySetting],
     moves: Iterable[Move],
-    trainer: Iterable[PolicySetting] = (),
-    losses: Iterable[Loss] = (),
 ) -> Lowered:
     """Return a job as a TrainJob and a runtime of its own.
 
     key       the name of its framework
     template  the JobSetSpec, to which the fields of the run policy are added
     manager   the operator's own name in managedBy, which a JobSet does not have
-    trainer   the fields of the TrainJob's spec.trainer
     moves     the moves of the JobSetSpec
     """
-    policy, settings, trainer = get(job, POLICY, {}), tuple(settings), tuple(trainer)
+    policy, settings = get(job, POLICY, {}), tuple(settings)
     of_policy = {key: policy[key] for key in ("ttlSecondsAfterFinished", "managedBy") if policy.get(key) is not None}
     if of_policy.get("managedBy") == manager:
         del of_policy["managedBy"]
     own = {key: job["metadata"][key] for key in ("name", "namespace") if key in job["metadata"]}
     fields = {key: policy[key] for key in ("suspend", "activeDeadlineSeconds") if key in policy}
-    spec = {"runtimeRef": {"kind": RUNTIME.kind, **own}, **fields}
     return Lowered(
         job={
             "apiVersion": VERSION,
             "kind": TRAINJOB.kind,
             "metadata": job["metadata"],
-            "spec": spec | ({"trainer": _tree(trainer)} if trainer else {}),
+            "spec": {"runtimeRef": {"kind": RUNTIME.kind, **own}, **fields},
         },
         runtime={
             "apiVersion": VERSION,
@@ -84,21 +86,34 @@ def lowered(
             "metadata": own,
             "spec": {
                 "mlPolicy": {key: _tree(settings)},
+                **_gang_policy(policy, roles, gang),
                 "template": {"spec": template | of_policy},
             },
         },
-        of_job=(
-            *(Move((*POLICY, key), ("spec", key)) for key in fields),
-            *(Move(field.source, ("spec", "trainer", *field.key)) for field in trainer),
-        ),
+        of_job=tuple(Move((*POLICY, key), ("spec", key)) for key in fields),
         of_runtime=(
             Move(("spec",), SPEC),
             *moves,
             *(Move((*POLICY, key), (*SPEC, key)) for key in of_policy),
             *(Move(setting.source, ("spec", "mlPolicy", key, *setting.key)) for setting in settings),
+            *_gang_moves(roles, gang),
         ),
-        losses=(*_losses(policy), *losses),
+        losses=tuple(common_losses(job, [role.at for role in roles], gang)),
     )
+
+
+def _gang_policy(policy: Tree, roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Tree:
+    """Return the podGroupPolicy of the runtime, if there is a gang scheduler."""
+    if gang is None:
+        return {}
+    return {GANG: gang.policy(policy.get("schedulingPolicy") or {}, sum(role.replicas for role in roles))}
+
+
+def _gang_moves(roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Iterator[Move]:
+    if gang is not None:
+        yield Move((*roles[-1].at, "replicas"), ("spec", GANG, gang.key))
+        for field, to in gang.fields.items():
+            yield Move((*POLICY, "schedulingPolicy", field), ("spec", GANG, gang.key, to))
 
 
 def _tree(settings: Iterable[PolicySetting]) -> Tree:
@@ -149,20 +164,11 @@ def add_success(template: Tree, layout: Layout, success: Success) -> Iterator[Mo
         yield Move(success.source, (*SPEC, "successPolicy"))
 
 
-def pod_metadata(template: Tree, labels: Mapping[str, str]) -> Tree:
-    """Return the metadata of a role's pods, with labels of the operator, which replace those of the role.
+def with_labels(template: Tree, labels: Mapping[str, str]) -> Tree:
+    """Return the pod template of a role with labels of the operator.
 
     labels   the labels without the operator's prefix
     """
-    metadata = {key: get(template, ("metadata", key)) for key in ("labels", "annotations")}
     operators = {f"{LABEL}{name}": value for name, value in labels.items()}
-    return {key: value for key, value in metadata.items() if value} | {"labels": (metadata["labels"] or {}) | operators}
-
-
-def _losses(policy: Tree) -> Iterator[Loss]:
-    """Yield the fields of the run policy that have another effect, whatever the operator."""
-    if "schedulingPolicy" in policy:
-        yield Loss((*POLICY, "schedulingPolicy"), "the pods are not scheduled as a gang")
-    if "suspend" in policy:
-        why = "pods that have succeeded do not run again when the job resumes"
-        yield Loss((*POLICY, "suspend"), why, approximated=True)
+    metadata = template["metadata"]
+    return template | {"metadata": metadata | {"labels": metadata.get("labels", {}) | operators}}

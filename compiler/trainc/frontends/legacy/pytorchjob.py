@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, can_share_a_job, replica_specs
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.lowering import Loss
+from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
 
@@ -49,6 +51,14 @@ PROCESSES: Final = ("spec", "nprocPerNode")
 OF_ELASTIC: Final = (*ELASTIC, "nProcPerNode")
 AUTO: Final = "auto"
 
+METRICS: Final = LossRule(
+    "spec.elasticPolicy.metrics",
+    "not carried",
+    "no autoscaler changes the number of a JobSet's pods; the operator creates one",
+    "set the number of Workers in replicas",
+)
+LOSSES: Final = (*OPERATOR_LOSSES, METRICS)
+
 PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of processes in two fields")
 
 
@@ -69,7 +79,7 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
         yield Violation.at(OF_ELASTIC, PROCESSES_TWICE, message, "remove elasticPolicy.nProcPerNode")
 
 
-def lower(job: Tree) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     roles = replica_specs(job, KIND)
     counts = [(role.name, role.replicas) for role in roles]
@@ -79,6 +89,7 @@ def lower(job: Tree) -> Lowered:
         KIND,
         roles,
         layout,
+        gang=gang,
         settings=_settings(job, roles, layout),
         success=_success(job, roles),
         losses=_losses(job),
@@ -122,4 +133,4 @@ def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iter
 
 def _losses(job: Tree) -> Iterator[Loss]:
     if get(job, (*ELASTIC, "metrics")) is not None:
-        yield Loss((*ELASTIC, "metrics"), "no autoscaler changes the number of pods of a JobSet")
+        yield Loss((*ELASTIC, "metrics"), METRICS)

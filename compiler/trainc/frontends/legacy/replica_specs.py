@@ -34,6 +34,10 @@ MOST_REPLICAS: Final = 100_000
 LABEL: Final = "training.kubeflow.org/"
 """The prefix of the labels that the operator adds to pods."""
 REPLICA_INDEX: Final = f"metadata.labels['{LABEL}replica-index']"
+OPERATOR_LABELS: Final = frozenset(
+    f"{LABEL}{name}" for name in ("job-name", "operator-name", "replica-type", "replica-index", "job-role")
+)
+"""The labels that operators set on pods."""
 _ROLE_LABELS: Final = frozenset(
     f"metadata.labels['{LABEL}{name}']" for name in ("replica-index", "replica-type", "job-role")
 )
@@ -84,14 +88,26 @@ def _replica_spec(name: str, spec: Tree, kind: OperatorKind) -> ReplicaSpec:
     index = next(i for i, container in enumerate(containers) if container.get("name") == kind.container)
     main, port = _with_port(containers[index], kind)
     pod = template["spec"] | {"containers": [*containers[:index], main, *containers[index + 1 :]]}
+    pod.pop("restartPolicy", None)  # that of the role replaces it
     return ReplicaSpec(
         name,
         (*kind.replicas, name),
         spec.get("replicas", 1),
         spec.get("restartPolicy") or kind.restart,
-        template | {"spec": pod},
+        carried_template(template, pod),
         port,
     )
+
+
+def carried_template(template: Tree, pod: Tree) -> Tree:
+    """Return the parts of a role's pod template that its pods have, without the labels that the operator sets.
+
+    pod   the pod spec with the changes of the operator
+    """
+    metadata = template.get("metadata") or {}
+    labels = {key: text for key, text in (metadata.get("labels") or {}).items() if key not in OPERATOR_LABELS}
+    found = {"labels": labels, "annotations": metadata.get("annotations")}
+    return {"metadata": {key: value for key, value in found.items() if value}, "spec": pod}
 
 
 def _with_port(container: Tree, kind: OperatorKind) -> tuple[Tree, int]:

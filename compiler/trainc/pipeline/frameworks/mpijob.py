@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.mpi_admission import LAUNCHER, WORKER
-from trainc.frontends.legacy.mpijob import ROOT_KEYS
+from trainc.frontends.legacy.mpijob import LAUNCHER, ROOT_KEYS, WORKER
 from trainc.pipeline.frameworks import mpi
 from trainc.pipeline.legacy_hosts import with_new_hosts
+from trainc.pipeline.legacy_variables import with_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import value
 
@@ -57,14 +56,13 @@ def apply(plan: Plan) -> Plan:
     for job in range(len(plan.jobs)):
         plan = mpi.with_keys(plan, job, keys(plan))
         for slot in (*plan.containers(job), *plan.init_containers(job)):
-            plan = plan.append_env(slot, variables(plan, slot, launcher))
+            plan = with_variables(plan, slot, variables(plan, slot, launcher))
     plan = mpi.with_hostfile(plan, launcher, HOSTFILE)
     if worker is not None and plan.job.namespace:
         plan = mpi.with_search_domain(plan, worker)
     hosts = sorted(mpi.hostfile_jobs(plan), key=lambda job: job != launcher)
     plan = plan._replace(others=(*plan.others, mpi.hostfile(plan, hosts)))
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
-    return with_new_hosts(plan, layout, alone=LAUNCHER, in_subdomain=True)
+    return with_new_hosts(plan)
 
 
 def keys(plan: Plan) -> Tree:

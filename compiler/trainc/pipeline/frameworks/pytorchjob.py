@@ -15,6 +15,7 @@ from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.pytorchjob import KIND, MASTER, WORKER
 from trainc.kubernetes.trees import get
 from trainc.pipeline.legacy_hosts import with_new_hosts
+from trainc.pipeline.legacy_variables import with_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 
@@ -39,10 +40,10 @@ def apply(plan: Plan) -> Plan:
     env = [*_variables(plan, layout)]
     for job in range(len(plan.jobs)):
         for slot in plan.containers(job):
-            plan = plan.append_env(slot, env)
+            plan = with_variables(plan, slot, env)
         for slot in plan.init_containers(job):
-            plan = plan.append_env(slot)
-    return with_new_hosts(_with_least_nodes(plan), layout)
+            plan = with_variables(plan, slot)
+    return with_new_hosts(_with_least_nodes(plan))
 
 
 def _with_least_nodes(plan: Plan) -> Plan:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the jobs whose pods request nothing."""
-    from trainc.kubernetes.pod_resources import requests
+    from trainc.pipeline.gang_members import requests_of
 
     for job, count in enumerate(plan.counts):
-        if count and all(quantity.is_zero for quantity in requests(pod_at(plan, job)).values()):
+        if count and all(quantity.is_zero for quantity in requests_of(plan, pod_at(plan, job)).values()):
             path = (*pod_spec(job), "containers", 0, "resources")
             yield LintFinding("gang-asks-for-nothing", path, (plan.jobs[job]["name"],))
 
@@ -35,9 +35,10 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
 
     (name,) = finding.what
     limited = limits(pod_at(plan, int(finding.path[1])))
+    where = "in trainer.resourcesPerNode for the trainer job, in the runtime for other jobs"
     return Finding(
         message=f'the pods of job "{name}" have no requests, so the gang\'s minResources does not include them'
         + ("; their limits do not count" if limited else ""),
-        help="set requests: in trainer.resourcesPerNode for the trainer job, in the runtime for other jobs",
+        help=f"set requests: {'of its containers' if plan.job.own_runtime else where}",
         field=field_of(("spec", *pod_spec(int(finding.path[1])), "containers")),
     )

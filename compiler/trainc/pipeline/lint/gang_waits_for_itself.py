@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the jobs whose pods wait for the pods of another job."""
     waiting = [(job, path) for job, path in _waiting(plan) if plan.counts[job]]
+    if _starts_without(plan, {job for job, _ in waiting}):
+        return
     if not waiting or not any(plan.counts[job] for job in range(len(plan.jobs)) if job != waiting[0][0]):
         return
     for job, path in waiting:
@@ -36,9 +38,19 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     return Finding(
         message=f'the gang includes the pods of job "{name}", which are created only after {before}; no pod of the '
         "gang starts until all are created",
-        help="use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
+        help="set launcherCreationPolicy: AtStartup, or a minAvailable that does not count the launcher"
+        if plan.job.own_runtime
+        else "use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
         "(fetch data and model in a separate TrainJob)",
     )
+
+
+def _starts_without(plan: Plan, waiting: set[int]) -> bool:
+    """Return whether the gang of a legacy job starts with the pods of the jobs that do not wait."""
+    if plan.job.own_runtime is None:
+        return False
+    pods = [plan.counts[job] * int(each.get("replicas", 1)) for job, each in enumerate(plan.jobs) if job not in waiting]
+    return any(group["spec"]["minMember"] <= sum(pods) for group in plan.others if group["kind"] == "PodGroup")
 
 
 def _waiting(plan: Plan) -> Iterator[tuple[int, Path]]:

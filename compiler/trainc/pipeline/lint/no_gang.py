@@ -35,10 +35,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
     runtime = "a runtime with podGroupPolicy (built in: torch-distributed-coscheduling and -volcano), or "
+    option = f"{plan.library.option_names.gang} or "
     return Finding(
         message=f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
         "PodGroup: the scheduler may place only some of them",
-        help=f"if other jobs compete for the nodes, use {'' if plan.job.own_runtime else runtime}a Kueue queue",
+        help=f"if other jobs compete for the nodes, use {option if plan.job.own_runtime else runtime}a Kueue queue",
         field="spec.podGroupPolicy",
         place=plan.job.at("spec", "runtimeRef"),
     )

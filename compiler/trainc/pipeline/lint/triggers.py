@@ -99,10 +99,9 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
     elif not framework.independent_nodes and sum(plan.counts) > 1:
         yield "no-gang"
-    if QUEUE in plan.labels:
-        yield from queued_rules(plan)
-    if plan.annotations and ELASTIC in plan.annotations:
-        yield "elastic-jobset"
+    if plan.job.own_runtime is not None:
+        yield from ("legacy-losses", "legacy-host", *(("gang-too-large",) if runtime.gang else ()))
+    yield from queued_rules(plan)
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
@@ -137,7 +136,11 @@ def has_own_overhead(pod: Tree) -> bool:
 
 
 def queued_rules(plan: Plan) -> Iterator[str]:
-    """Yield the rules that a JobSet with a Kueue queue may break."""
+    """Yield the rules that a JobSet with a Kueue queue, or with the annotation for Kueue's elastic jobs, may break."""
+    if ELASTIC in plan.annotations:
+        yield "elastic-jobset"
+    if QUEUE not in plan.labels:
+        return
     if plan.job.spec.get("suspend") or plan.delivery.suspend or (plan.patches and plan.patches.suspends):
         yield "suspended-with-queue"
     for job in plan.objects[0]["spec"].get("replicatedJobs") or ():

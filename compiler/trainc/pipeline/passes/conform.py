@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Detected
+    from trainc.frontends.gangs import GangScheduler
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.objects import TrainJob
@@ -139,12 +140,21 @@ def conform_lowered(plan: Plan) -> Plan:
     found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if failed(found):
         return plan.report(found)._replace(stopped=True)
-    lowered = front_end.lower(value)
+    lowered = front_end.lower(value, _gang(plan))
     form, of_runtime = lowering.documents(plan.job.form or document, lowered)
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(of_runtime, of_runtime.value, as_go_type(template), level="")
     job = plan.job._replace(value=form.value, form=form, own_runtime=runtime, repeated=lowered.repeated)
-    return plan._replace(job=job).report(found)
+    return plan._replace(job=job, losses=lowered.losses).report(found)
+
+
+def _gang(plan: Plan) -> GangScheduler | None:
+    """Return the gang scheduler of a legacy job."""
+    if not plan.gang_scheduler:
+        return None
+    from trainc.frontends.gangs import GangScheduler
+
+    return GangScheduler(plan.gang_scheduler)
 
 
 def _as_written(job: TrainJob, violations: list[Violation]) -> list[Violation]:

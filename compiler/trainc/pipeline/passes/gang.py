@@ -4,19 +4,20 @@ Reads    the runtime's podGroupPolicy; the pod counts and requests.
 Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`schedulers/<key>.py`).
 Source   kubeflow/trainer v2.3.0, the scheduler plugins. The gang includes all jobs, and counts the pods of each job
          once, even if JobSet creates several replicas. Its resources are the requests as they are written; limits do
-         not count. Elastic trainers count with their minimum number of nodes (difference elastic-gang).
+         not count. Elastic trainers count with their minimum number of nodes (difference elastic-gang). The gang of a
+         legacy job has all pods, and their requests with the defaults from limits, as that of its operator.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.trees import edit, get
+from trainc.kubernetes.trees import edit
 from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
-    from trainc.pipeline.schedulers import Gang, GangMark
+    from trainc.pipeline.schedulers import GangMark
 
 
 def gang(plan: Plan) -> Plan:
@@ -24,27 +25,13 @@ def gang(plan: Plan) -> Plan:
     if not plan.runtime.gang:
         return plan
     from trainc.pipeline import schedulers
+    from trainc.pipeline.gang_members import gathered
 
     members = gathered(plan)
     for scheduler in schedulers.schedulers_of(plan.runtime.gang):
         plan = marked(plan, scheduler.MARK)
         plan = plan._replace(others=(*plan.others, scheduler.group(plan, members)))
     return plan
-
-
-def gathered(plan: Plan) -> Gang:
-    """Return the number of pods that must start together, and their total requests."""
-    from trainc.kubernetes.pod_resources import Amounts, requests, total
-    from trainc.pipeline.schedulers import Gang
-
-    needs: Amounts = {}
-    counts = plan.counts
-    if plan.needed is not None and plan.trainer is not None:
-        counts = plan.with_count(plan.trainer, plan.needed).counts
-    for job, count in enumerate(counts):
-        one = requests(get(plan.spec, pod_spec(job), {}))
-        needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
-    return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
 
 
 def marked(plan: Plan, mark: GangMark) -> Plan:

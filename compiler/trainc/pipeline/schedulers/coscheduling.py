@@ -1,6 +1,7 @@
 """Coscheduling: the scheduler plugin of that name, in the cluster's default scheduler or in a second one.
 
-Reads    podGroupPolicy.coscheduling.scheduleTimeoutSeconds.
+Reads    podGroupPolicy.coscheduling.scheduleTimeoutSeconds. In the runtime of a legacy job, the policy can also have
+         the other fields of the PodGroup's spec, which replace the computed ones.
 Adds     a label to every pod, and a PodGroup of scheduling.x-k8s.io.
 Source   kubeflow/trainer v2.3.0, runtime plugin coscheduling.
 """
@@ -24,6 +25,5 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 def group(plan: Plan, gang: Gang) -> Tree:
     """Return the PodGroup, with the time that its pods wait for one another."""
-    timeout = (plan.runtime.gang or {})["coscheduling"]["scheduleTimeoutSeconds"]
-    spec = {"minMember": gang.members, "minResources": gang.resources, "scheduleTimeoutSeconds": timeout}
+    spec = {"minMember": gang.members, "minResources": gang.resources, **(plan.runtime.gang or {})["coscheduling"]}
     return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.object_metadata(), "spec": spec}

@@ -1,6 +1,7 @@
 """Volcano: a separate batch scheduler with queues.
 
-Reads    podGroupPolicy.volcano.networkTopology; the JobSet's annotation scheduling.volcano.sh/queue-name, from the
+Reads    podGroupPolicy.volcano.networkTopology, and in the runtime of a legacy job the other fields of the PodGroup's
+         spec, which replace the computed ones; the JobSet's annotation scheduling.volcano.sh/queue-name, from the
          runtime's template or a patch; the pods' priorityClassName (the last job's is used).
 Adds     an annotation to every pod, and a PodGroup of scheduling.volcano.sh.
 Source   kubeflow/trainer v2.3.0, runtime plugin volcano. Its webhook also requires that the priority class exists,
@@ -36,8 +37,8 @@ def group(plan: Plan, gang: Gang) -> Tree:
     classes = (get(plan.spec, (*pod_spec(job), "priorityClassName")) for job in range(len(plan.jobs)))
     if named := [name for name in classes if name]:
         spec["priorityClassName"] = named[-1]
-    if topology := (plan.runtime.gang or {})["volcano"].get("networkTopology"):
-        spec["networkTopology"] = topology
+    policy = (plan.runtime.gang or {})["volcano"]
+    spec |= {key: field for key, field in policy.items() if field not in ("", None, {})}
     return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.object_metadata(), "spec": spec}
 
 

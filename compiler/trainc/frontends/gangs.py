@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VOLCANO: Final = "volcano"
 COSCHEDULING: Final = "coscheduling"
 SCHEDULER_PLUGINS: Final = "scheduler-plugins"
-"""The name of the scheduler that `coscheduling` stands for."""
+"""The name of the scheduler that `coscheduling` selects."""
 KNOWN: Final = (VOLCANO, COSCHEDULING, SCHEDULER_PLUGINS)
 _FIELDS: Final = {
     VOLCANO: {"queue": "queue", "priorityClass": "priorityClassName"},
@@ -28,7 +28,7 @@ _FIELDS: Final = {
 """For each key of podGroupPolicy, the fields of schedulingPolicy and those of the PodGroup that they become."""
 
 
-class Gang(NamedTuple):
+class GangScheduler(NamedTuple):
     """A gang scheduler."""
 
     name: str

@@ -1,0 +1,46 @@
+"""The losses of a compiled legacy job, in the order of its file.
+
+Reads    the losses of the job's front end and framework, and the job's document.
+Returns  each loss once, first those of fields that the author wrote.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import Place
+from trainc.kubernetes.trees import get
+
+if TYPE_CHECKING:
+    from trainc.frontends.loss_rules import Loss
+    from trainc.pipeline.plan import Plan
+
+
+def ordered(plan: Plan) -> list[Loss]:
+    """Return the losses, first those of written fields, each part by its lines."""
+
+    def position(loss: Loss) -> tuple[bool, int, int]:
+        at = place(plan, loss).locate()
+        return not is_written(plan, loss), at.line, at.column
+
+    return sorted(dict.fromkeys(plan.losses), key=position)
+
+
+def written_losses(plan: Plan) -> list[Loss]:
+    """Return a loss for each field that the author wrote and that had an effect, in the order of the file."""
+    found = {
+        loss.path: loss
+        for loss in reversed(ordered(plan))
+        if is_written(plan, loss) and loss.rule.effect != "without effect"
+    }
+    return [*reversed(found.values())]
+
+
+def is_written(plan: Plan, loss: Loss) -> bool:
+    """Return whether the job has the field of a loss, which is not one that the operator adds."""
+    return not loss.rule.is_added and get(plan.job.document.value, loss.path) is not None
+
+
+def place(plan: Plan, loss: Loss) -> Place:
+    """Return the field of a loss in the job's document."""
+    return Place(plan.job.document, loss.path)

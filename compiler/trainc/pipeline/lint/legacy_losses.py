@@ -1,0 +1,41 @@
+"""Fields of a legacy job that its JobSet lacks, or has with another effect.
+
+Source: the losses of the kind's front end. Defaults of the operator, and the labels and Services that it adds, concern
+every job of the kind: the rule does not count them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.base.plural import plural
+from trainc.diagnostics import Finding, LintFinding
+from trainc.pipeline import job_losses
+from trainc.pipeline.lint import lint_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.pipeline.plan import Plan
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield one finding for a job with a lost field that its author wrote."""
+    if job_losses.written_losses(plan):
+        yield LintFinding("legacy-losses", ())
+
+
+@lint_rule("legacy-losses", "Legacy job with lost fields")
+def warning(plan: Plan, _: LintFinding) -> Finding:
+    """The author of a legacy job expects the effects of its fields, of which a JobSet cannot keep all."""
+    import shlex
+
+    losses = job_losses.written_losses(plan)
+    verb = "is lost or changes its" if len(losses) == 1 else "are lost or change their"
+    first = job_losses.place(plan, losses[0])
+    return Finding(
+        message=f'{plural(len(losses), "field")} of {plan.job.word} "{plan.job.source_name}" {verb} meaning',
+        help=f"list the fields and what to do: trainc explain --losses {shlex.quote(plan.job.document.file)}",
+        field=first.field,
+        place=first,
+    )
