@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
-from cluster.life import AFTER, EXIT, FIELD, conditions, restarts, with_endings
-from cluster.server import Cluster, until
-
-import trainc
-from trainc.compilation import Options
+from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, position, value
+from cluster.server import Cluster
 
 Tree = dict[str, Any]
-
-RUNNING: Final = "Running"
-REMOVED: Final = "removed"
-LABEL: Final = "jobset.sigs.k8s.io/"
-INDEX: Final = "batch.kubernetes.io/job-completion-index"
 
 
 def role(
@@ -40,24 +29,6 @@ FOLDED: Final = {"Master": role(), "Worker": role(2)}
 """Roles whose pods are those of one Job: node-0 is the Master."""
 APART: Final = {"Master": role(), "Worker": role(2, program="work.py")}
 """Roles with a Job for each pod."""
-OF_INDEX: Final = {
-    "name": "INDEX",
-    "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}},
-}
-
-
-class Scenario(NamedTuple):
-    """A PyTorchJob, how its pods end, and the JobSet that results."""
-
-    roles: Tree
-    endings: dict[str, str]
-    """The exit codes of a pod and of those that replace it, at once or `after` some seconds. Other pods run on."""
-    end: str
-    """The condition of the JobSet."""
-    pods: list[str]
-    """The pods that are left."""
-    spec: Mapping[str, Any] = {}
-    """The other fields of the job."""
 
 
 SCENARIOS: Final = {
@@ -224,7 +195,7 @@ SCENARIOS: Final = {
 
 def test_ends(alive: Cluster) -> None:
     """All jobs run at once. Those that run on do so until the last of the others has ended."""
-    _assert_ends(alive, alive.namespace("legacy"), SCENARIOS)
+    assert_ends(alive, alive.namespace("legacy"), SCENARIOS)
 
 
 def test_suspend(alive: Cluster) -> None:
@@ -235,7 +206,7 @@ def test_suspend(alive: Cluster) -> None:
     running = Scenario(FOLDED, endings, RUNNING, ["node-0 Running", "node-1 Succeeded", "node-2 Running"])
     completed = running._replace(end="Completed", pods=["node-0 Succeeded", "node-1 Succeeded"])
     for scenario in (suspended, running, suspended._replace(pods=["node-1 Succeeded"]), completed):
-        _assert_ends(alive, namespace, {"mnist": scenario})
+        assert_ends(alive, namespace, {"mnist": scenario})
 
 
 @pytest.mark.parametrize(
@@ -255,68 +226,5 @@ def test_suspend(alive: Cluster) -> None:
 def test_variables(alive: Cluster, roles: Tree, variable: str, values: dict[str, str]) -> None:
     """The controllers set the fields of a pod that its variables refer to."""
     namespace = alive.namespace("legacy")
-    _assert_ends(alive, namespace, {"mnist": Scenario(roles, {}, RUNNING, [f"{pod} Running" for pod in values])})
-    assert {_position(pod): _value(pod, variable) for pod in alive.list("Pod", namespace)} == values
-
-
-def _assert_ends(cluster: Cluster, namespace: str, scenarios: dict[str, Scenario]) -> None:
-    """Apply the jobs, and wait until all are as expected at the same time."""
-    cluster.apply([_jobset(namespace, name, scenario) for name, scenario in scenarios.items()])
-    expected = {name: (scenario.end, scenario.pods) for name, scenario in scenarios.items()}
-    with suppress(AssertionError):
-        until(lambda: _ends(cluster, namespace, scenarios) == expected or None, "the ends")
-    assert _ends(cluster, namespace, scenarios) == expected
-
-
-def _jobset(namespace: str, name: str, scenario: Scenario) -> Tree:
-    """Return the JobSet of a scenario's PyTorchJob, with the endings of its pods."""
-    job = {
-        "apiVersion": "kubeflow.org/v1",
-        "kind": "PyTorchJob",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"pytorchReplicaSpecs": scenario.roles, **scenario.spec},
-    }
-    (jobset,) = trainc.compile(text=json.dumps(job), options=Options(legacy=True, no_config=True)).objects
-
-    def annotations(replicated: str) -> Tree:
-        found: Tree = {}
-        for pod, ending in scenario.endings.items():
-            of_job, _, index = pod.rpartition("-")
-            if of_job == replicated:
-                codes, _, seconds = ending.partition(" after ")
-                found |= {f"{EXIT}-{index}": codes, f"{AFTER}-{index}": seconds or "0"}
-        return found
-
-    return with_endings(dict(jobset), annotations)
-
-
-def _ends(cluster: Cluster, namespace: str, names: Iterable[str]) -> dict[str, tuple[str, list[str]]]:
-    """Return the condition and the pods of each JobSet."""
-    true = {jobset["metadata"]["name"]: conditions(jobset) for jobset in cluster.list("JobSet", namespace)}
-    pods: dict[str, list[str]] = {name: [] for name in names}
-    for pod in cluster.list("Pod", namespace):
-        pods[pod["metadata"]["labels"][f"{LABEL}jobset-name"]].append(_state(pod))
-    return {name: (_end(true.get(name, {REMOVED})), sorted(pods[name])) for name in names}
-
-
-def _end(true: set[str]) -> str:
-    return next((end for end in (REMOVED, "Completed", "Failed", "Suspended") if end in true), RUNNING)
-
-
-def _state(pod: Tree) -> str:
-    count = restarts(pod) if "containerStatuses" in pod["status"] else 0
-    return f"{_position(pod)} {pod['status']['phase']}{f', restarts: {count}' if count else ''}"
-
-
-def _position(pod: Tree) -> str:
-    """Return the replicated job of a pod, and its index there."""
-    labels = pod["metadata"]["labels"]
-    return f"{labels[f'{LABEL}replicatedjob-name']}-{int(labels[f'{LABEL}job-index']) + int(labels[INDEX])}"
-
-
-def _value(pod: Tree, variable: str) -> str:
-    """Return the value of a variable that refers to a label or an annotation of the pod."""
-    variables = {found["name"]: found for found in pod["spec"]["containers"][0]["env"]}
-    field = FIELD.fullmatch(variables[variable]["valueFrom"]["fieldRef"]["fieldPath"])
-    assert field
-    return str(pod["metadata"][field[1]][field[2]])
+    assert_ends(alive, namespace, {"mnist": Scenario(roles, {}, RUNNING, [f"{pod} Running" for pod in values])})
+    assert {position(pod): value(pod, variable) for pod in alive.list("Pod", namespace)} == values

@@ -207,6 +207,43 @@ def test_the_index_of_a_pod(spec: Any, launcher: str, worker: str, replicas: int
     assert found["worker"]["replicas"] == replicas
 
 
+def test_a_launcher_alone_has_no_index() -> None:
+    reads = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
+    for spec, field in (({}, REPLICA_INDEX["fieldRef"]["fieldPath"]), ({"runLauncherAsWorker": True}, INDEX)):
+        (launcher,) = jobs(job(spec, Launcher=role(1, reads))).values()
+        assert env(pod(launcher)["containers"][0])["INDEX"] == field
+
+
+def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
+    (found,) = [
+        each
+        for each in compiled(two(launcher=role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
+        if each.id == "rendezvous-host"
+    ]
+    assert isinstance(found.place, Place)
+    path = ("spec", "mpiReplicaSpecs", "Launcher", "template", "spec", "dnsPolicy")
+    assert found.place.in_text().written_path == path
+
+
+def test_the_rule_of_the_clean_policy_depends_on_the_workers() -> None:
+    reads = role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}]))
+
+    def rule(policy: str, *roles: str, worker: Any = None, **spec: Any) -> str:
+        tree = two({"runPolicy": {"cleanPodPolicy": policy}} | spec, worker=worker)
+        tree["spec"]["mpiReplicaSpecs"] = {name: tree["spec"]["mpiReplicaSpecs"][name] for name in roles}
+        (found,) = [loss.rule for loss in mpijob.lower(tree).losses if loss.path[-1] == "cleanPodPolicy"]
+        return found.field.removeprefix("spec.runPolicy.cleanPodPolicy")
+
+    both = ("Launcher", "Worker")
+    assert [rule(policy, *both) for policy in ("None", "Running", "All")] == [
+        ": None",
+        ": Running, of workers",
+        ": All, of workers",
+    ]
+    assert rule("All", "Launcher") == ", without the role Worker"
+    assert rule("All", *both, worker=reads, runLauncherAsWorker=True) == ": All"
+
+
 def test_the_last_variable_of_a_name_applies() -> None:
     variables = [{"name": "OMPI_MCA_plm_rsh_args", "value": "-p 9"}, {"name": "A", "value": "$(OMPI_MCA_plm_rsh_args)"}]
     (main,) = pod(jobs(two(launcher=role(1, container(env=variables))))["launcher"])["containers"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
-from trainc.frontends.legacy.common_losses import LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import CLEAN, LABELS, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
@@ -96,6 +96,27 @@ ENDS: Final = {
         "store logs outside of the pods",
     ),
 }
+CLEAN_WORKERS: Final = {
+    CLEAN["Running"]: LossRule(
+        "spec.runPolicy.cleanPodPolicy: Running, of workers",
+        "without effect",
+        "JobSet deletes the running workers, and with their Job also those that have ended",
+        "remove it",
+    ),
+    CLEAN["All"]: LossRule(
+        "spec.runPolicy.cleanPodPolicy: All, of workers",
+        "without effect",
+        "JobSet deletes the workers with their Job, unless all of them have succeeded",
+        "remove it",
+    ),
+}
+"""The rules for workers that share a Job, by those for pods with Jobs of their own."""
+NO_WORKERS: Final = LossRule(
+    "spec.runPolicy.cleanPodPolicy, without the role Worker",
+    "without effect",
+    "the operator deletes only workers",
+    "remove it",
+)
 FAILED_WORKER: Final = LossRule(
     "*.restartPolicy: Never, of Worker",
     "approximated",
@@ -145,6 +166,8 @@ SCHEDULER: Final = LossRule(
 )
 LOSSES: Final = (
     *SHARED_LOSSES,
+    *CLEAN_WORKERS.values(),
+    NO_WORKERS,
     *ENDS.values(),
     FAILED_WORKER,
     NO_KEYS,
@@ -269,7 +292,7 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
             Move(REPLICAS, ("spec", "runtimeRef")),
             Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
         ),
-        losses=(*found.losses, *_losses(job, roles, layout, gang)),
+        losses=(*(_with_rule_of_workers(loss, layout) for loss in found.losses), *_losses(job, roles, layout, gang)),
     )
 
 
@@ -305,14 +328,19 @@ def _reads_index(role: ReplicaSpec) -> bool:
 
 def _trains(job: Tree, role: ReplicaSpec, roles: dict[str, ReplicaSpec]) -> bool:
     """Return whether mpirun starts processes in the pods of a role."""
-    return role.name == WORKER or bool(get(job, AS_WORKER)) or WORKER not in roles
+    return _has_index(job, role) or WORKER not in roles
+
+
+def _has_index(job: Tree, role: ReplicaSpec) -> bool:
+    """Return whether the operator gives the pods of a role an index: those of the workers."""
+    return role.name == WORKER or bool(get(job, AS_WORKER))
 
 
 def _replicated_job(job: Tree, role: ReplicaSpec, group: Group, gang: GangScheduler | None, *, trains: bool) -> Tree:
     """Return the replicated job of a role. Its labels are those of the operator that do not depend on the pod."""
     labels = {"job-name": get(job, ("metadata", "name"), ""), "job-role": group.name}
     pod = role.template["spec"]
-    if trains:  # other pods have no index
+    if _has_index(job, role):
         pod = with_field_path(pod, REPLICA_INDEX, COMPLETION_INDEX if group.is_one_job else GLOBAL_INDEX)
     if gang is not None:  # the operator overwrites that of the job
         pod = pod | {"schedulerName": gang.scheduler}
@@ -331,7 +359,8 @@ def _moves(index: int, role: ReplicaSpec) -> Iterator[Move]:
     yield from moves_of_job(index, role.at, role.at)
     yield Move((*POLICY, "backoffLimit") if role.name == LAUNCHER else role.at, (*spec, "backoffLimit"))
     yield Move((*role.at, "restartPolicy"), (*pod, "restartPolicy"))
-    yield Move((*role.at, *POD, "hostNetwork"), (*pod, "dnsPolicy"))
+    if role.template["spec"].get("hostNetwork"):
+        yield Move((*role.at, *POD, "hostNetwork"), (*pod, "dnsPolicy"))
     yield Move(("metadata", "name"), (*labels, f"{LABEL}job-name"))
     yield Move(role.at, (*labels, f"{LABEL}job-role"))
 
@@ -341,6 +370,16 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
     yield PolicySetting(("mpiImplementation",), get(job, IMPLEMENTATION), IMPLEMENTATION)
     yield PolicySetting(("runLauncherAsNode",), get(job, AS_WORKER, False), AS_WORKER)
     yield PolicySetting(("sshAuthMountPath",), get(job, KEYS_PATH) or ROOT_KEYS, KEYS_PATH)
+
+
+def _with_rule_of_workers(loss: Loss, layout: Layout) -> Loss:
+    """Return a loss; that of cleanPodPolicy depends on the workers."""
+    if loss.rule not in CLEAN.values():
+        return loss
+    workers = next((group for group in layout.groups if group.name == WORKER.lower()), None)
+    if workers is None:
+        return Loss(loss.path, NO_WORKERS)
+    return Loss(loss.path, CLEAN_WORKERS.get(loss.rule, loss.rule)) if workers.is_one_job else loss
 
 
 def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: GangScheduler | None) -> Iterator[Loss]:
@@ -359,13 +398,13 @@ def _losses(job: Tree, roles: dict[str, ReplicaSpec], layout: Layout, gang: Gang
     if WORKER not in roles and get(job, CREATION) is not None:
         yield Loss(CREATION, WITHOUT_WORKERS)
     for role in roles.values():
-        yield from _losses_of_role(job, role, gang, shares=_trains(job, role, roles))
+        yield from _losses_of_role(job, role, gang)
     worker = next((group for group in layout.groups if group.name == WORKER.lower()), None)
     if worker and worker.is_one_job and get(job, AS_WORKER) and _reads_index(roles[WORKER]):
         yield Loss((*roles[WORKER].at, *CONTAINERS), LOWER_INDEX)
 
 
-def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None, *, shares: bool) -> Iterator[Loss]:
+def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None) -> Iterator[Loss]:
     written = get(job, (*role.at, *POD))
     for key in ("hostname", "subdomain"):
         if key in written:
@@ -374,4 +413,4 @@ def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None, *,
         yield Loss((*role.at, *POD, "dnsPolicy"), DNS_POLICY)
     if gang is not None and "schedulerName" in written:
         yield Loss((*role.at, *POD, "schedulerName"), SCHEDULER)
-    yield from missing_labels(role.at, ("operator-name", *(("replica-index",) if shares else ())))
+    yield from missing_labels(role.at, ("operator-name", *(("replica-index",) if _has_index(job, role) else ())))
