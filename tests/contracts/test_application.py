@@ -46,7 +46,7 @@ def test_the_parameters_are_valid() -> None:
 def test_the_page_has_the_parameters_of_the_plugin() -> None:
     table = PAGE.partition("### Parameters")[2].partition("Set them in")[0]
     rows = dict(re.findall(r"^\| `(.+?)` \| (.+?) \|", table, re.MULTILINE))
-    values = {"paths": "array of paths", "text": "string", "switch": '"true" or "false"'}
+    values = {"paths": "array of paths", "text": "string", "gang": "string", "switch": '"true" or "false"'}
     values |= {"validation": '"strict", "warn" or "ignore"'}
     assert rows == {parameter.name: values[parameter.form] for parameter in parameters.PARAMETERS}
 

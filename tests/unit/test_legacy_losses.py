@@ -6,13 +6,16 @@ The jobs are those of the golden cases, and the recorded ones. A kind joins by h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import yaml
 from conformance.recordings import DATA
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -31,6 +34,9 @@ KINDS = {row.kind: lowering.load(row.front_end) for row in LEGACY}
 IDENTITY = {("apiVersion",), ("kind",)}
 WORDS = ("All", "Running", "Never", "OnFailure", "Always", "Intel", "MPICH", "WaitForWorkersReady")
 """Values of the fields outside of the roles' templates that have a few."""
+MAPS = ("labels", "annotations", "nodeSelector", "limits", "requests", "minResources")
+"""The maps whose keys an author chooses."""
+MOST_STEPS = 12
 SCHEDULING = {"minAvailable": 2, "queue": "gold", "priorityClass": "high", "scheduleTimeoutSeconds": 9}
 
 
@@ -85,13 +91,13 @@ def is_listed(path: Steps, of_job: tuple[Loss, ...]) -> bool:
     )
 
 
-def check(job: Tree, gang: str | None = None) -> None:
-    """Compare the fields without influence on the objects with the losses."""
+def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None = None) -> None:
+    """Compare the fields without influence on the objects, by default all of them, with the losses."""
     result = compiled(job, gang)
     if result is None:
         return
     wrong = []
-    for path in leaves(job):
+    for path in leaves(job) if fields is None else fields:
         if path in IDENTITY:
             continue
         edited = [other for each in edits(job, path) if (other := compiled(each, gang)) is not None]
@@ -115,6 +121,57 @@ def test_the_losses_are_the_fields_without_influence(job: Tree) -> None:
 @pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in recorded()])
 def test_the_losses_of_recorded_jobs(job: Tree) -> None:
     check(job)
+
+
+JOBS = [*golden()]
+
+
+@cache
+def fields_of_schema(kind: str) -> list[tuple[Steps, Tree]]:
+    """Return the scalar fields of a kind's schema, with the first item of each list of objects."""
+    schema = json.loads(run("schema", kind).out)
+
+    def walk(node: Tree, path: Steps, depth: int) -> Iterator[tuple[Steps, Tree]]:
+        if "$ref" in node:
+            node = get(schema, tuple(node["$ref"].removeprefix("#/").split("/")))
+        if depth > MOST_STEPS:
+            return
+        if "properties" in node:
+            for key, below in node["properties"].items():
+                yield from walk(below, (*path, key), depth + 1)
+        elif isinstance(node.get("additionalProperties"), dict) and path[-1] not in MAPS:
+            for role in ("Master", "Launcher", "Worker"):
+                yield from walk(node["additionalProperties"], (*path, role), depth + 1)
+        elif node.get("type") == "array" and path[-1] in ("containers", "volumes", "tolerations"):
+            yield from walk(node["items"], (*path, 0), depth + 1)
+        elif node.get("type") in ("string", "integer", "boolean"):
+            yield path, node
+
+    return [(path, node) for path, node in walk(schema, (), 0) if path[0] == "spec"]
+
+
+def with_field(job: Tree, path: Steps, value: Any) -> Tree | None:
+    """Return the job with a field; None if it has no object for it, or already has the field."""
+    above = next(length for length in range(len(path), 0, -1) if get(job, path[: length - 1]) is not None)
+    new = path[above - 1 :]
+    if above > len(path) or not all(isinstance(step, str) for step in new) or get(job, path) is not None:
+        return None
+    for step in reversed(new[1:]):
+        value = {step: value}
+    return put(job, path[:above], value) if isinstance(get(job, path[: above - 1]), dict) else None
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data())
+def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None:
+    _, job = data.draw(st.sampled_from(JOBS))
+    path, node = data.draw(st.sampled_from(fields_of_schema(job["kind"])))
+    values: dict[str, list[Any]] = {"integer": [1, 7], "boolean": [True, False], "string": ["a", "1Gi", "Always"]}
+    known = [*(node.get("enum") or values[node["type"]])]
+    edited = with_field(job, path, data.draw(st.sampled_from(known)))
+    assume(edited is not None and compiled(edited) is not None)
+    assert edited is not None
+    check(edited, fields=[path])
 
 
 @pytest.mark.parametrize("gang", ["volcano", "coscheduling"])
