@@ -33,7 +33,7 @@ def build(files: list[str], folder: Path, **environment: str) -> bytes:
 def test_the_same_bytes_whatever_the_machine(project: Path) -> None:
     files = sorted(path.name for path in project.iterdir())
     wanted = build(files, project, PYTHONHASHSEED="0", LC_ALL="C.UTF-8")
-    assert wanted.count(b"kind: JobSet") >= len(CASES)
+    assert wanted.count(b"kind: JobSet") >= sum(not case.name.startswith("legacy-") for case in CASES)
     shuffled = random.Random(7)
     for seed in ("1", "2", "3"):
         for locale in LOCALES:

@@ -195,6 +195,14 @@ def test_two_jobs_of_one_name_are_named_with_their_kinds(project: Path) -> None:
     assert 'a PyTorchJob and a TrainJob are named "mnist"' in run("validate", "--legacy").out
 
 
+def test_an_initialism_has_its_article(project: Path) -> None:
+    (project / "other.yaml").write_text(
+        "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: mnist}\n"
+        "spec: {mpiReplicaSpecs: {Launcher: {template: {spec: {containers: [{name: a, image: 'a:v1'}]}}}}}\n"
+    )
+    assert 'a PyTorchJob and an MPIJob are named "mnist"' in run("validate", "--legacy").out
+
+
 def test_python() -> None:
     assert len(trainc.compile("mnist.yaml", legacy=True).jobs) == 1
     assert len(trainc.compile("mnist.yaml").jobs) == 0

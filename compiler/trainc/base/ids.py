@@ -133,7 +133,7 @@ DECLARED_IN: Final = {
     "kustomize-patch": "trainc.frontends.kustomizations",
     "launcher-node-missing": "trainc.pipeline.frameworks.mpi",
     "legacy-host": "trainc.pipeline.lint.legacy_host",
-    "legacy-losses": "trainc.pipeline.lint.job_losses",
+    "legacy-losses": "trainc.pipeline.lint.legacy_losses",
     "limit-missing": "trainc.kubernetes.validation.resource_rules",
     "link-out": "trainc.files.inputs",
     "managed-by": "trainc.pipeline.checks.cel",

@@ -1,4 +1,4 @@
-"""A number with its noun, for messages."""
+"""A noun with its number or its article, for messages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ def plural(count: int, noun: str) -> str:
     ('1 file', '2 files', '0 PodGroups')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def with_article(noun: str) -> str:
+    """Return the noun with the indefinite article. The letters of an initialism are spoken one by one.
+
+    >>> [with_article(noun) for noun in ("TrainJob", "MPIJob", "XGBoostJob", "JAXJob")]
+    ['a TrainJob', 'an MPIJob', 'an XGBoostJob', 'a JAXJob']
+    """
+    vowels = "AEFHILMNORSX" if noun[:2].isupper() else "AEIOUaeiou"
+    return f"{'an' if noun[:1] in vowels else 'a'} {noun}"
 
 
 def and_others(others: int, noun: str = "more TrainJob") -> str:

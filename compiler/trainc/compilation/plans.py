@@ -170,7 +170,11 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
     help = "rename or remove one of them"
     if job.document.file != first.document.file:
         help = f"rename one of them, {exclude}, or use environments in trainc.yaml"
-    two = f"two {job.word}s" if job.word == first.word else f"a {first.word} and a {job.word}"
+    two = f"two {job.word}s"
+    if job.word != first.word:
+        from trainc.base.plural import with_article
+
+        two = f"{with_article(first.word)} and {with_article(job.word)}"
     found = Diagnostic.declared(
         DUPLICATE_TRAINJOB,
         f'{two}{within} are named "{job.name}"',
