@@ -276,3 +276,14 @@ def test_the_warning_can_be_turned_off(annotation: str, folder: Path) -> None:
     (folder / "job.yaml").write_text(text)
     assert ("warning[legacy-losses]" in run("validate", "--legacy").out) == (not annotation)
     assert run("validate", "--legacy", "--strict").code == (0 if annotation else 1)
+
+
+@pytest.mark.parametrize(("members", "rules"), [(None, ["gang-waits-for-itself"]), (2, [])])
+def test_a_gang_whose_launcher_waits_for_the_workers(members: int | None, rules: list[str]) -> None:
+    (job,) = (job for name, job in JOBS if name.startswith("legacy-gang-mpijob/"))
+    waiting = put(job, ("spec", "launcherCreationPolicy"), "WaitForWorkersReady")
+    if members is not None:
+        waiting = put(waiting, ("spec", "runPolicy"), {"schedulingPolicy": {"minAvailable": members}})
+    result = compiled(waiting, "volcano")
+    assert result is not None
+    assert [found.id for found in result.diagnostics if found.id.startswith("gang-")] == rules
