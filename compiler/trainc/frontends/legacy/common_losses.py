@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import LABEL, POLICY
+from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR_LABELS, POLICY
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.source.secret_names import LAST_APPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +24,6 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 CONTROLLERS: Final = ("sagemaker.amazonaws.com/", "katib.kubeflow.org/")
 """The prefixes of labels and annotations that other controllers look for at jobs of these kinds."""
 OWN: Final = "trainc.dev/"
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 CARRIED: Final = ("name", "namespace", "generateName", "labels", "annotations")
 """The fields of metadata that the JobSet gets."""
 KEPT: Final = ("finalizers", "ownerReferences")
@@ -200,7 +200,7 @@ def _template_losses(at: Path, template: Tree) -> Iterator[Loss]:
         if key not in ("labels", "annotations"):
             yield Loss((*metadata, key), NO_EXTRA)
         for name in value or () if key == "labels" else ():
-            if name.startswith(LABEL):
+            if name in OPERATOR_LABELS:
                 yield Loss((*metadata, key, name), OPERATOR_LABEL)
     if "restartPolicy" in template.get("spec", {}):
         yield Loss((*at, "template", "spec", "restartPolicy"), POD_RESTART)
