@@ -40,8 +40,13 @@ RELEASES: Final = {
 OPERATOR: Final = "training-operator-1.9"
 """The dialect whose kinds share the pod template: it is written once, in `definitions.json`."""
 OPERATOR_RELEASE: Final = "training-operator-1.9.3"
-OPERATOR_KINDS: Final = ("PyTorchJob",)
+OPERATOR_KINDS: Final = ("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob")
 """The kinds of this release that trainc compiles."""
+OLDER_OPERATORS: Final = "training-operator-0"
+OLDER_KINDS: Final = {"TFJob": ("kubeflow.org", "v1beta2"), "XGBoostJob": ("xgboostjob.kubeflow.org", "v1")}
+"""The kinds of which trainc reads earlier versions, each with the group and the version of its schema."""
+TOP_FIELDS: Final = ("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "ttlSecondsAfterFinished")
+"""The fields of the run policy that these versions also have in the spec."""
 DERIVED: Final = {
     # dialect: its source
     "operator-1.9": "kubeflow/training-operator v1.9.2",
@@ -217,19 +222,36 @@ def make(crd: Tree, release: str) -> str:
 
 
 def make_together(crds: Path, release: str, kinds: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of the schema file of each kind, and of the file with their definitions.
+    """Yield the path and the text of the schema file of each kind, and of the file with their definitions.
 
     All kinds of the release count as uses of a subschema, so that another one of them changes no definition.
     """
     all_kinds = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((crds / release).iterdir())}
     roots = {kind: on_creation(crd) for kind, crd in all_kinds.items()}
     sharing = Sharing({"properties": roots})
+    for kind, (group, version) in OLDER_KINDS.items():
+        crd = before_run_policy(all_kinds[kind]) | {"group": group, "version": version}
+        body = sharing.shared_subschemas(on_creation(crd), "")
+        text = written(heading(crd, f"{release} and the fields of earlier versions") | in_order(body)) + "\n"
+        yield f"{OLDER_OPERATORS}/{kind}", text.replace(f'"{LOCAL}', f'"../{OPERATOR}/{DEFINITIONS}.json{LOCAL}')
     for kind in kinds:
         body = sharing.shared_subschemas(roots[kind], "")
         text = written(heading(all_kinds[kind], release) | in_order(body)) + "\n"
-        yield kind, text.replace(f'"{LOCAL}', f'"{DEFINITIONS}.json{LOCAL}')
+        yield f"{OPERATOR}/{kind}", text.replace(f'"{LOCAL}', f'"{DEFINITIONS}.json{LOCAL}')
     comment = {"$schema": DRAFT, "$comment": made_from(release), "title": DEFINITIONS}
-    yield DEFINITIONS, written({**comment, "type": "object", "$defs": in_order(sharing.definitions)}) + "\n"
+    yield (
+        f"{OPERATOR}/{DEFINITIONS}",
+        written({**comment, "type": "object", "$defs": in_order(sharing.definitions)}) + "\n",
+    )
+
+
+def before_run_policy(crd: Tree) -> Tree:
+    """Return the CRD of a kind whose spec also has fields of the run policy."""
+    spec = crd["schema"]["properties"]["spec"]
+    policy = spec["properties"]["runPolicy"]["properties"]
+    fields = spec["properties"] | {name: policy[name] for name in TOP_FIELDS}
+    properties = crd["schema"]["properties"] | {"spec": spec | {"properties": fields}}
+    return crd | {"schema": crd["schema"] | {"properties": properties}}
 
 
 def on_creation(crd: Tree) -> Tree:
@@ -269,7 +291,7 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
         for kind in kinds:
             yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
     for name, text in make_together(crds, OPERATOR_RELEASE, OPERATOR_KINDS):
-        yield TARGET / OPERATOR / f"{name}.json", text
+        yield TARGET / f"{name}.json", text
     release = RELEASES["trainer-2.0"][0]
     for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
         yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])

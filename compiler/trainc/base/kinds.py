@@ -90,10 +90,43 @@ MPIJOB: Final = Kind(
     not_compiled=(f"{OLD_GROUP}/v1", f"{OLD_GROUP}/v1alpha2"),
 )
 
+TFJOB: Final = Kind(
+    "TFJob",
+    (f"{OLD_GROUP}/v1", f"{OLD_GROUP}/v1beta2", f"{OLD_GROUP}/v1beta1"),
+    "job",
+    "TFJob",
+    (("spec", "tfReplicaSpecs", EACH, "template"),),
+    front_end="legacy.tfjob",
+)
+XGBOOSTJOB: Final = Kind(
+    "XGBoostJob",
+    (f"{OLD_GROUP}/v1", f"xgboostjob.{OLD_GROUP}/v1", f"xgboostjob.{OLD_GROUP}/v1alpha1"),
+    "job",
+    "XGBoostJob",
+    (("spec", "xgbReplicaSpecs", EACH, "template"),),
+    front_end="legacy.xgboostjob",
+)
+JAXJOB: Final = Kind(
+    "JAXJob",
+    (f"{OLD_GROUP}/v1",),
+    "job",
+    "JAXJob",
+    (("spec", "jaxReplicaSpecs", EACH, "template"),),
+    front_end="legacy.jaxjob",
+)
+PADDLEJOB: Final = Kind(
+    "PaddleJob",
+    (f"{OLD_GROUP}/v1",),
+    "job",
+    "PaddleJob",
+    (("spec", "paddleReplicaSpecs", EACH, "template"),),
+    front_end="legacy.paddlejob",
+)
+
 RUNTIMES: Final = (RUNTIME, CLUSTER_RUNTIME)
 COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
-LEGACY: Final = (PYTORCHJOB, MPIJOB)
+LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
 KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
 CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)

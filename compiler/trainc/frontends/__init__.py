@@ -84,10 +84,18 @@ def _with_role(
         return row.role if row in kinds else "other", document
     if len(kinds) > len(COMPILED) and isinstance(version, str):
         for legacy in LEGACY:
-            is_kind = legacy.kind == kind and legacy.group == version.partition("/")[0]
-            if is_kind and legacy in kinds and version not in legacy.not_compiled:
+            is_compiled = legacy.kind == kind and legacy in kinds and version not in legacy.not_compiled
+            if is_compiled and _is_version_of(legacy, version):
                 return _older_version(document, legacy, version)
     return "other", document
+
+
+def _is_version_of(row: Kind, version: str) -> bool:
+    """Return whether an apiVersion is that of a legacy kind, not of another project's kind of the same name."""
+    from trainc.frontends import lowering
+
+    groups = {known.partition("/")[0] for known in (*row.versions, *lowering.load(row.front_end).OLDER)}
+    return version.partition("/")[0] in groups
 
 
 def _older_version(document: Document, row: Kind, version: str) -> Diagnostic:

@@ -9,7 +9,7 @@ A kind names its front end, a module of this package, in its row of the table of
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from trainc.base.records import NamedTuple
 from trainc.frontends.moves import edited
@@ -17,12 +17,17 @@ from trainc.frontends.moves import edited
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from trainc.base.kinds import Kind
     from trainc.diagnostics import Document
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.loss_rules import Loss, LossRule
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
+
+
+OLDER_SCHEMAS: Final = "training-operator-0"
+"""The folder of the schemas of earlier apiVersions, in which fields of the run policy are also in the spec."""
 
 
 class Lowered(NamedTuple):
@@ -42,7 +47,7 @@ class FrontEnd(Protocol):
     """The interface of a front end."""
 
     SCHEMA: str
-    """The folder of the kind's schema."""
+    """The folder of the kind's schema. Those of the other apiVersions in its row are in `OLDER_SCHEMAS`."""
     OLDER: Mapping[str, str]
     """For earlier apiVersions that have other fields: a sentence with the fields of the current one."""
     LOSSES: tuple[LossRule, ...]
@@ -61,6 +66,11 @@ class FrontEnd(Protocol):
         gang   the gang scheduler of the job's pods; None without one
         """
         ...
+
+
+def schema_folder(kind: Kind, version: object) -> str:
+    """Return the folder of the schema of a kind in one of its apiVersions."""
+    return load(kind.front_end).SCHEMA if version == kind.versions[0] else OLDER_SCHEMAS
 
 
 def load(name: str) -> FrontEnd:

@@ -39,6 +39,16 @@ def with_variables(plan: Plan, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
     )
 
 
+def with_operator_variables(plan: Plan, env: list[Tree], job: int | None = None) -> Plan:
+    """Return the plan with variables in all containers of a replicated job, or of all jobs; init containers get none."""
+    for each in range(len(plan.jobs)) if job is None else (job,):
+        for slot in plan.containers(each):
+            plan = with_variables(plan, slot, env)
+        for slot in plan.init_containers(each):
+            plan = with_variables(plan, slot)
+    return plan
+
+
 def _without_effect(variables: list[Tree], count: int) -> Iterator[Path]:
     """Yield the values of the first `count` variables that a later one shadows, and that no other one refers to."""
     last = {variable.get("name"): index for index, variable in enumerate(variables)}

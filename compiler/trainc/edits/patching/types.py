@@ -38,7 +38,7 @@ def struct_of(value: Tree) -> Struct:
         return _jobset()
     row = find(value.get("apiVersion"), kind)
     if row is not None and row.front_end:
-        return _with_front_end(row)
+        return _with_front_end(row, lowering.schema_folder(row, value.get("apiVersion")))
     if kind != TRAINJOB.kind:
         return _runtime(kind)
     detected = detect(value)
@@ -71,8 +71,7 @@ def struct_of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struc
 
 
 @cache
-def _with_front_end(kind: Kind) -> Struct:
-    folder = lowering.load(kind.front_end).SCHEMA
+def _with_front_end(kind: Kind, folder: str) -> Struct:
     templates = {".".join(path): POD_TEMPLATE for path in kind.pods}
     return struct_of_schema(kind.kind, read(kind.kind, folder), _OBJECT | templates)
 

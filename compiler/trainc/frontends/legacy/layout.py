@@ -1,9 +1,9 @@
 """The layout of a legacy job: the position of each pod of its roles in the JobSet.
 
-Reads    roles in the order of their ranks, each with its number of pods.
+Reads    roles in their order, each with its number of pods.
 Returns  groups, one for each replicated job. Roles with equal templates share one Job, in which the completion index is
-         the rank. Otherwise a role with several pods has a Job for each pod: JobSet numbers the Jobs across replicated
-         jobs, so that the number is the rank.
+         the rank. Otherwise each role has a Job; or, where the rank runs on across roles, a Job for each pod: JobSet
+         numbers the Jobs across replicated jobs, so that the number is the rank.
 """
 
 from __future__ import annotations
@@ -75,6 +75,11 @@ class Layout(NamedTuple):
         """Return the layout with a replicated job for each role, and consecutive ranks."""
         roles = tuple(roles)
         return cls(tuple(Group(name.lower(), ((name, pods),), len(roles) == 1 or pods == 1) for name, pods in roles))
+
+    @classmethod
+    def by_role(cls, roles: Iterable[tuple[str, int]]) -> Layout:
+        """Return the layout with a Job for each role, whose pods have no common rank."""
+        return cls(tuple(Group(name.lower(), ((name, pods),), is_one_job=True) for name, pods in roles))
 
     @classmethod
     def from_tree(cls, tree: Tree) -> Layout:

@@ -29,7 +29,6 @@ from trainc.frontends.legacy.replica_specs import (
     CONTAINERS,
     LABEL,
     MULTIKUEUE,
-    POLICY,
     REPLICA_INDEX,
     ReplicaSpec,
     carried_template,
@@ -37,6 +36,7 @@ from trainc.frontends.legacy.replica_specs import (
     unknown_manager,
     unknown_role,
 )
+from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put

@@ -15,7 +15,8 @@ from trainc.frontends.legacy.common_losses import LABELS, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import with_field_path
 from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, replicated_job, with_labels
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, POLICY, REPLICA_INDEX
+from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX
+from trainc.frontends.legacy.run_policy import POLICY, with_run_policy, with_top_fields
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
@@ -73,6 +74,19 @@ RESTARTS: Final = {
         "use OnFailure, with which the container restarts in its pod",
     ),
 }
+DELETED: Final = LossRule(
+    "*.restartPolicy, of a pod that is deleted",
+    "approximated",
+    "the Job creates the pod again; the operator fails the job",
+    "delete the JobSet to stop the training",
+    is_added=True,
+)
+NO_LEAD: Final = LossRule(
+    "*: a job without a role that decides about success",
+    "approximated",
+    "the job succeeds when all pods have; to the operator, it never succeeds",
+    "add the role",
+)
 SERVICES: Final = LossRule(
     "*.replicas: a Service for each pod, of the operator",
     "not carried",
@@ -87,6 +101,7 @@ LOSSES: Final = (
     NO_RESTARTS,
     LIMIT_OF_EACH,
     *RESTARTS.values(),
+    DELETED,
     SERVICES,
     *(LABELS[name] for name in FOLDED_LABELS),
 )
@@ -105,6 +120,7 @@ def lowered(
     losses: Iterable[Loss],
 ) -> Lowered:
     """Return a job as a TrainJob and a runtime of its own."""
+    written, job = job, with_run_policy(job)
     named = {role.name: role for role in roles}
     groups = [(group, [named[name] for name, _ in group.roles]) for group in layout.groups]
     template: Tree = {"replicatedJobs": [_job(job, kind, group, members, gang) for group, members in groups]}
@@ -124,7 +140,10 @@ def lowered(
         moves=moves,
     )
     repeated = (((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:])
-    return found._replace(losses=(*found.losses, *_losses(job, roles, layout), *losses), repeated=tuple(repeated))
+    found = found._replace(
+        losses=(*found.losses, *_losses(job, kind, roles, layout), *losses), repeated=tuple(repeated)
+    )
+    return with_top_fields(written, found)
 
 
 def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: GangScheduler | None) -> Tree:
@@ -134,22 +153,33 @@ def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], 
     pod["restartPolicy"] = _restart_policy(role)
     if gang is not None and not pod.get("schedulerName"):
         pod["schedulerName"] = gang.scheduler
-    spec: Tree = {"backoffLimit": 0, "template": with_labels(role.template | {"spec": pod}, _labels(job, roles))}
-    if role.restart == "ExitCode":
-        spec["podFailurePolicy"] = {"rules": [*_failure_rules(kind.container, retries=limit != 0)]}
+    spec: Tree = {
+        "backoffLimit": 0,
+        "template": with_labels(role.template | {"spec": pod}, _labels(job, kind, roles, group)),
+    }
+    if role.is_expendable and role.restart in ("Never", "ExitCode"):
+        spec["backoffLimit"] = NO_LIMIT
+    elif role.restart == "ExitCode":
+        spec["podFailurePolicy"] = {"rules": [*_failure_rules(role.container, retries=limit != 0)]}
     elif role.restart != "Never":
         spec["backoffLimit"] = NO_LIMIT if limit is None else limit
     return replicated_job(group, spec)
 
 
-def _labels(job: Tree, roles: list[ReplicaSpec]) -> dict[str, str]:
-    """Return those of the operator's labels that all pods of some roles have."""
+def _labels(job: Tree, kind: OperatorKind, roles: list[ReplicaSpec], group: Group) -> dict[str, str]:
+    """Return those of the operator's labels that all pods of a group have."""
     labels = {"job-name": get(job, ("metadata", "name"), "")}
     if len(roles) == 1:
         labels["replica-type"] = roles[0].name.lower()
-        if roles[0].name == "Master":
+        if roles[0].name in kind.leads or (group.pods == 1 and _has_first_worker(job, kind, roles[0])):
             labels["job-role"] = "master"
     return labels
+
+
+def _has_first_worker(job: Tree, kind: OperatorKind, role: ReplicaSpec) -> bool:
+    """Return whether the operator adds the label `job-role` to the first pod of a role, and to no other."""
+    has_lead = any(kind.role(key) in kind.leads for key in get(job, kind.replicas, {}))
+    return kind.worker_leads and role.name == "Worker" and not has_lead
 
 
 def _restart_policy(role: ReplicaSpec) -> str:
@@ -183,7 +213,7 @@ def _moves(index: int, roles: list[ReplicaSpec]) -> Iterator[Move]:
         yield Move(first.at, (*labels, f"{LABEL}{label}"))
 
 
-def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
+def _losses(job: Tree, kind: OperatorKind, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
     """Yield the losses that all kinds of the operator share."""
     policy = get(job, POLICY, {})
     restarts = {role.restart for role in roles}
@@ -191,15 +221,19 @@ def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterat
         yield from _losses_of_limit(restarts, policy["backoffLimit"], layout)
     if "activeDeadlineSeconds" in policy:
         yield Loss((*POLICY, "activeDeadlineSeconds"), DEADLINE)
-    if "ttlSecondsAfterFinished" in policy and "ExitCode" in restarts:
+    if "ttlSecondsAfterFinished" in policy and "ExitCode" in restarts and not kind.removes_failed:
         yield Loss((*POLICY, "ttlSecondsAfterFinished"), TTL)
     for role in roles:
         if role.restart in RESTARTS:
             yield Loss((*role.at, "restartPolicy"), RESTARTS[role.restart])
+        if role.restart in kind.deletion_fails:
+            yield Loss((*role.at, "restartPolicy"), DELETED)
         yield Loss((*role.at, "replicas"), SERVICES)
     is_folded = len(layout.groups) < len(roles)
     for role in roles:
         yield from missing_labels(role.at, FOLDED_LABELS if is_folded else MISSING_LABELS)
+        if not is_folded and role.pods > 1 and _has_first_worker(job, kind, role):
+            yield from missing_labels(role.at, ("job-role",))
 
 
 def _losses_of_limit(restarts: set[str], limit: int, layout: Layout) -> Iterator[Loss]:

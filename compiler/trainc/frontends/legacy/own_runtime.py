@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
 from trainc.frontends.legacy.common_losses import common_losses
-from trainc.frontends.legacy.replica_specs import LABEL, POLICY
+from trainc.frontends.legacy.replica_specs import LABEL
+from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
@@ -45,8 +46,8 @@ class Success(NamedTuple):
     role: str
     source: Path
     """The field that decides."""
-    rule: Tree
-    """The rule of the success policy of its Job, if the Job has several pods."""
+    rule: Tree | None = None
+    """The rule of the success policy of its Job, if the Job has several pods; None if all of them decide."""
 
 
 def lowered(
@@ -156,7 +157,7 @@ def add_success(template: Tree, layout: Layout, success: Success) -> Iterator[Mo
     position = layout.position(success.role, 0)
     assert position is not None, "the role has a pod"
     index, group = position.job, layout.groups[position.job]
-    if group.is_one_job and group.pods > 1:
+    if success.rule is not None and group.is_one_job and group.pods > 1:
         template["replicatedJobs"][index]["template"]["spec"]["successPolicy"] = {"rules": [success.rule]}
         yield Move(success.source, (*JOBS_OF_RUNTIME, index, "template", "spec", "successPolicy"))
     if len(layout.groups) > 1:

@@ -14,11 +14,17 @@ from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
-from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, can_share_a_job, replica_specs
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    OperatorKind,
+    can_share_a_job,
+    not_single,
+    replica_specs,
+)
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
-from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, Violation
+from trainc.kubernetes.violations import REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +44,8 @@ KIND: Final = OperatorKind(
     port_name="pytorchjob-port",
     port=23456,
     restart="OnFailure",
+    fewest=1,
+    worker_leads=True,
 )
 OLDER: Final = {
     "kubeflow.org/v1alpha1": (
@@ -65,13 +73,8 @@ PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of 
 def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the rules of the webhook."""
     yield from shared_violations(written, job, KIND)
+    yield from not_single(job, MASTER, KIND)
     specs = get(job, KIND.replicas, {})
-    if MASTER in specs and specs[MASTER].get("replicas") is None:
-        at = (*KIND.replicas, MASTER)
-        yield Violation.at((*at, "replicas"), REQUIRED, "the Master has no replicas", "set replicas: 1")
-    elif MASTER in specs and specs[MASTER]["replicas"] > 1:
-        message = f"the Master must have 1 replica, not {specs[MASTER]['replicas']}"
-        yield Violation.at((*KIND.replicas, MASTER, "replicas"), OUT_OF_RANGE, message, "set replicas: 1")
     if get(job, ELASTIC) is not None and WORKER not in {name.capitalize() for name in specs}:
         yield Violation.at(ELASTIC, REQUIRED, "elasticPolicy applies to the role Worker, which is missing", "add it")
     if get(job, PROCESSES) is not None and get(job, OF_ELASTIC) is not None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.frontends.legacy.field_refs import field_paths
+from trainc.frontends.legacy.run_policy import POLICY, double_settings
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import (
     ENUM,
@@ -23,9 +25,8 @@ from trainc.kubernetes.violations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-POLICY: Final = ("spec", "runPolicy")
 CONTAINERS: Final = ("template", "spec", "containers")
 OPERATOR: Final = "kubeflow.org/training-operator"
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
@@ -61,6 +62,28 @@ class OperatorKind(NamedTuple):
     """The number of a port that is not set."""
     restart: str
     """The restart policy of a role that sets none."""
+    other_container: str = ""
+    """Another name of the main container, which trainc accepts, too."""
+    any_case: bool = False
+    """Whether the names of roles can have any case of letters, and other roles than these have pods, too."""
+    fewest: int = 0
+    """The fewest replicas that admission accepts. Without replicas, the operator creates one pod."""
+    leads: tuple[str, ...] = ("Master",)
+    """The roles that decide about success, and whose pods have the label `job-role`."""
+    worker_leads: bool = False
+    """Whether the first Worker has the label `job-role` in a job without a lead."""
+    removes_failed: bool = False
+    """Whether ttlSecondsAfterFinished also applies to a job that an exit code from 1 to 127 ended."""
+    managers: tuple[str, ...] = MANAGERS
+    """The values of managedBy that admission accepts; empty if it does not check them."""
+    deletion_fails: tuple[str, ...] = ()
+    """The restart policies, except Never, with which a deleted pod fails the job."""
+
+    def role(self, key: str) -> str:
+        """Return the name of the role that a key of the job means."""
+        if self.any_case:
+            return next((role for role in self.roles if role.lower() == key.lower()), key)
+        return key
 
 
 class ReplicaSpec(NamedTuple):
@@ -74,29 +97,49 @@ class ReplicaSpec(NamedTuple):
     template: Tree
     port: int = 0
     """The number of the main container's port, if the operator gives it one."""
+    container: str = ""
+    """The name of the main container, if the operator needs it."""
+    is_expendable: bool = False
+    """Whether the job goes on without a pod that fails."""
+
+    @property
+    def pods(self) -> int:
+        """The number of pods: the operator creates the first one in any case."""
+        return max(1, self.replicas)
 
 
 def replica_specs(job: Tree, kind: OperatorKind) -> tuple[ReplicaSpec, ...]:
-    """Return the roles of a valid job, in the order of their ranks."""
+    """Return the roles of a valid job, in the order of their ranks; roles that the kind does not know are last."""
     specs = get(job, kind.replicas, {})
-    return tuple(_replica_spec(name, specs[name], kind) for name in kind.roles if name in specs)
+    keys = {kind.role(key): key for key in specs}
+    names = (*kind.roles, *(name for name in keys if name not in kind.roles))
+    return tuple(_replica_spec(name, keys[name], specs[keys[name]], kind) for name in names if name in keys)
 
 
-def _replica_spec(name: str, spec: Tree, kind: OperatorKind) -> ReplicaSpec:
+def _replica_spec(name: str, key: str, spec: Tree, kind: OperatorKind) -> ReplicaSpec:
     template = spec["template"]
     containers = template["spec"]["containers"]
-    index = next(i for i, container in enumerate(containers) if container.get("name") == kind.container)
+    container = main_container(containers, kind)
+    assert container is not None, "admission requires a main container"
+    index = next(i for i, each in enumerate(containers) if each.get("name") == container)
     main, port = _with_port(containers[index], kind)
     pod = template["spec"] | {"containers": [*containers[:index], main, *containers[index + 1 :]]}
     pod.pop("restartPolicy", None)  # that of the role replaces it
     return ReplicaSpec(
         name,
-        (*kind.replicas, name),
+        (*kind.replicas, key),
         spec.get("replicas", 1),
         spec.get("restartPolicy") or kind.restart,
         carried_template(template, pod),
         port,
+        container,
     )
+
+
+def main_container(containers: Iterable[Tree], kind: OperatorKind) -> str | None:
+    """Return the name of a role's main container; None without one."""
+    names = {container.get("name") for container in containers}
+    return next((name for name in (kind.container, kind.other_container) if name and name in names), None)
 
 
 def carried_template(template: Tree, pod: Tree) -> Tree:
@@ -144,18 +187,39 @@ def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violati
     written   the job as its author wrote it, in which a role can be null
     """
     yield from invalid_name(job)
-    yield from unknown_manager(job, MANAGERS)
+    yield from unknown_manager(job, kind.managers)
     specs, as_written = get(job, kind.replicas, {}), get(written, kind.replicas, {})
-    roles = " and ".join(kind.roles)
     if not as_written:
-        yield Violation.at(kind.replicas, TOO_FEW_PROPERTIES, "the job has no roles", f"add {roles}")
-    for name in as_written:
-        if as_written[name] is None:
-            yield Violation.at((*kind.replicas, name), REQUIRED, f"the role {name} is null", "set its template")
-        elif name not in kind.roles:
-            yield unknown_role((*kind.replicas, name), kind.roles)
+        message = "the job has no roles"
+        yield Violation.at(kind.replicas, TOO_FEW_PROPERTIES, message, f"add {_choice(kind.roles, 'and')}")
+    seen: dict[str, str] = {}
+    for key in as_written:
+        path = (*kind.replicas, key)
+        name = kind.role(key)
+        first = seen.setdefault(name.lower(), key) if kind.any_case else key
+        if first != key:
+            label = ((f"the role {first}", (*kind.replicas, first)),)
+            message = f"the role {name} has two keys: {first} and {key}"
+            yield Violation.at(path, ENUM, message, "remove one of them", key=True, related=label)
+        elif as_written[key] is None:
+            yield Violation.at(path, REQUIRED, f"the role {key} is null", "set its template")
+        elif name not in kind.roles and not kind.any_case:
+            yield unknown_role(path, kind.roles)
         else:
-            yield from _role(name, specs[name], kind)
+            yield from _role(key, specs[key], kind)
+    yield from double_settings(job)
+
+
+def not_single(job: Tree, role: str, kind: OperatorKind) -> Iterator[Violation]:
+    """Yield the violation of a role that must have exactly one replica, if the job has this role."""
+    spec, path = get(job, (*kind.replicas, role)), (*kind.replicas, role, "replicas")
+    if spec is None:
+        return
+    replicas = spec.get("replicas")
+    if replicas is None:
+        yield Violation.at(path, REQUIRED, f"the {role} has no replicas", "set replicas: 1")
+    elif replicas != 1:
+        yield Violation.at(path, OUT_OF_RANGE, f"the {role} must have 1 replica, not {replicas}", "set replicas: 1")
 
 
 def invalid_name(job: Tree) -> Iterator[Violation]:
@@ -174,7 +238,7 @@ def invalid_name(job: Tree) -> Iterator[Violation]:
 def unknown_manager(job: Tree, managers: tuple[str, ...]) -> Iterator[Violation]:
     """Yield the violation of a manager that is not one of those that the operator knows."""
     manager, path = get(job, (*POLICY, "managedBy")), (*POLICY, "managedBy")
-    if manager is not None and manager not in managers:
+    if managers and manager is not None and manager not in managers:
         yield Violation.at(path, ENUM, f'"{manager}" cannot manage the job', f"use {' or '.join(managers)}")
 
 
@@ -183,8 +247,13 @@ def unknown_role(path: Path, roles: tuple[str, ...]) -> Violation:
     from trainc.base.suggestions import suggestion_or
 
     name = str(path[-1])
-    help = suggestion_or(name, roles, f"use {' or '.join(roles)}")
+    help = suggestion_or(name, roles, f"use {_choice(roles, 'or')}")
     return Violation.at(path, ENUM, f'unknown role "{name}"', help, key=True)
+
+
+def _choice(roles: tuple[str, ...], word: str) -> str:
+    """Return the names of roles as a part of a sentence."""
+    return f" {word} ".join((*filter(None, [", ".join(roles[:-1])]), roles[-1]))
 
 
 def too_many_replicas(name: str, replicas: int, path: Path) -> Iterator[Violation]:
@@ -197,7 +266,7 @@ def too_many_replicas(name: str, replicas: int, path: Path) -> Iterator[Violatio
 def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
     at = (*kind.replicas, name)
     containers = get(spec, CONTAINERS) or []
-    if not any(container.get("name") == kind.container for container in containers):
+    if main_container(containers, kind) is None:
         names = [str(container.get("name")) for container in containers]
         message = f'the role {name} has no container "{kind.container}"'
         help = f"rename {names[0]}" if len(names) == 1 else f'name the main container "{kind.container}"'
@@ -205,7 +274,6 @@ def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
         yield Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
     replicas, path = spec.get("replicas", 1), (*at, "replicas")
     yield from too_many_replicas(name, replicas, path)
-    if replicas < 1:
-        yield Violation.at(
-            path, OUT_OF_RANGE, f"{name} must have at least 1 replica, not {replicas}", "set replicas: 1"
-        )
+    if replicas < kind.fewest:
+        message = f"{name} must have at least {plural(kind.fewest, 'replica')}, not {replicas}"
+        yield Violation.at(path, OUT_OF_RANGE, message, f"set replicas: {max(1, kind.fewest)}")

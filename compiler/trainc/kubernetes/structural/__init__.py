@@ -12,6 +12,7 @@ an object a few dozen. `schema_messages` has the messages; it is imported on the
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,8 @@ __all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
 
 _DEFINITIONS: Final = "definitions.json"
 """The file with the definitions of several kinds, if they share them."""
+_REFERENCE: Final = re.compile(rf'"(?:\.\./([\w.-]+)/)?{re.escape(_DEFINITIONS)}#')
+"""The beginning of a reference to a definition, with its folder if it is another one."""
 _PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
 _IGNORED: Final = frozenset(
     {
@@ -305,13 +308,13 @@ def read(kind: str, dialect: str) -> Tree:
     with open(data_path("schemas", dialect, f"{kind}.json"), encoding="utf-8") as file:
         text = file.read()
     schema: Tree = json.loads(text)
-    if _DEFINITIONS in text:
-        with open(data_path("schemas", dialect, _DEFINITIONS), encoding="utf-8") as file:
+    if reference := _REFERENCE.search(text):
+        with open(data_path("schemas", reference[1] or dialect, _DEFINITIONS), encoding="utf-8") as file:
             schema["$defs"] = json.load(file)["$defs"]
     return schema
 
 
 def bundled(kind: str, dialect: str) -> Tree:
     """Return a kind's schema for another validator, which reads no other file. Raises OSError if there is no file."""
-    whole: Tree = json.loads(json.dumps(read(kind, dialect)).replace(f'"{_DEFINITIONS}#', '"#'))
+    whole: Tree = json.loads(_REFERENCE.sub('"#', json.dumps(read(kind, dialect))))
     return whole

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.pytorchjob import KIND, MASTER, WORKER
 from trainc.kubernetes.trees import get
-from trainc.pipeline.legacy_hosts import with_new_hosts
-from trainc.pipeline.legacy_variables import with_variables
+from trainc.pipeline.legacy_hosts import role_host, with_new_hosts
+from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 
@@ -38,12 +38,7 @@ def apply(plan: Plan) -> Plan:
     """Add the variables to all containers."""
     layout = Layout.from_tree(plan.runtime.settings["layout"])
     env = [*_variables(plan, layout)]
-    for job in range(len(plan.jobs)):
-        for slot in plan.containers(job):
-            plan = with_variables(plan, slot, env)
-        for slot in plan.init_containers(job):
-            plan = with_variables(plan, slot)
-    return with_new_hosts(_with_least_nodes(plan))
+    return with_new_hosts(_with_least_nodes(with_operator_variables(plan, env)))
 
 
 def _with_least_nodes(plan: Plan) -> Plan:
@@ -57,7 +52,7 @@ def _variables(plan: Plan, layout: Layout) -> Iterator[Tree]:
     processes, port = settings.get("nprocPerNode"), settings.get("port")
     yield value("PYTHONUNBUFFERED", 1)
     if port is not None:
-        master = _host(plan, layout, MASTER)
+        master = role_host(plan, layout, MASTER)
         yield value("MASTER_PORT", port)
         yield value("PET_MASTER_PORT", port)
         yield value("MASTER_ADDR", master)
@@ -74,7 +69,7 @@ def _variables(plan: Plan, layout: Layout) -> Iterator[Tree]:
 
 
 def _elastic_variables(plan: Plan, layout: Layout, settings: Tree) -> Iterator[Tree]:
-    host = settings["rdzvHost"] if "rdzvHost" in settings else _host(plan, layout, WORKER)
+    host = settings["rdzvHost"] if "rdzvHost" in settings else role_host(plan, layout, WORKER)
     yield value("PET_RDZV_ENDPOINT", f"{host}:{settings['rdzvPort']}")
     yield value("PET_RDZV_BACKEND", settings["rdzvBackend"])
     yield value("PET_NNODES", f"{settings['minReplicas']}:{settings['maxReplicas']}")
@@ -90,13 +85,6 @@ def _elastic_variables(plan: Plan, layout: Layout, settings: Tree) -> Iterator[T
         yield value("PET_RDZV_CONF", ",".join(pairs))
     if settings.get("standalone"):
         yield value("PET_STANDALONE", "")
-
-
-def _host(plan: Plan, layout: Layout, role: str) -> str:
-    """Return the host name of a role's first pod."""
-    position = layout.position(role, 0)
-    assert position is not None, "a role has a pod"
-    return plan.host(*position)
 
 
 def _count(processes: Any) -> int:

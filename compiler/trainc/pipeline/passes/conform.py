@@ -133,7 +133,9 @@ def conform_lowered(plan: Plan) -> Plan:
     kind = find(document.value.get("apiVersion"), document.value.get("kind"))
     assert kind is not None, "only documents of a kind in the table are compiled"
     front_end = lowering.load(kind.front_end)
-    value, violations, unknown = admit(plan.job.value, load(kind.kind, front_end.SCHEMA))
+    value, violations, unknown = admit(
+        plan.job.value, load(kind.kind, lowering.schema_folder(kind, document.value.get("apiVersion")))
+    )
     if not violations:
         violations += front_end.violations(plan.job.value, value)
     found = list(diagnose(document, _as_written(plan.job, violations)))

@@ -1,0 +1,84 @@
+"""JAXJob of kubeflow.org/v1.
+
+Reads    a JAXJob that its schema has admitted.
+Returns  the TrainJob and its runtime. `pipeline.frameworks.jaxjob` adds the variables.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the status of JAXJobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.frontends.legacy.operator_jobs import lowered
+from trainc.frontends.legacy.own_runtime import PolicySetting
+from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.legacy.run_policy import POLICY
+from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.lowering import Lowered
+    from trainc.kubernetes.violations import Violation
+
+SCHEMA: Final = "training-operator-1.9"
+WORKER: Final = "Worker"
+KIND: Final = OperatorKind(
+    key="jaxjob",
+    replicas=("spec", "jaxReplicaSpecs"),
+    roles=(WORKER,),
+    container="jax",
+    port_name="jaxjob-port",
+    port=6666,
+    restart="Never",
+    worker_leads=True,
+    managers=(),
+)
+OLDER: Final[dict[str, str]] = {}
+MANAGER: Final = (*POLICY, "managedBy")
+
+MANAGED: Final = LossRule(
+    "spec.runPolicy.managedBy",
+    "approximated",
+    "the controller that it names manages the JobSet; the operator ignores it for this kind",
+    "remove it to run the job in this cluster",
+)
+LOSSES: Final = (*OPERATOR_LOSSES, MANAGED)
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules of the webhook."""
+    yield from shared_violations(written, job, KIND)
+
+
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+    """Return the TrainJob and its runtime. All workers decide about success."""
+    roles = replica_specs(job, KIND)
+    layout = Layout.by_role((role.name, role.pods) for role in roles)
+    return lowered(
+        job,
+        KIND,
+        roles,
+        layout,
+        gang=gang,
+        settings=_settings(roles[0], layout),
+        success=None,
+        losses=_losses(job),
+    )
+
+
+def _settings(worker: ReplicaSpec, layout: Layout) -> Iterator[PolicySetting]:
+    yield PolicySetting(("layout",), layout.tree, (*worker.at, "replicas"))
+    yield PolicySetting(("nodes",), worker.replicas, (*worker.at, "replicas"))
+    yield PolicySetting(("port",), worker.port, (*worker.at, *CONTAINERS))
+
+
+def _losses(job: Tree) -> Iterator[Loss]:
+    if get(job, MANAGER) is not None:
+        yield Loss(MANAGER, MANAGED)

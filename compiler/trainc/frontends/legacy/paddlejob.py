@@ -1,0 +1,96 @@
+"""PaddleJob of kubeflow.org/v1.
+
+Reads    a PaddleJob that its schema has admitted.
+Returns  the TrainJob and its runtime, with a Job for each role. `pipeline.frameworks.paddlejob` adds the variables.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the status of PaddleJobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.frontends.legacy.operator_jobs import lowered
+from trainc.frontends.legacy.own_runtime import PolicySetting, Success
+from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.lowering import Lowered
+    from trainc.kubernetes.violations import Violation
+
+SCHEMA: Final = "training-operator-1.9"
+MASTER: Final = "Master"
+WORKER: Final = "Worker"
+KIND: Final = OperatorKind(
+    key="paddlejob",
+    replicas=("spec", "paddleReplicaSpecs"),
+    roles=(MASTER, WORKER),
+    container="paddle",
+    port_name="master",
+    port=36543,
+    restart="OnFailure",
+)
+OLDER: Final = {
+    "batch.paddlepaddle.org/v1": (
+        "ps is spec.paddleReplicaSpecs.Master and worker is .Worker, each with replicas and template, whose main "
+        f"container is `{KIND.container}`; cleanPodPolicy and schedulingPolicy are in spec.runPolicy; intranet, "
+        "withGloo, elastic and sampleSetRef are gone"
+    ),
+}
+"""What has become of the fields of earlier versions."""
+ELASTIC: Final = ("spec", "elasticPolicy")
+
+NOT_ELASTIC: Final = LossRule(
+    "spec.elasticPolicy", "without effect", "the operator adds nothing for it", "remove it, and set replicas"
+)
+OWN_ADDRESS: Final = LossRule(
+    "*.replicas: PADDLE_MASTER of the first pod, of the operator",
+    "approximated",
+    "it has the host name of the pod instead of its IP address",
+    "bind to the address to which the host name resolves",
+    is_added=True,
+)
+LOSSES: Final = (*OPERATOR_LOSSES, NOT_ELASTIC, OWN_ADDRESS)
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules of the webhook."""
+    yield from shared_violations(written, job, KIND)
+
+
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+    """Return the TrainJob and its runtime. The Master decides about success; without one, all workers."""
+    roles = replica_specs(job, KIND)
+    layout = Layout.by_role((role.name, role.pods) for role in roles)
+    return lowered(
+        job,
+        KIND,
+        roles,
+        layout,
+        gang=gang,
+        settings=_settings(roles, layout),
+        success=Success(MASTER, roles[0].at) if roles[0].name == MASTER else None,
+        losses=_losses(job, roles),
+    )
+
+
+def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+    lead, last = roles[0], roles[-1]
+    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
+    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
+    yield PolicySetting(("lead",), lead.name, lead.at)
+    yield PolicySetting(("port",), lead.port, (*lead.at, *CONTAINERS))
+
+
+def _losses(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[Loss]:
+    for key in get(job, ELASTIC) or ():
+        yield Loss((*ELASTIC, key), NOT_ELASTIC)
+    yield Loss((*roles[0].at, "replicas"), OWN_ADDRESS)

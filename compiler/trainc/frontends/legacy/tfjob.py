@@ -1,0 +1,141 @@
+"""TFJob of kubeflow.org/v1, v1beta2 and v1beta1.
+
+Reads    a TFJob that the schema of its version has admitted.
+Returns  the TrainJob and its runtime, with a Job for each role. `pipeline.frameworks.tfjob` adds TF_CONFIG.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the status of TFJobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.frontends.legacy.operator_jobs import NO_LEAD, lowered
+from trainc.frontends.legacy.own_runtime import PolicySetting, Success
+from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.lowering import Lowered
+
+SCHEMA: Final = "training-operator-1.9"
+CHIEF: Final = "Chief"
+MASTER: Final = "Master"
+WORKER: Final = "Worker"
+PS: Final = "PS"
+KIND: Final = OperatorKind(
+    key="tfjob",
+    replicas=("spec", "tfReplicaSpecs"),
+    roles=(CHIEF, MASTER, WORKER, PS, "Evaluator"),
+    container="tensorflow",
+    port_name="tfjob-port",
+    port=2222,
+    restart="Never",
+    any_case=True,
+    leads=(CHIEF, MASTER),
+    worker_leads=True,
+    removes_failed=True,
+    deletion_fails=("OnFailure", "Always", "ExitCode"),
+)
+OLDER: Final = {
+    "kubeflow.org/v1alpha1": (
+        "replicaSpecs is spec.tfReplicaSpecs, with the tfReplicaType of each item as its key: MASTER is Chief; "
+        f"tfPort is the port `{KIND.port_name}` of the container `{KIND.container}`"
+    ),
+    "kubeflow.org/v1alpha2": "the fields of spec.tfReplicaSpecs are the same, and so is cleanPodPolicy in spec.runPolicy",
+}
+"""What has become of the fields of earlier versions."""
+DYNAMIC: Final = ("spec", "enableDynamicWorker")
+SUCCESS: Final = ("spec", "successPolicy")
+ALL_WORKERS: Final = "AllWorkers"
+
+LEAD_DECIDES: Final = LossRule(
+    "spec.successPolicy, with a Chief or a Master, or without a Worker",
+    "without effect",
+    "the Workers do not decide about the success of such a job",
+    "remove it",
+)
+EXPENDABLE: Final = LossRule(
+    "spec.enableDynamicWorker, with restartPolicy Never or ExitCode",
+    "approximated",
+    "a Job creates a Worker that fails again; the operator goes on without it",
+    "use OnFailure, with which the container restarts in its pod",
+)
+LOSSES: Final = (*OPERATOR_LOSSES, NO_LEAD, LEAD_DECIDES, EXPENDABLE)
+
+SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",), "Two roles that decide about success")
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules of the webhook."""
+    yield from shared_violations(written, job, KIND)
+    leads = {name: key for key in get(job, KIND.replicas, {}) if (name := KIND.role(key)) in KIND.leads}
+    if len(leads) > 1:
+        first, path = (*KIND.replicas, leads[CHIEF]), (*KIND.replicas, leads[MASTER])
+        yield Violation.at(
+            path,
+            SEVERAL_LEADS,
+            "the job has a Chief and a Master, which is another name of it",
+            f"remove {leads[MASTER]}",
+            field="spec.tfReplicaSpecs",
+            key=True,
+            related=((leads[CHIEF], first),),
+        )
+
+
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+    """Return the TrainJob and its runtime."""
+    is_dynamic = bool(get(job, DYNAMIC))
+    roles = tuple(role._replace(is_expendable=is_dynamic and role.name == WORKER) for role in replica_specs(job, KIND))
+    layout = Layout.by_role((role.name, role.pods) for role in roles)
+    success = _success(job, roles)
+    return lowered(
+        job,
+        KIND,
+        roles,
+        layout,
+        gang=gang,
+        settings=_settings(job, roles, layout),
+        success=success,
+        losses=_losses(job, roles, success),
+    )
+
+
+def _success(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Success | None:
+    """Return the pods that decide about success: the lead; else the first worker, or all of them."""
+    named = {role.name: role for role in roles}
+    for lead in KIND.leads:
+        if lead in named:
+            return Success(lead, named[lead].at)
+    if WORKER not in named:
+        return None
+    policy = get(job, SUCCESS)
+    source = named[WORKER].at if policy is None else SUCCESS
+    return Success(WORKER, source, None if policy == ALL_WORKERS else {"succeededIndexes": "0"})
+
+
+def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+    yield PolicySetting(("layout",), layout.tree, (*roles[-1].at, "replicas"))
+    for role in roles:
+        yield PolicySetting(("tasks", role.name, "replicas"), role.replicas, (*role.at, "replicas"))
+        yield PolicySetting(("tasks", role.name, "port"), role.port, (*role.at, *CONTAINERS))
+    if get(job, DYNAMIC):
+        yield PolicySetting(("dynamicWorkers",), True, DYNAMIC)
+
+
+def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) -> Iterator[Loss]:
+    if get(job, SUCCESS) is not None and (success is None or success.role != WORKER):
+        yield Loss(SUCCESS, LEAD_DECIDES)
+    if success is None:
+        yield Loss(KIND.replicas, NO_LEAD)
+    if any(role.is_expendable and role.restart in ("Never", "ExitCode") for role in roles):
+        yield Loss(DYNAMIC, EXPENDABLE)

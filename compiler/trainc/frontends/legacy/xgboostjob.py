@@ -1,0 +1,99 @@
+"""XGBoostJob of kubeflow.org/v1, and of the group xgboostjob.kubeflow.org before it.
+
+Reads    an XGBoostJob that the schema of its version has admitted.
+Returns  the TrainJob and its runtime. `pipeline.frameworks.xgboostjob` adds the variables.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the status of XGBoostJobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.frontends.legacy.operator_jobs import lowered
+from trainc.frontends.legacy.own_runtime import PolicySetting, Success
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    OperatorKind,
+    can_share_a_job,
+    not_single,
+    replica_specs,
+)
+from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import REQUIRED, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.gangs import GangScheduler
+    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.lowering import Lowered
+
+SCHEMA: Final = "training-operator-1.9"
+MASTER: Final = "Master"
+WORKER: Final = "Worker"
+KIND: Final = OperatorKind(
+    key="xgboostjob",
+    replicas=("spec", "xgbReplicaSpecs"),
+    roles=(MASTER, WORKER),
+    container="xgboost",
+    port_name="xgboostjob-port",
+    port=9999,
+    restart="Never",
+    other_container="xgboostjob",
+    deletion_fails=("OnFailure", "Always"),
+)
+OLDER: Final[dict[str, str]] = {}
+
+OTHER_CONTAINER: Final = LossRule(
+    f"*.template.spec.containers[{KIND.other_container}]",
+    "approximated",
+    f'it is the main container; Training Operator v1.9 refuses a role without a container "{KIND.container}"',
+    f"rename it to {KIND.container}",
+)
+LOSSES: Final = (*OPERATOR_LOSSES, OTHER_CONTAINER)
+
+
+def violations(written: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules of the webhook."""
+    yield from shared_violations(written, job, KIND)
+    yield from not_single(job, MASTER, KIND)
+    specs = get(written, KIND.replicas, {})
+    if specs and MASTER not in specs:
+        yield Violation.at(KIND.replicas, REQUIRED, "the role Master is missing", "add it, with replicas: 1")
+
+
+def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+    """Return the TrainJob and its runtime. The Master decides about success."""
+    roles = replica_specs(job, KIND)
+    counts = [(role.name, role.pods) for role in roles]
+    layout = Layout.folded(counts) if can_share_a_job(roles) else Layout.ranked(counts)
+    return lowered(
+        job,
+        KIND,
+        roles,
+        layout,
+        gang=gang,
+        settings=_settings(roles, layout),
+        success=Success(MASTER, roles[0].at, {"succeededIndexes": "0"}),
+        losses=_losses(job, roles),
+    )
+
+
+def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+    last = roles[-1]
+    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
+    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
+    for role in roles:
+        yield PolicySetting(("ports", role.name), role.port, (*role.at, *CONTAINERS))
+
+
+def _losses(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[Loss]:
+    for role in roles:
+        if role.container == KIND.other_container:
+            path = (*role.at, *CONTAINERS)
+            index = [container.get("name") for container in get(job, path)].index(role.container)
+            yield Loss((*path, index, "name"), OTHER_CONTAINER)

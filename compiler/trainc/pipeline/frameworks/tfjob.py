@@ -1,0 +1,120 @@
+"""TFJob: TF_CONFIG, which Training Operator v1 adds to the pods of several tasks. No runtime of a user can have it.
+
+Reads    the settings that `frontends.legacy.tfjob` derives from the job; the host names of the plan.
+Adds     TF_TASK_INDEX and TF_CONFIG to the container `tensorflow`, after the variables of the job. The pods of a role share
+         one template, so TF_CONFIG refers to the index by $(TF_TASK_INDEX), which the kubelet expands.
+Changes  the host names of the job's pods in the containers, which are other ones in a JobSet.
+Source   kubeflow/training-operator v1.9.3, the environment of TFJobs. Its text is compact JSON with sorted roles.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.frontends.legacy.layout import Layout
+from trainc.frontends.legacy.tfjob import KIND, PS, WORKER
+from trainc.kubernetes.trees import get
+from trainc.pipeline.legacy_hosts import (
+    long_variable,
+    role_hosts,
+    role_hosts_length,
+    with_new_hosts,
+)
+from trainc.pipeline.legacy_variables import with_variables
+from trainc.pipeline.objects import Traits
+from trainc.pipeline.plan import from_field, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.frameworks import PlanCheck
+    from trainc.pipeline.plan import Plan
+
+RESERVED: Final[frozenset[str]] = frozenset()
+RESERVED_AT: Final = "spec"
+TRAITS: Final = Traits(family="tensorflow", container=KIND.container, nodes_field="replicas")
+CONFIG: Final = "TF_CONFIG"
+INDEX: Final = "TF_TASK_INDEX"
+
+
+def apply(plan: Plan) -> Plan:
+    """Add TF_CONFIG to each task."""
+    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    all_hosts = {} if is_single(plan) else {role: addresses(plan, layout, role) for role in listed(plan)}
+    for job, group in enumerate(layout.groups):
+        role = group.roles[0][0]
+        for slot in plan.containers(job):
+            env: list[Tree] = []
+            if not is_single(plan) and get(plan.spec, (*slot.path, "name")) == KIND.container:
+                env = [from_field(INDEX, group.index_field), value(CONFIG, config(plan, layout, role, all_hosts))]
+            plan = with_variables(plan, slot, env)
+        for slot in plan.init_containers(job):
+            plan = with_variables(plan, slot)
+    return with_new_hosts(plan)
+
+
+def is_single(plan: Plan) -> bool:
+    """Return whether the job has one task. Roles that the operator does not know do not count."""
+    return sum(replicas(plan, role) for role in plan.runtime.settings["tasks"] if role in KIND.roles) == 1
+
+
+def replicas(plan: Plan, role: str) -> int:
+    """Return the replicas of a role, which are its tasks in the cluster."""
+    return int(plan.runtime.settings["tasks"][role]["replicas"])
+
+
+def listed(plan: Plan) -> list[str]:
+    """Return the roles with lists of all tasks: with enableDynamicWorker, the parameter servers alone."""
+    tasks = plan.runtime.settings["tasks"]
+    return [role for role in tasks if role == PS] if is_dynamic(plan) else [*tasks]
+
+
+def is_dynamic(plan: Plan) -> bool:
+    """Return whether the cluster of a task has only the tasks to which it connects."""
+    return bool(plan.runtime.settings.get("dynamicWorkers"))
+
+
+def addresses(plan: Plan, layout: Layout, role: str) -> list[str]:
+    """Return the addresses of all tasks of a role."""
+    return [address(plan, role, host) for host in role_hosts(plan, layout, role, replicas(plan, role))]
+
+
+def address(plan: Plan, role: str, host: str) -> str:
+    """Return the address of a task."""
+    return f"{host}:{plan.runtime.settings['tasks'][role]['port']}"
+
+
+def config(plan: Plan, layout: Layout, role: str, hosts: dict[str, list[str]]) -> str:
+    """Return TF_CONFIG for the tasks of a role.
+
+    hosts   the addresses of all tasks by role
+    """
+    cluster: dict[str, Any] = {other.lower(): hosts[other] for other in sorted(hosts, key=str.lower)}
+    ending = ',"environment":"cloud"'
+    if is_dynamic(plan):
+        position = layout.position(role, 0)
+        assert position is not None, "a role has a pod"
+        own = address(plan, role, plan.host(position.job, 0, f"$({INDEX})"))
+        workers = {f"$({INDEX})": own} if role == WORKER else {}
+        servers = hosts.get(PS) if role == WORKER else [own] if role == PS else []
+        cluster, ending = {"worker": workers, "ps": servers}, ""
+    text = json.dumps(cluster, separators=(",", ":"))
+    return f'{{"cluster":{text},"task":{{"type":"{role.lower()}","index":$({INDEX})}}{ending}}}'
+
+
+def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield an error if TF_CONFIG is too long for a process: before it is written, because a count is cheap."""
+    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    roles = [] if is_single(plan) else listed(plan)
+    size = max(len(config(plan, layout, role, {each: [] for each in roles})) for role in plan.runtime.settings["tasks"])
+    for role in roles:
+        count = replicas(plan, role)
+        around = len(address(plan, role, '"",')) * count - 1 if count else 0
+        size += around + role_hosts_length(plan, layout, role, count)
+    yield from long_variable(subject, plan, CONFIG, size)
+
+
+CHECKS: Final[tuple[PlanCheck, ...]] = (long_config,)
