@@ -40,7 +40,7 @@ def with_variables(plan: Plan, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
 
 
 def with_operator_variables(plan: Plan, env: list[Tree], job: int | None = None) -> Plan:
-    """Return the plan with variables in all containers of a replicated job, or of all jobs; init containers get none."""
+    """Return the plan with variables in all containers of a replicated job, or of all; init containers get none."""
     for each in range(len(plan.jobs)) if job is None else (job,):
         for slot in plan.containers(each):
             plan = with_variables(plan, slot, env)

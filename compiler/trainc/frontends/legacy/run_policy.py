@@ -27,7 +27,7 @@ def double_settings(job: Tree) -> Iterator[Violation]:
     """Yield the violation of each field that the job has in both places."""
     for key in TOP_FIELDS:
         inner = (*POLICY, key)
-        if key in job["spec"] and get(job, inner) is not None:
+        if key in get(job, ("spec",), {}) and get(job, inner) is not None:
             message = f"{key} is set in spec and in spec.runPolicy"
             related = ((f"spec.{key}", ("spec", key)),)
             yield Violation.at(inner, SETTING_TWICE, message, "remove one of them", related=related)

@@ -51,7 +51,7 @@ OLDER: Final = {
         "replicaSpecs is spec.tfReplicaSpecs, with the tfReplicaType of each item as its key: MASTER is Chief; "
         f"tfPort is the port `{KIND.port_name}` of the container `{KIND.container}`"
     ),
-    "kubeflow.org/v1alpha2": "the fields of spec.tfReplicaSpecs are the same, and so is cleanPodPolicy in spec.runPolicy",
+    "kubeflow.org/v1alpha2": "spec.tfReplicaSpecs has the same fields, and cleanPodPolicy is in spec.runPolicy",
 }
 """What has become of the fields of earlier versions."""
 DYNAMIC: Final = ("spec", "enableDynamicWorker")

@@ -1,8 +1,8 @@
 """PaddleJob: the variables that Training Operator v1 adds. No runtime of a user can have it.
 
 Reads    the settings that `frontends.legacy.paddlejob` derives from the job; the host names of the plan.
-Adds     variables to every container, after those of the job. Of one name, the last variable applies. All pods of a role
-         share one template, so PADDLE_MASTER has the host name of the first pod also in this pod itself.
+Adds     variables to every container, after those of the job. Of one name, the last variable applies. All pods of a
+         role share one template, so PADDLE_MASTER has the host name of the first pod also in this pod itself.
 Changes  the host names of the job's pods in the containers, which are other ones in a JobSet.
 Source   kubeflow/training-operator v1.9.3, the environment of PaddleJobs, in its order.
 """

@@ -1,8 +1,8 @@
 """TFJob: TF_CONFIG, which Training Operator v1 adds to the pods of several tasks. No runtime of a user can have it.
 
 Reads    the settings that `frontends.legacy.tfjob` derives from the job; the host names of the plan.
-Adds     TF_TASK_INDEX and TF_CONFIG to the container `tensorflow`, after the variables of the job. The pods of a role share
-         one template, so TF_CONFIG refers to the index by $(TF_TASK_INDEX), which the kubelet expands.
+Adds     TF_TASK_INDEX and TF_CONFIG to the container `tensorflow`, after the variables of the job. The pods of a role
+         share one template, so TF_CONFIG refers to the index by $(TF_TASK_INDEX), which the kubelet expands.
 Changes  the host names of the job's pods in the containers, which are other ones in a JobSet.
 Source   kubeflow/training-operator v1.9.3, the environment of TFJobs. Its text is compact JSON with sorted roles.
 """
