@@ -22,17 +22,33 @@ from trainc.kubernetes.downward import Known
 from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of
 
-KINDS: Final = ("pytorchjob", "mpijob")
+KINDS: Final = ("pytorchjob", "mpijob", "tfjob", "xgboostjob", "jaxjob", "paddlejob")
 OPTIONS: Final = Options(legacy=True, no_config=True)
 REFUSED_LATER: Final = frozenset(
     f"v1.7.0/{name}" for name in ("s008-zero-workers", "s038-master-nil-replicas", "s042-no-worker-all-given")
 )
 """The jobs that v1.7.0 accepted, and v1.9.3 and trainc refuse."""
-MADE_NO_PODS: Final = frozenset({"v1.7.0/s043-no-replicas-at-all", "v1.9.3/s014-PyTorchJob-no-roles"})
+MADE_NO_PODS: Final = frozenset(
+    {
+        "v1.7.0/s043-no-replicas-at-all",
+        "v1.9.3/s014-PyTorchJob-no-roles",
+        "v1.9.3/s043-TFJob-no-roles",
+        "v1.9.3/s129-PaddleJob-no-roles",
+        "v1.9.3/s152-JAXJob-no-roles",
+    }
+)
 """The jobs without roles, which trainc refuses."""
 DROPPED: Final = "PET_NPROC_PER_NODE"
-ADDED: Final = ("PRTE_MCA_", "HYDRA_LAUNCHER_EXTRA_ARGS", "JOB_COMPLETION_INDEX")
-"""The variables of other releases of MPI, and that of the Job controller, which trainc's pods have in addition."""
+ADDED: Final = (
+    "PRTE_MCA_",  # Open MPI 5
+    "HYDRA_LAUNCHER_EXTRA_ARGS",  # MPICH 4
+    "JOB_COMPLETION_INDEX",  # the Job controller
+    "TF_TASK_INDEX",
+    "POD_IP_DUMMY",  # in the first pod of PaddleJobs, of its role in JobSets
+)
+"""The variables that trainc's pods have in addition."""
+DOMAIN: Final = r"(?:\.[\w-]+\.svc(?:\.cluster\.local)?)?"
+"""The namespace and the domain of a recorded host name, which a JobSet's host names need not have."""
 ENV: Final = 2
 """The index of the variables in the compared parts of a container."""
 LITERAL: Final = ("image", "resources", "volumeMounts")
@@ -89,9 +105,14 @@ def test_the_pods_have_the_recorded_processes(case: Any) -> None:
             restart = {"Always": "OnFailure"}.get(recorded["restartPolicy"], recorded["restartPolicy"])
             assert pod.spec["restartPolicy"] == restart
             found = [process(container.tree, container.env) for container in pod.containers if not container.init]
-            wanted = [in_jobset(container, recorded["labels"], hosts) for container in recorded["containers"]]
+            wanted = [in_jobset(container, recorded, hosts) for container in recorded["containers"]]
             for one, other in zip(found, wanted, strict=True):
-                one[ENV] = {name: text for name, text in one[ENV].items() if not name.startswith(ADDED)}
+                for env in (one[ENV], other[ENV]):
+                    for name in [*env]:
+                        if name.startswith(ADDED):
+                            del env[name]
+                        elif env[name].startswith("{"):
+                            env[name] = json.loads(env[name])
                 if DROPPED not in other[ENV]:
                     one[ENV].pop(DROPPED, None)
             assert found == wanted
@@ -122,11 +143,12 @@ def process(container: Any, env: dict[str, Any]) -> Any:
     return [container["name"], texts, known, *(container.get(key) or None for key in LITERAL)]
 
 
-def in_jobset(container: Any, labels: dict[str, Any], hosts: dict[str, Any]) -> Any:
-    """Return the compared parts of a recorded container, with the host names of the JobSet's pods."""
-    pod = Known(Unknown(""), Unknown(""), labels, {}, {})
-    env = environment(container, pod, {}).variables
+def in_jobset(container: Any, recorded: Any, hosts: dict[str, Any]) -> Any:
+    """Return the compared parts of a container of a recorded pod, with the host names of the JobSet's pods."""
+    pod = Known(Unknown(""), Unknown(""), recorded["labels"], {}, {})
+    own_address = json.dumps(container).replace("$(POD_IP_DUMMY)", recorded["name"])
+    env = environment(json.loads(own_address), pod, {}).variables
     text = json.dumps(process(container, env))
     for old, new in hosts.items():
-        text = re.sub(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", new, text)
+        text = re.sub(rf"(?<![\w.-]){re.escape(old)}{DOMAIN}(?![\w-])", new, text)
     return json.loads(text)

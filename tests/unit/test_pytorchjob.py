@@ -409,5 +409,6 @@ def test_losses() -> None:
         "spec.pytorchReplicaSpecs.Worker.replicas": "not carried",
         f"{labels}operator-name": "not carried",
         f"{labels}replica-index": "not carried",
+        f"{labels}job-role": "not carried",
         "spec.elasticPolicy.metrics": "not carried",
     }

@@ -218,7 +218,7 @@ def not_single(job: Tree, role: str, kind: OperatorKind) -> Iterator[Violation]:
     replicas = spec.get("replicas")
     if replicas is None:
         yield Violation.at(path, REQUIRED, f"the {role} has no replicas", "set replicas: 1")
-    elif replicas != 1:
+    elif replicas != 1 and replicas >= kind.fewest:
         yield Violation.at(path, OUT_OF_RANGE, f"the {role} must have 1 replica, not {replicas}", "set replicas: 1")
 
 
