@@ -130,6 +130,37 @@ spec:
             command: [torchrun, train.py]
             resources: {limits: {cpu: 4, memory: 8Gi}}
 """
+XGBOOSTJOB = """\
+apiVersion: kubeflow.org/v1
+kind: XGBoostJob
+metadata: {{name: iris}}
+spec:
+  xgbReplicaSpecs:
+    Master:
+      replicas: 1
+      template:
+        spec:
+          containers:
+          - name: {}
+            image: docker.io/acme/iris:v1
+            resources: {{requests: {{cpu: 1}}}}
+"""
+"""An XGBoostJob without the name of its main container."""
+TFJOB = """\
+apiVersion: kubeflow.org/{}
+kind: TFJob
+metadata: {{name: mnist}}
+spec:
+{}  tfReplicaSpecs:
+    Chief: &role
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            image: docker.io/acme/mnist:v1
+            resources: {{requests: {{cpu: 1}}}}
+{}"""
+"""A TFJob without its version, its first fields and its other roles."""
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
@@ -164,6 +195,18 @@ CONSOLES: dict[str, dict[str, str]] = {
     "processes-twice": {
         "job.yaml": ELASTIC_PYTORCHJOB.format("{minReplicas: 1, maxReplicas: 4, nProcPerNode: 8}"),
         "fixed.yaml": ELASTIC_PYTORCHJOB.format("{minReplicas: 1, maxReplicas: 4}"),
+    },
+    "old-container-name": {
+        "job.yaml": XGBOOSTJOB.format("xgboostjob"),
+        "fixed.yaml": XGBOOSTJOB.format("xgboost"),
+    },
+    "several-leads": {
+        "job.yaml": TFJOB.format("v1", "", "    Master: *role\n    Worker: *role\n"),
+        "fixed.yaml": TFJOB.format("v1", "", "    Worker: *role\n"),
+    },
+    "setting-twice": {
+        "job.yaml": TFJOB.format("v1beta2", "  backoffLimit: 2\n  runPolicy: {backoffLimit: 3}\n", ""),
+        "fixed.yaml": TFJOB.format("v1beta2", "  backoffLimit: 3\n", ""),
     },
     "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "built-in-runtime": {

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "golden"
 KINDS = {row.kind: lowering.load(row.front_end) for row in LEGACY}
 IDENTITY = {("apiVersion",), ("kind",)}
-WORDS = ("All", "Running", "Never", "OnFailure", "Always", "Intel", "MPICH", "WaitForWorkersReady")
+WORDS = ("All", "AllWorkers", "Running", "Never", "OnFailure", "Always", "Intel", "MPICH", "WaitForWorkersReady")
 """Values of the fields outside of the roles' templates that have a few."""
 MAPS = ("labels", "annotations", "nodeSelector", "limits", "requests", "minResources")
 """The maps whose keys an author chooses."""

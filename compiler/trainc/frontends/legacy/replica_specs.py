@@ -198,9 +198,9 @@ def violations(written: Tree, job: Tree, kind: OperatorKind) -> Iterator[Violati
         name = kind.role(key)
         first = seen.setdefault(name.lower(), key) if kind.any_case else key
         if first != key:
-            label = ((f"the role {first}", (*kind.replicas, first)),)
+            other = (("the first one", (*kind.replicas, first)),)
             message = f"the role {name} has two keys: {first} and {key}"
-            yield Violation.at(path, ENUM, message, "remove one of them", key=True, related=label)
+            yield Violation.at(path, ENUM, message, "remove one of them", key=True, related=other)
         elif as_written[key] is None:
             yield Violation.at(path, REQUIRED, f"the role {key} is null", "set its template")
         elif name not in kind.roles and not kind.any_case:
@@ -218,7 +218,7 @@ def not_single(job: Tree, role: str, kind: OperatorKind) -> Iterator[Violation]:
     replicas = spec.get("replicas")
     if replicas is None:
         yield Violation.at(path, REQUIRED, f"the {role} has no replicas", "set replicas: 1")
-    elif replicas != 1 and replicas >= kind.fewest:
+    elif replicas != 1 and kind.fewest <= replicas <= MOST_REPLICAS:
         yield Violation.at(path, OUT_OF_RANGE, f"the {role} must have 1 replica, not {replicas}", "set replicas: 1")
 
 

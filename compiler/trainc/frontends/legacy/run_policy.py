@@ -29,8 +29,8 @@ def double_settings(job: Tree) -> Iterator[Violation]:
         inner = (*POLICY, key)
         if key in get(job, ("spec",), {}) and get(job, inner) is not None:
             message = f"{key} is set in spec and in spec.runPolicy"
-            related = ((f"spec.{key}", ("spec", key)),)
-            yield Violation.at(inner, SETTING_TWICE, message, "remove one of them", related=related)
+            related = (("the other one", ("spec", key)),)
+            yield Violation.at(inner, SETTING_TWICE, message, "remove one of them", key=True, related=related)
 
 
 def with_run_policy(job: Tree) -> Tree:

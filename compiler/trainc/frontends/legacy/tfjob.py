@@ -70,7 +70,13 @@ EXPENDABLE: Final = LossRule(
     "a Job creates a Worker that fails again; the operator goes on without it",
     "use OnFailure, with which the container restarts in its pod",
 )
-LOSSES: Final = (*OPERATOR_LOSSES, NO_LEAD, LEAD_DECIDES, EXPENDABLE)
+ONE_TASK: Final = LossRule(
+    "spec.enableDynamicWorker, of a single task that restarts",
+    "without effect",
+    "a single task has no cluster, and does not fail",
+    "remove it",
+)
+LOSSES: Final = (*OPERATOR_LOSSES, NO_LEAD, LEAD_DECIDES, EXPENDABLE, ONE_TASK)
 
 SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",), "Two roles that decide about success")
 
@@ -88,7 +94,7 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
             f"remove {leads[MASTER]}",
             field="spec.tfReplicaSpecs",
             key=True,
-            related=((leads[CHIEF], first),),
+            related=(("the Chief", first),),
         )
 
 
@@ -123,8 +129,14 @@ def _success(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Success | None:
     return Success(WORKER, source, None if policy == ALL_WORKERS else {"succeededIndexes": "0"})
 
 
+def _is_distributed(roles: tuple[ReplicaSpec, ...]) -> bool:
+    """Return whether the tasks get TF_CONFIG: a single one does not. Unknown roles do not count."""
+    return sum(role.replicas for role in roles if role.name in KIND.roles) != 1
+
+
 def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
     yield PolicySetting(("layout",), layout.tree, (*roles[-1].at, "replicas"))
+    yield PolicySetting(("isDistributed",), _is_distributed(roles), (*roles[-1].at, "replicas"))
     for role in roles:
         yield PolicySetting(("tasks", role.name, "replicas"), role.replicas, (*role.at, "replicas"))
         yield PolicySetting(("tasks", role.name, "port"), role.port, (*role.at, *CONTAINERS))
@@ -137,5 +149,8 @@ def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) 
         yield Loss(SUCCESS, LEAD_DECIDES)
     if success is None:
         yield Loss(KIND.replicas, NO_LEAD)
-    if any(role.is_expendable and role.restart in ("Never", "ExitCode") for role in roles):
+    restarts = all(role.restart not in ("Never", "ExitCode") for role in roles if role.name == WORKER)
+    if get(job, DYNAMIC) and not restarts:
         yield Loss(DYNAMIC, EXPENDABLE)
+    if get(job, DYNAMIC) is not None and restarts and not _is_distributed(roles):
+        yield Loss(DYNAMIC, ONE_TASK)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.declarations import Declaration
 from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
@@ -21,8 +22,7 @@ from trainc.frontends.legacy.replica_specs import (
     replica_specs,
 )
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import REQUIRED, Violation
 
 if TYPE_CHECKING:
@@ -48,13 +48,11 @@ KIND: Final = OperatorKind(
 )
 OLDER: Final[dict[str, str]] = {}
 
-OTHER_CONTAINER: Final = LossRule(
-    f"*.template.spec.containers[{KIND.other_container}]",
-    "approximated",
-    f'it is the main container; Training Operator v1.9 refuses a role without a container "{KIND.container}"',
-    f"rename it to {KIND.container}",
+LOSSES: Final = OPERATOR_LOSSES
+
+OLD_CONTAINER_NAME: Final = Declaration(
+    "old-container-name", ("schema",), "Main container with an earlier name", "warning"
 )
-LOSSES: Final = (*OPERATOR_LOSSES, OTHER_CONTAINER)
 
 
 def violations(written: Tree, job: Tree) -> Iterator[Violation]:
@@ -64,6 +62,21 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     specs = get(written, KIND.replicas, {})
     if specs and MASTER not in specs:
         yield Violation.at(KIND.replicas, REQUIRED, "the role Master is missing", "add it, with replicas: 1")
+    for role, spec in get(job, KIND.replicas, {}).items():
+        yield from _old_container(spec, (*KIND.replicas, role, *CONTAINERS))
+
+
+def _old_container(spec: Tree, at: Path) -> Iterator[Violation]:
+    """Yield a warning for a role whose main container has the name of old examples."""
+    names = [container.get("name") for container in get(spec, CONTAINERS) or ()]
+    if KIND.container not in names and KIND.other_container in names:
+        message = (
+            f'Training Operator v1.9 refuses a role without a container "{KIND.container}"; trainc takes '
+            f'"{KIND.other_container}" as the main container'
+        )
+        path = (*at, names.index(KIND.other_container), "name")
+        violation = Violation.at(path, OLD_CONTAINER_NAME, message, f"rename it to {KIND.container}")
+        yield violation._replace(severity="warning")
 
 
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
@@ -79,7 +92,7 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
         gang=gang,
         settings=_settings(roles, layout),
         success=Success(MASTER, roles[0].at, {"succeededIndexes": "0"}),
-        losses=_losses(job, roles),
+        losses=(),
     )
 
 
@@ -89,11 +102,3 @@ def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Policy
     yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
     for role in roles:
         yield PolicySetting(("ports", role.name), role.port, (*role.at, *CONTAINERS))
-
-
-def _losses(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[Loss]:
-    for role in roles:
-        if role.container == KIND.other_container:
-            path = (*role.at, *CONTAINERS)
-            index = [container.get("name") for container in get(job, path)].index(role.container)
-            yield Loss((*path, index, "name"), OTHER_CONTAINER)

@@ -43,12 +43,12 @@ INDEX: Final = "TF_TASK_INDEX"
 def apply(plan: Plan) -> Plan:
     """Add TF_CONFIG to each task."""
     layout = Layout.from_tree(plan.runtime.settings["layout"])
-    all_hosts = {} if is_single(plan) else {role: addresses(plan, layout, role) for role in listed(plan)}
+    all_hosts = {role: addresses(plan, layout, role) for role in listed(plan)} if is_distributed(plan) else {}
     for job, group in enumerate(layout.groups):
         role = group.roles[0][0]
         for slot in plan.containers(job):
             env: list[Tree] = []
-            if not is_single(plan) and get(plan.spec, (*slot.path, "name")) == KIND.container:
+            if is_distributed(plan) and get(plan.spec, (*slot.path, "name")) == KIND.container:
                 env = [from_field(INDEX, group.index_field), value(CONFIG, config(plan, layout, role, all_hosts))]
             plan = with_variables(plan, slot, env)
         for slot in plan.init_containers(job):
@@ -56,9 +56,9 @@ def apply(plan: Plan) -> Plan:
     return with_new_hosts(plan)
 
 
-def is_single(plan: Plan) -> bool:
-    """Return whether the job has one task. Roles that the operator does not know do not count."""
-    return sum(replicas(plan, role) for role in plan.runtime.settings["tasks"] if role in KIND.roles) == 1
+def is_distributed(plan: Plan) -> bool:
+    """Return whether the tasks get TF_CONFIG."""
+    return bool(plan.runtime.settings["isDistributed"])
 
 
 def replicas(plan: Plan, role: str) -> int:
@@ -108,7 +108,7 @@ def config(plan: Plan, layout: Layout, role: str, hosts: dict[str, list[str]]) -
 def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if TF_CONFIG is too long for a process: before it is written, because a count is cheap."""
     layout = Layout.from_tree(plan.runtime.settings["layout"])
-    roles = [] if is_single(plan) else listed(plan)
+    roles = listed(plan) if is_distributed(plan) else []
     size = max(len(config(plan, layout, role, {each: [] for each in roles})) for role in plan.runtime.settings["tasks"])
     for role in roles:
         count = replicas(plan, role)

@@ -12,7 +12,7 @@ import marshal
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
 from trainc.frontends.dialects import V2_3, detect
 from trainc.frontends.dialects import load as load_dialect
@@ -292,6 +292,9 @@ def diagnose(
             object=ObjectId.from_source(document.value),
             field=violation.field,
             place=place,
+            related=tuple(
+                Related(label, Place(document, path, key=violation.key)) for label, path in violation.related
+            ),
         )
 
 
