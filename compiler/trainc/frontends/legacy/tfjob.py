@@ -59,9 +59,9 @@ SUCCESS: Final = ("spec", "successPolicy")
 ALL_WORKERS: Final = "AllWorkers"
 
 LEAD_DECIDES: Final = LossRule(
-    "spec.successPolicy, with a Chief or a Master, or without a Worker",
+    "spec.successPolicy, with a Chief, a Master, or fewer than two Workers",
     "without effect",
-    "the Workers do not decide about the success of such a job",
+    "in such a job, the policy decides nothing about its success",
     "remove it",
 )
 EXPENDABLE: Final = LossRule(
@@ -145,7 +145,10 @@ def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iter
 
 
 def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) -> Iterator[Loss]:
-    if get(job, SUCCESS) is not None and (success is None or success.role != WORKER):
+    has_workers = (
+        success is not None and success.role == WORKER and any(role.name == WORKER and role.pods > 1 for role in roles)
+    )
+    if get(job, SUCCESS) is not None and not has_workers:
         yield Loss(SUCCESS, LEAD_DECIDES)
     if success is None:
         yield Loss(KIND.replicas, NO_LEAD)
