@@ -24,7 +24,7 @@ class LegacyKind(NamedTuple):
         template = {"spec": {"containers": [main]}}
         return {"template": template} | ({} if replicas is None else {"replicas": replicas}) | fields
 
-    def job(self, fields: Any = None, version: str = "kubeflow.org/v1", **roles: Any) -> Tree:
+    def job(self, fields: Any = None, version: Any = "kubeflow.org/v1", **roles: Any) -> Tree:
         spec = (fields or {}) | {self.roles: roles}
         return {"apiVersion": version, "kind": self.kind, "metadata": {"name": "mnist"}, "spec": spec}
 

@@ -53,7 +53,7 @@ def test_the_text_is_compact_and_sorted() -> None:
 
 @pytest.mark.parametrize("key", ["ps", "Ps", "pS", "PS"])
 def test_roles_have_any_case(key: str) -> None:
-    server, worker = spec(job(**{key: role(), "wOrKeR": role()}))["replicatedJobs"]
+    server, worker = spec(job({}, **{key: role(), "wOrKeR": role()}))["replicatedJobs"]
     assert (server["name"], worker["name"]) == ("ps", "worker")
     assert [*config(server)["cluster"]] == ["ps", "worker"]
 

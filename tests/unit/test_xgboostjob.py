@@ -54,7 +54,9 @@ def test_the_name_of_old_examples_is_accepted_with_a_warning() -> None:
     (job_,) = result.objects[0]["spec"]["replicatedJobs"]
     rules = job_["template"]["spec"]["podFailurePolicy"]["rules"]
     assert {rule["onExitCodes"]["containerName"] for rule in rules if "onExitCodes" in rule} == {"xgboostjob"}
-    assert [found.place.path[-2:] for found in result.diagnostics if found.id == "old-container-name"] == [(0, "name")]
+    assert [found.field for found in result.diagnostics if found.id == "old-container-name"] == [
+        "spec.xgbReplicaSpecs.Master.template.spec.containers[0].name"
+    ]
 
 
 @pytest.mark.parametrize(
