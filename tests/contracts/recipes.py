@@ -300,7 +300,7 @@ RECIPES: Final = (
         listed(
             "frontends/legacy",
             LEGACY,
-            *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs"),
+            *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs", "run_policy"),
         ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",

@@ -20,10 +20,10 @@ def config(replicated_job: Any, index: int = 0) -> Any:
     return json.loads(env(replicated_job)["TF_CONFIG"].replace("$(TF_TASK_INDEX)", str(index)))
 
 
-def ends(found: Any) -> Any:
+def ends(jobset: Any) -> Any:
     """Return the replicated jobs that decide about success, and the rules of their Jobs."""
-    rules = [each["template"]["spec"].get("successPolicy", {}).get("rules") for each in found["replicatedJobs"]]
-    return found.get("successPolicy", {}).get("targetReplicatedJobs"), rules
+    rules = [each["template"]["spec"].get("successPolicy", {}).get("rules") for each in jobset["replicatedJobs"]]
+    return jobset.get("successPolicy", {}).get("targetReplicatedJobs"), rules
 
 
 def test_each_role_is_a_job() -> None:
