@@ -42,6 +42,25 @@ class Scenario(NamedTuple):
     kind: str = "PyTorchJob"
 
 
+def role(
+    container: str,
+    replicas: int = 1,
+    restart: str | None = None,
+    *,
+    args: tuple[str, ...] = (),
+    env: tuple[Tree, ...] = (),
+    **pod: Any,
+) -> Tree:
+    """Return a role of a legacy job; roles with different arguments have different templates.
+
+    container   the name of the main container
+    pod         other fields of the pods
+    """
+    containers = [{"name": container, "image": "docker.io/acme/mnist:v1", "args": [*args], "env": [*env]}]
+    policy = {} if restart is None else {"restartPolicy": restart}
+    return {"replicas": replicas, "template": {"spec": {"containers": containers, **pod}}} | policy
+
+
 def assert_ends(cluster: Cluster, namespace: str, scenarios: dict[str, Scenario]) -> None:
     """Apply the jobs, and wait until all are as expected at the same time."""
     cluster.apply([_jobset(namespace, name, scenario) for name, scenario in scenarios.items()])
@@ -51,6 +70,13 @@ def assert_ends(cluster: Cluster, namespace: str, scenarios: dict[str, Scenario]
     ends = _ends(cluster, namespace, scenarios)
     other = {name: (ends[name], expected[name]) for name in expected if ends[name] != expected[name]}
     assert not other, other
+
+
+def assert_values(cluster: Cluster, namespace: str, scenario: Scenario, variable: str, values: dict[str, str]) -> None:
+    """Apply a job, and wait for its pods; compare the values of a variable that refers to a field of the pod."""
+    running = scenario._replace(end=RUNNING, pods=[f"{pod} Running" for pod in values])
+    assert_ends(cluster, namespace, {"mnist": running})
+    assert {_position(pod): _value(pod, variable) for pod in cluster.list("Pod", namespace)} == values
 
 
 def _jobset(namespace: str, name: str, scenario: Scenario) -> Tree:
@@ -91,17 +117,16 @@ def _end(true: set[str]) -> str:
 
 def _state(pod: Tree) -> str:
     count = restarts(pod) if "containerStatuses" in pod["status"] else 0
-    return f"{position(pod)} {pod['status']['phase']}{f', restarts: {count}' if count else ''}"
+    return f"{_position(pod)} {pod['status']['phase']}{f', restarts: {count}' if count else ''}"
 
 
-def position(pod: Tree) -> str:
+def _position(pod: Tree) -> str:
     """Return the replicated job of a pod, and its index there."""
     labels = pod["metadata"]["labels"]
     return f"{labels[f'{LABEL}replicatedjob-name']}-{int(labels[f'{LABEL}job-index']) + int(labels[INDEX])}"
 
 
-def value(pod: Tree, variable: str) -> str:
-    """Return the value of a variable that refers to a label or an annotation of the pod."""
+def _value(pod: Tree, variable: str) -> str:
     variables = {found["name"]: found for found in pod["spec"]["containers"][0]["env"]}
     field = FIELD.fullmatch(variables[variable]["valueFrom"]["fieldRef"]["fieldPath"])
     assert field

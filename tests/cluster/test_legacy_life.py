@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import pytest
-from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, position, value
+from cluster import scenarios
+from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, assert_values
 from cluster.server import Cluster
 
 Tree = dict[str, Any]
 
 
-def role(
-    replicas: int = 1, restart: str | None = None, *, program: str = "train.py", env: tuple[Tree, ...] = ()
-) -> Tree:
-    """Return a role of a PyTorchJob; roles with different programs have different templates."""
-    container = {
-        "name": "pytorch",
-        "image": "docker.io/acme/mnist:v1",
-        "command": ["torchrun", program],
-        "env": [*env],
-    }
-    policy = {} if restart is None else {"restartPolicy": restart}
-    return {"replicas": replicas, "template": {"spec": {"containers": [container]}}} | policy
-
-
+role = partial(scenarios.role, "pytorch")
 FOLDED: Final = {"Master": role(), "Worker": role(2)}
 """Roles whose pods are those of one Job: node-0 is the Master."""
-APART: Final = {"Master": role(), "Worker": role(2, program="work.py")}
+APART: Final = {"Master": role(), "Worker": role(2, args=("work.py",))}
 """Roles with a Job for each pod."""
 
 
@@ -225,6 +214,4 @@ def test_suspend(alive: Cluster) -> None:
 )
 def test_variables(alive: Cluster, roles: Tree, variable: str, values: dict[str, str]) -> None:
     """The controllers set the fields of a pod that its variables refer to."""
-    namespace = alive.namespace("legacy")
-    assert_ends(alive, namespace, {"mnist": Scenario(roles, {}, RUNNING, [f"{pod} Running" for pod in values])})
-    assert {position(pod): value(pod, variable) for pod in alive.list("Pod", namespace)} == values
+    assert_values(alive, alive.namespace("legacy"), Scenario(roles, {}, RUNNING, []), variable, values)

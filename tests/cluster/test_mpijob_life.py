@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, position, value
+from cluster import scenarios
+from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, assert_values
 from cluster.server import Cluster
 
-Tree = dict[str, Any]
-
-
-def role(replicas: int = 1, restart: str | None = None, env: tuple[Tree, ...] = (), **pod: Any) -> Tree:
-    """Return a role of an MPIJob."""
-    containers = [{"name": "mpi", "image": "docker.io/acme/pi:v1", "env": [*env]}]
-    policy = {} if restart is None else {"restartPolicy": restart}
-    return {"replicas": replicas, "template": {"spec": {"containers": containers, **pod}}} | policy
-
-
+role = partial(scenarios.role, "mpi")
 MPIJOB: Final = partial(Scenario, kind="MPIJob")
 BOTH: Final = {"Launcher": role(), "Worker": role(2)}
 WAITS: Final = {"launcherCreationPolicy": "WaitForWorkersReady"}
@@ -119,9 +111,7 @@ def test_ends(alive: Cluster) -> None:
 
 def test_indexes(alive: Cluster) -> None:
     """If the launcher is a worker, too, the indexes of the others begin with 1."""
-    namespace = alive.namespace("mpi")
     roles = {"Launcher": role(env=(OF_INDEX,)), "Worker": role(2, env=(OF_INDEX,))}
     values = {"launcher-0": "0", "worker-0": "1", "worker-1": "2"}
-    running = MPIJOB(roles, {}, RUNNING, [f"{pod} Running" for pod in values], {"runLauncherAsWorker": True})
-    assert_ends(alive, namespace, {"tide": running})
-    assert {position(pod): value(pod, "INDEX") for pod in alive.list("Pod", namespace)} == values
+    scenario = MPIJOB(roles, {}, RUNNING, [], {"runLauncherAsWorker": True})
+    assert_values(alive, alive.namespace("mpi"), scenario, "INDEX", values)

@@ -40,3 +40,49 @@ def test_roles(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         }
         for one in said
     )
+
+
+def test_tfjob(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    needs("tensorflow", modules=("tensorflow",))
+    with prove("TFJob", 4, 4, "ParameterServerStrategy: the chief starts first; 2 workers add to the variable of a ps"):
+        pods = cluster("tfjob")
+        chief = pods.start("chief")
+        pods.until(lambda: "connects" in chief[0].text(), 60, "the chief connects")
+        pods.start("worker", "ps")
+        (said,) = pods.wait(240, chief)
+    servers = [one for pod in pods.running[1:] for one in pod.reported()]
+    assert {(one["type"], one["index"], one["host"]) for one in (said, *servers)} == {
+        ("chief", 0, "served-chief-0-0"),
+        ("worker", 0, "served-worker-0-0"),
+        ("worker", 1, "served-worker-0-1"),
+        ("ps", 0, "served-ps-0-0"),
+    }
+    assert all(
+        one["cluster"]
+        == {
+            "chief": ["served-chief-0-0.served:2222"],
+            "worker": ["served-worker-0-0.served:2323", "served-worker-0-1.served:2323"],
+            "ps": ["served-ps-0-0.served:2222"],
+        }
+        for one in (said, *servers)
+    )
+    assert said["weight"] == 20.0
+    assert [device.partition("/device:")[0] for device in said["devices"]] == [
+        "/job:ps/replica:0/task:0",
+        "/job:worker/replica:0/task:0",
+        "/job:worker/replica:0/task:1",
+    ]
+
+
+def test_tfjob_with_dynamic_workers(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    needs("tensorflow", modules=("tensorflow",))
+    with prove("TFJob, dynamic", 3, 3, "TFConfigClusterResolver reads a cluster that has one of 2 workers"):
+        pods = cluster("tfjob-dynamic")
+        pods.start()
+        said = pods.wait(120)
+    ps = ["sparse-ps-0-0.sparse:2222"]
+    assert [(one["type"], one["index"], one["cluster"]) for one in said] == [
+        ("worker", 0, {"worker": ["sparse-worker-0-0.sparse:2222"], "ps": ps}),
+        ("worker", 1, {"worker": {"1": "sparse-worker-0-1.sparse:2222"}, "ps": ps}),
+        ("ps", 0, {"worker": {}, "ps": ps}),
+    ]

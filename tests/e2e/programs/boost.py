@@ -1,4 +1,4 @@
-"""Two workers of XGBoost: an all-reduce, and a model that both train, each on its half of the data.
+"""Workers of XGBoost: an all-reduce, and a model that all of them train, each on its part of the data.
 
 XGBoost 3 takes the tracker's address, the number of workers and the worker's rank from its caller instead of the
 environment. So this program reads the variables, and the first worker starts the tracker, as a training script does.
@@ -13,13 +13,17 @@ import xgboost
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 
-task, workers = int(os.environ["DMLC_TASK_ID"]), int(os.environ["DMLC_NUM_WORKER"])
-host, port = os.environ["DMLC_TRACKER_URI"], int(os.environ["DMLC_TRACKER_PORT"])
+DMLC = ("DMLC_TASK_ID", "DMLC_NUM_WORKER", "DMLC_TRACKER_PORT", "DMLC_TRACKER_URI")
+XGBOOSTJOB = ("RANK", "WORLD_SIZE", "MASTER_PORT", "MASTER_ADDR")
+
+*numbers, host = (os.environ[name] for name in (DMLC if DMLC[0] in os.environ else XGBOOSTJOB))
+task, workers, port = map(int, numbers)
 tracker = None
 if task == 0:
     tracker = RabitTracker(n_workers=workers, host_ip="0.0.0.0", port=port)
     tracker.start()
 given = {"dmlc_tracker_uri": host, "dmlc_tracker_port": port, "dmlc_task_id": str(task), "dmlc_retry": 20}
+print(f"connects to {host}", flush=True)
 with collective.CommunicatorContext(**given):
     total = collective.allreduce(np.array([task + 1.0]), collective.Op.SUM)
     rows = np.arange(100.0)[task::workers].reshape(-1, 1)

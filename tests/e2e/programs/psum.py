@@ -7,10 +7,15 @@ import socket
 import jax
 import jax.numpy as jnp
 
+PREFIX = "JAX_" if "JAX_PROCESS_ID" in os.environ else ""
+"""A JAXJob has the variables of a TrainJob without the prefix, and the port in one of its own."""
+
+address = os.environ[f"{PREFIX}COORDINATOR_ADDRESS"]
+print(f"connects to {address}", flush=True)
 jax.distributed.initialize(
-    coordinator_address=os.environ["JAX_COORDINATOR_ADDRESS"],
-    num_processes=int(os.environ["JAX_NUM_PROCESSES"]),
-    process_id=int(os.environ["JAX_PROCESS_ID"]),
+    coordinator_address=address if PREFIX else f"{address}:{os.environ['COORDINATOR_PORT']}",
+    num_processes=int(os.environ[f"{PREFIX}NUM_PROCESSES"]),
+    process_id=int(os.environ[f"{PREFIX}PROCESS_ID"]),
 )
 total = jax.pmap(lambda value: jax.lax.psum(value, "all"), axis_name="all")(jnp.array([jax.process_index() + 1.0]))
 proof = {
