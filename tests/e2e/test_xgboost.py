@@ -20,6 +20,7 @@ def test_xgboostjob(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     needs("xgboost", modules=("xgboost",))
     with prove("XGBoostJob", 3, 3, "Workers start first and wait for the Master's tracker: one model of all parts"):
         pods = cluster("xgboostjob")
+        # XGBoost retries if the port is closed, and exits if the name does not resolve.
         pods.publish()
         workers = pods.start("worker")
         pods.until(lambda: all("connects to" in one.text() for one in workers), 60, "Workers connect")
