@@ -88,7 +88,7 @@ SCENARIOS: Final = {
         {"worker-1": "1,-"},
         RUNNING,
         ["chief-0 Running", "worker-0 Running", "worker-1 Failed", "worker-1 Running"],
-        DYNAMIC | {"runPolicy": {"backoffLimit": 0}},
+        DYNAMIC,
     ),
     "tf-dynamic-worker-fails-first": TFJOB(
         WITHOUT_CHIEF,
@@ -96,6 +96,9 @@ SCENARIOS: Final = {
         "Completed",
         ["worker-0 Succeeded", "worker-1 Failed"],
         DYNAMIC,
+    ),
+    "tf-dynamic-worker-fails-at-limit-0": TFJOB(
+        BESIDE_CHIEF, {"worker-1": "1"}, "Failed", ["worker-1 Failed"], DYNAMIC | {"runPolicy": {"backoffLimit": 0}}
     ),
     "tf-server-of-dynamic-workers-fails": TFJOB(BESIDE_CHIEF, {"ps-0": "1"}, "Failed", ["ps-0 Failed"], DYNAMIC),
     # restartPolicy: ExitCode

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, spec
 
+from trainc.frontends.legacy import tfjob
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.checks import limits
 
@@ -155,13 +156,39 @@ def test_success(fields: Tree, roles: Tree, decides: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_dynamic", "restart", "limit", "rules"),
-    [(False, "Never", 0, 0), (True, "Never", MOST, 0), (True, "ExitCode", MOST, 0), (False, "ExitCode", 0, 3)],
+    ("fields", "restart", "limit", "rules"),
+    [
+        ({}, "Never", 0, 0),
+        ({"enableDynamicWorker": False}, "ExitCode", 0, 3),
+        ({"enableDynamicWorker": True}, "Never", MOST, 0),
+        ({"enableDynamicWorker": True}, "ExitCode", MOST, 0),
+        # The operator compares the failed pods with the limit 0 before it looks at enableDynamicWorker.
+        ({"enableDynamicWorker": True, "runPolicy": {"backoffLimit": 0}}, "Never", 0, 0),
+        ({"enableDynamicWorker": True, "runPolicy": {"backoffLimit": 0}}, "ExitCode", 0, 1),
+        ({"enableDynamicWorker": True, "runPolicy": {"backoffLimit": 1}}, "Never", MOST, 0),
+    ],
 )
-def test_a_dynamic_worker_may_fail(is_dynamic: bool, restart: str, limit: int, rules: int) -> None:
-    found = spec(job({"enableDynamicWorker": is_dynamic}, PS=role(), Worker=role(2, restartPolicy=restart)))
+def test_a_dynamic_worker_may_fail(fields: Tree, restart: str, limit: int, rules: int) -> None:
+    found = spec(job(fields, PS=role(), Worker=role(2, restartPolicy=restart)))
     worker = found["replicatedJobs"][1]["template"]["spec"]
     assert (worker["backoffLimit"], len(worker.get("podFailurePolicy", {}).get("rules", []))) == (limit, rules)
+
+
+@pytest.mark.parametrize(
+    ("is_dynamic", "limit", "lost"),
+    [
+        (True, 0, set()),
+        (True, 1, {"spec.enableDynamicWorker: approximated", "spec.runPolicy.backoffLimit: without effect"}),
+        (False, 0, {"spec.runPolicy.backoffLimit: without effect"}),
+    ],
+)
+def test_the_limit_0_also_counts_dynamic_workers(is_dynamic: bool, limit: int, lost: set[str]) -> None:
+    fields = {"enableDynamicWorker": is_dynamic, "runPolicy": {"backoffLimit": limit}}
+    losses = {
+        (".".join(map(str, loss.path)), loss.rule.effect) for loss in tfjob.lower(job(fields, Worker=role(2))).losses
+    }
+    paths = ("spec.enableDynamicWorker", "spec.runPolicy.backoffLimit")
+    assert {f"{path}: {effect}" for path, effect in losses if path in paths} == lost
 
 
 @pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])

@@ -157,7 +157,7 @@ def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], 
         "backoffLimit": 0,
         "template": with_labels(role.template | {"spec": pod}, _labels(job, kind, roles, group)),
     }
-    if role.is_expendable and role.restart in ("Never", "ExitCode"):
+    if role.is_expendable and role.restart in ("Never", "ExitCode") and limit != 0:
         spec["backoffLimit"] = NO_LIMIT
     elif role.restart == "ExitCode":
         spec["podFailurePolicy"] = {"rules": [*_failure_rules(role.container, retries=limit != 0)]}
@@ -218,7 +218,7 @@ def _losses(job: Tree, kind: OperatorKind, roles: tuple[ReplicaSpec, ...], layou
     policy = get(job, POLICY, {})
     restarts = {role.restart for role in roles}
     if policy.get("backoffLimit") is not None:
-        yield from _losses_of_limit(restarts, policy["backoffLimit"], layout)
+        yield from _losses_of_limit(roles, policy["backoffLimit"], layout)
     if "activeDeadlineSeconds" in policy:
         yield Loss((*POLICY, "activeDeadlineSeconds"), DEADLINE)
     if "ttlSecondsAfterFinished" in policy and "ExitCode" in restarts and not kind.removes_failed:
@@ -236,10 +236,11 @@ def _losses(job: Tree, kind: OperatorKind, roles: tuple[ReplicaSpec, ...], layou
             yield from missing_labels(role.at, ("job-role",))
 
 
-def _losses_of_limit(restarts: set[str], limit: int, layout: Layout) -> Iterator[Loss]:
-    path = (*POLICY, "backoffLimit")
+def _losses_of_limit(roles: tuple[ReplicaSpec, ...], limit: int, layout: Layout) -> Iterator[Loss]:
+    path, restarts = (*POLICY, "backoffLimit"), {role.restart for role in roles}
     if restarts.isdisjoint(("OnFailure", "Always")):
-        if "ExitCode" not in restarts or limit:
+        # The limit 0 ends a job with the first failed pod, also if the job would go on without this pod.
+        if limit or not ("ExitCode" in restarts or any(role.is_expendable for role in roles)):
             yield Loss(path, NO_RESTARTS)
     elif len(layout.groups) > 1 or not layout.groups[0].is_one_job:
         yield Loss(path, LIMIT_OF_EACH)

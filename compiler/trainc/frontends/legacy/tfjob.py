@@ -16,6 +16,7 @@ from trainc.frontends.legacy.operator_jobs import NO_LEAD, lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
+from trainc.frontends.legacy.run_policy import POLICY, with_run_policy
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import Violation
@@ -153,7 +154,7 @@ def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) 
     if success is None:
         yield Loss(KIND.replicas, NO_LEAD)
     restarts = all(role.restart not in ("Never", "ExitCode") for role in roles if role.name == WORKER)
-    if get(job, DYNAMIC) and not restarts:
+    if get(job, DYNAMIC) and not restarts and get(with_run_policy(job), (*POLICY, "backoffLimit")) != 0:
         yield Loss(DYNAMIC, EXPENDABLE)
     if get(job, DYNAMIC) is not None and restarts and not _is_distributed(roles):
         yield Loss(DYNAMIC, ONE_TASK)
