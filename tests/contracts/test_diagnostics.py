@@ -113,6 +113,24 @@ spec:
         spec:
           containers: [{{name: pytorch, image: "acme/pretrain:v1", resources: {{limits: {{cpu: 8, memory: 8Gi}}}}}}]
 """
+PLAIN_PYTORCHJOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: mnist}
+spec:
+  runPolicy: {suspend: false}
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      template: &template
+        spec:
+          containers:
+          - name: pytorch
+            image: acme/mnist:v1
+            command: [python, mnist.py]
+            resources: {limits: {cpu: 8, memory: 8Gi}}
+    Worker: {replicas: 3, template: *template}
+"""
 LEGACY_JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -208,6 +226,13 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": TFJOB.format("v1beta2", "  backoffLimit: 2\n  runPolicy: {backoffLimit: 3}\n", ""),
         "fixed.yaml": TFJOB.format("v1beta2", "  backoffLimit: 3\n", ""),
     },
+    "not-migratable": {"mnist.yaml": PLAIN_PYTORCHJOB},
+    "patch-of-old-kind": {
+        "jobs/mnist.yaml": PLAIN_PYTORCHJOB,
+        "trainc.yaml": "sources: [jobs]\npatches:\n- target: {kind: PyTorchJob}\n  patch: {spec: {runPolicy: "
+        "{ttlSecondsAfterFinished: 60}}}\n",
+    },
+    "target-exists": {"mnist.yaml": PLAIN_PYTORCHJOB, "new/mnist.yaml": JOB},
     "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "built-in-runtime": {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{resourcesPerNode: {{requests: {{cpu: 4}}}}}}\n",

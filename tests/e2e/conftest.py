@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from e2e.cluster import HERE, Cluster, Prove
+from e2e.cluster import HERE, Cluster, Prove, trainc
 from e2e.images import PYTHON, Image
 
 if TYPE_CHECKING:
@@ -73,11 +73,19 @@ def needs() -> Callable[..., None]:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
-    """Return a factory: `cluster("torch")` is the cluster of jobs/torch.yaml, which ends with the test."""
+    """Return a factory: `cluster("torch")` is the cluster of jobs/torch.yaml, which ends with the test.
+
+    With `migrated`, it is the cluster of the TrainJob that replaces the legacy job of that file.
+    """
     made: list[Cluster] = []
 
-    def make(name: str, image: Image = PYTHON, *, secret: str = "") -> Cluster:
-        one = Cluster(HERE / "jobs" / f"{name}.yaml", tmp_path, image, secret=secret)
+    def make(name: str, image: Image = PYTHON, *, secret: str = "", migrated: bool = False) -> Cluster:
+        manifest = HERE / "jobs" / f"{name}.yaml"
+        if migrated:
+            text = trainc("migrate", str(manifest))
+            manifest = tmp_path / "migrated.yaml"
+            manifest.write_text(text)
+        one = Cluster(manifest, tmp_path, image, secret=secret)
         made.append(one)
         return one.__enter__()
 

@@ -1,5 +1,7 @@
 """PyTorchJobs whose Workers start before the Master: torch retries, so no init container has to wait.
 
+A migrated job trains as its original does.
+
 test_torch.py has the elastic PyTorchJob.
 """
 
@@ -13,6 +15,7 @@ from e2e.cluster import Clusters, Needs, Prove
     ("layout", "hosts", "processes"),
     [
         ("folded", ["folded-node-0-0", "folded-node-0-1", "folded-node-0-2"], 1),
+        ("folded, migrated", ["folded-node-0-0", "folded-node-0-1", "folded-node-0-2"], 1),
         ("roles", ["apart-master-0-0", "apart-worker-0-0", "apart-worker-1-0"], 1),
         ("torchrun", ["launched-node-0-0", "launched-node-0-1", "launched-node-0-2"], 2),
     ],
@@ -23,7 +26,8 @@ def test_workers_before_the_master(
     needs("torch", modules=("torch",))
     world = 3 * processes
     with prove(f"PyTorchJob, {layout}", 3, world, "Workers wait for the Master's name and port: all ranks join"):
-        pods = cluster(f"pytorch-{layout}")
+        name, _, migrated = layout.partition(", ")
+        pods = cluster(f"pytorch-{name}", migrated=bool(migrated))
         master = hosts[0]
         workers = pods.start(*hosts[1:])
         pods.until(lambda: all("cannot be retrieved" in one.text() for one in workers), 120, "the name is unknown")

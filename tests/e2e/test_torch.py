@@ -22,16 +22,18 @@ def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "hosts"),
+    ("kind", "name", "job"),
     [
-        ("torch.elasticPolicy", "elastic", ["elastic-node-0-0", "elastic-node-0-1", "elastic-node-0-2"]),
-        ("PyTorchJob, elastic", "pytorch-elastic", ["grow-worker-0-0", "grow-worker-0-1", "grow-worker-0-2"]),
+        ("torch.elasticPolicy", "elastic", "elastic-node"),
+        ("PyTorchJob, elastic", "pytorch-elastic", "grow-worker"),
+        ("PyTorchJob, elastic, migrated", "pytorch-elastic", "grow-node"),
     ],
 )
-def test_elastic(needs: Needs, cluster: Clusters, prove: Prove, kind: str, name: str, hosts: list[str]) -> None:
+def test_elastic(needs: Needs, cluster: Clusters, prove: Prove, kind: str, name: str, job: str) -> None:
+    hosts = [f"{job}-0-{index}" for index in range(3)]
     needs("torch", modules=("torch",))
     with prove(kind, 3, 3, "2:4 starts with 2, one joins, one dies, training goes on from its step"):
-        pods = cluster(name)
+        pods = cluster(name, migrated=kind.endswith("migrated"))
         first, second = pods.start(*hosts[:2])
 
         def worlds() -> list[int]:

@@ -113,6 +113,7 @@ COMMANDS = {
     "settings": (),
     "runtimes": ("list",),
     "upgrade": (),
+    "migrate": (),
 }
 
 

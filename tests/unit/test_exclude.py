@@ -24,7 +24,7 @@ spec:
   runtimeRef: {name: torch-distributed}
 """
 BROKEN = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {name: b}\nspec: {\n"
-READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "runtimes", "diff", "secret")
+READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate", "runtimes", "diff", "secret")
 """The commands that read folders."""
 
 

@@ -21,7 +21,7 @@ spec:
 TEMPLATE = "{{- if .Values.enabled }}\nkind: Deployment\n{{- end }}\n"
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n"
 MANY = "2 files without TrainJobs or runtimes were skipped\n"
-READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "runtimes", "diff", "secret")
+READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate", "runtimes", "diff", "secret")
 """The commands that read folders."""
 
 

@@ -277,6 +277,15 @@ RULES = [
         trainjob(numNodes=2),
         id="no rendezvous",
     ),
+    *(
+        fires("rendezvous-host", runtime(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"no pod: {host}")
+        for host in ("j-worker-0-0.j", "j-node-0-2.j", "j-master-0", "tcp://j-node-1-0.j:29500")
+    ),
+    *(
+        silent("rendezvous-host", runtime(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"a host: {host}")
+        for host in ("j-node-0-1.j", "j-redis.ml.svc", "j-data", "my-j-node-0-7.j")
+    ),
+    silent("rendezvous-host", runtime(), trainjob(numNodes=2, env=env(HOST="j-master-0")), id="a policy has the host"),
     # The host's ports
     fires("host-network-port", *host(few=ONE_GPU, **WITH_HOST_NET), id="one GPU each"),
     silent("host-network-port", *host(**WITH_HOST_NET), id="the whole node"),

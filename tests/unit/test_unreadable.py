@@ -102,7 +102,7 @@ OTHERS = {
     "a List of others": f"kind: List\nitems:\n# kind: TrainJob\n- kind: Role\n  TrainJob: a\n  {END}",
     "prose": "# TrainJob\n\nThe kind: TrainJob is below.\n",
 }
-READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "runtimes", "diff", "secret")
+READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate", "runtimes", "diff", "secret")
 REPRODUCTIONS = {
     "chart/templates/rbac.yaml": OTHERS["a role"],
     "events.json": '[{"kind": "TrainJob"}]\n',

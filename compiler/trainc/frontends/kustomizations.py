@@ -141,6 +141,10 @@ class Kustomizations:
         key = self._key(file)
         return key in self._parts and key not in self._including
 
+    def user_of(self, file: str) -> Kustomization | None:
+        """Return the kustomization that lists a file as a patch; None if there is none."""
+        return self._parts.get(self._key(file))
+
     def listing(self, *documents: Document) -> list[Kustomization]:
         """Return the kustomizations that list some documents' files as resources."""
         found = {id(each): each for document in documents for each in self._listing_file(document.file)}

@@ -229,7 +229,7 @@ class Reading:
                     continue
                 if role == "other" and self.others == "referenced" and not _is_needed(of_a_kind):
                     continue
-                self.documents[role].append(self._with_namespace(of_a_kind, role))
+                self.documents[role].append(self.with_namespace(of_a_kind, role))
                 if role == "other" and of_a_kind.value.get("kind") == "ConfigMap":
                     self._take_runtimes(of_a_kind)
 
@@ -274,9 +274,9 @@ class Reading:
                 error = found.error
                 self.report(Diagnostic.declared(YAML, error.message, error.help, place=found.place))
             else:
-                self.documents["runtime"].append(self._with_namespace(found, "runtime"))
+                self.documents["runtime"].append(self.with_namespace(found, "runtime"))
 
-    def _with_namespace(self, document: Document, role: Role) -> Document:
+    def with_namespace(self, document: Document, role: Role) -> Document:
         """Return the document with the default namespace, if its kind is namespaced and it sets none."""
         if self.namespace is None or role == "other":
             return document

@@ -197,7 +197,7 @@ class Traits(NamedTuple):
     """The properties of a framework that checks and lint rules depend on."""
 
     family: str = ""
-    """`torch` if torchrun starts the processes, with the variables PET_*."""
+    """The public framework of a legacy kind; also `torch` if torchrun starts the processes, with its variables."""
     container: str = "node"
     """The name of the main container of its jobs; empty for the first container."""
     nodes_field: str = "numNodes"

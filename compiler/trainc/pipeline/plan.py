@@ -30,6 +30,8 @@ NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """The field with the pod's own index in an indexed Job (downward API)."""
+JOBSET_NAME: Final = "metadata.labels['jobset.sigs.k8s.io/jobset-name']"
+"""The field with the name of the pod's JobSet (downward API)."""
 
 
 class Slot(NamedTuple):

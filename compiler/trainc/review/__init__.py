@@ -27,9 +27,9 @@ from trainc.review.presence import Presence
 from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from trainc.compilation import Options
+    from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import InputEdit
@@ -68,6 +68,12 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
     return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
+
+
+def compare_jobs(old: Iterable[Compiled], new: Iterable[Compiled], options: Options, environment: str = "") -> Review:
+    """Compare the objects of compiled jobs, which were read before."""
+    before, after = (sides.compiled_side(name, jobs, options) for name, jobs in (("before", old), ("after", new)))
+    return _compare(before, after, options, environment)
 
 
 def _read(

@@ -89,18 +89,23 @@ class _Causes:
         self.old = old
         self.new = new
         is_document = bool(old.job.own_runtime and new.job.own_runtime)
-        self.own = shared.edits("document" if is_document else "job", old, new)
-        self.others = []
-        # A switch to another runtime is not an edit of the runtime.
-        if old.runtime.id == new.runtime.id and not is_document:
-            self.others += shared.edits("runtime", old, new)
-        self.others += shared.edits("project", old, new)
+        self.own: list[InputEdit] = []
+        self.others: list[InputEdit] = []
         self._without: dict[int, _Experiment | None] = {}
         self._traces: dict[int, Trace] = {}
         self._edited: dict[bool, list[Place]] = {}
         """The fields of all edits in the old text (True) and the new one."""
         self._patched = _values(old) != _values(new)
         """Whether the patches of trainc.yaml for the JobSet differ."""
+        if bool(old.job.own_runtime) != bool(new.job.own_runtime):
+            # Another kind is one edit: the fields that both kinds have are derived from different ones.
+            self.own = [_replacement(old, new)]
+            return
+        self.own = shared.edits("document" if is_document else "job", old, new)
+        # A switch to another runtime is not an edit of the runtime.
+        if old.runtime.id == new.runtime.id and not is_document:
+            self.others += shared.edits("runtime", old, new)
+        self.others += shared.edits("project", old, new)
 
     def cause(self, old: int, new: int, change: Change) -> InputEdit | None:
         """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
@@ -216,6 +221,14 @@ class _Experiment:
             without = next((tree for tree in self.without if _is_object(tree, id)), GONE)
             self._compared[index] = Correspondence(self.made[index], without)
         return self._compared[index]
+
+
+def _replacement(old: Plan, new: Plan) -> InputEdit:
+    """Return the edit that makes a legacy job a TrainJob, or the other way around."""
+    trees = old.job.document.value, new.job.document.value
+    change = Change("changed", "kind", ("kind",), ("kind",), trees[0].get("kind"), trees[1].get("kind"))
+    place = Place(new.job.document, ("kind",))
+    return InputEdit("document", f"{old.job.word} becomes {new.job.word}", change, place, trees)
 
 
 def _edits(owner: Owner, before: Any, after: Any) -> Iterator[InputEdit]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def with_old_names(old: Side, new: Side) -> Side:
     """Return the new side with the old names of its TrainJobs with generateName; each object has its new name, too."""
-    renamed = {id(job): _renamed(job, before.name) for before, job in _pairs(old, new) if before.name != job.name}
-    return new._replace(items=tuple(_item(item, renamed) for item in new.items)) if renamed else new
+    found = {id(job): renamed(job, before.name) for before, job in _pairs(old, new) if before.name != job.name}
+    return new._replace(items=tuple(_item(item, found) for item in new.items)) if found else new
 
 
 def _pairs(old: Side, new: Side) -> Iterator[tuple[Compiled, Compiled]]:
@@ -70,14 +70,14 @@ def _path(side: Side, name: str) -> str:
     return next((os.path.relpath(file, path) for path in side.spec.paths if is_within(file, path)), file)
 
 
-def _renamed(job: Compiled, name: str) -> Compiled:
+def renamed(job: Compiled, name: str) -> Compiled:
     """Return a TrainJob with its objects under another generated name of the same length."""
     plan = remade(resolved_plan(job.plan, job=put(job.plan.job.value, ("metadata", "name"), name)))
     return job._replace(name=name, plan=plan, objects=tuple(objects_of_a_job(plan.objects)))
 
 
-def _item(item: SideItem, renamed: dict[int, Compiled]) -> SideItem:
-    job = renamed.get(id(item.job))
+def _item(item: SideItem, jobs: dict[int, Compiled]) -> SideItem:
+    job = jobs.get(id(item.job))
     if job is None or item.job is None:
         return item
     tree = job.objects[item.position]

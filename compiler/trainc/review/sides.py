@@ -236,10 +236,19 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
     )
 
 
-def _items(result: Compilation, *, passthrough: bool) -> Iterator[SideItem]:
-    for job in result.jobs:
+def compiled_side(name: str, jobs: Iterable[Compiled], options: Options) -> Side:
+    """Return a side with compiled jobs."""
+    return Side(SideSpec(name, ()), "compiled", tuple(_job_items(jobs)), (), options.settings)
+
+
+def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
+    for job in jobs:
         for index, tree in enumerate(job.objects):
             yield SideItem(ObjectId.from_manifest(tree), tree, job.plan.job.document, job, index)
+
+
+def _items(result: Compilation, *, passthrough: bool) -> Iterator[SideItem]:
+    yield from _job_items(result.jobs)
     if passthrough:
         yield from _rendered(result.others)[0]
 

@@ -26,6 +26,7 @@ COMMANDS: Final = (
     "graph",
     "diff",
     "upgrade",
+    "migrate",
     "krm",
     "cmp",
     "secret",

@@ -31,6 +31,7 @@ RESERVED: Final[frozenset[str]] = frozenset()
 RESERVED_AT: Final = "spec"
 CHECKS: Final[tuple[PlanCheck, ...]] = (mpi.search_domain, mpi.large_hostfile)
 TRAITS: Final = Traits(
+    family="mpi",
     container="",
     nodes_field="replicas",
     processes_field="slotsPerWorker",

@@ -1,5 +1,8 @@
 """Pods that cannot resolve the rendezvous host name.
 
+Without a framework policy, the variables of the runtime and the TrainJob have it: a host name that begins with the name
+of the job must be that of a pod of its JobSet. Host names of other Services are not looked at.
+
 Source: JobSet v0.12.0: a pod has a host name in DNS only if network.enableDNSHostnames is true, and without
 publishNotReadyAddresses only once it is ready. Kubernetes 1.36: with hostNetwork, dnsPolicy ClusterFirst acts as
 Default, which resolves no cluster names; None uses only dnsConfig.
@@ -7,14 +10,16 @@ Default, which resolves no cluster names; None uses only dnsConfig.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.container_environment import expand
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import main_container, traits
-from trainc.pipeline.lint import lint_rule, pod_at, stored, training
+from trainc.pipeline.lint import containers, lint_rule, pod_at, stored, training
 from trainc.pipeline.lint.triggers import FROM_THE_CLUSTER
-from trainc.pipeline.plan import pod_spec
+from trainc.pipeline.plan import JOBSET_NAME, pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +27,15 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 NETWORK: Final = ("network",)
+ROLES: Final = ("chief", "evaluator", "launcher", "master", "node", "ps", "scheduler", "server", "worker")
+"""The names of roles in host names, with which a host name needs no domain to be that of a pod."""
 PROBES: Final = ("readinessProbe", "startupProbe")
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the settings that prevent nodes from resolving the host names that the framework policy uses."""
+    if traits(plan.runtime).independent_nodes:
+        yield from unknown_hosts(plan)
     jobs = resolving(plan)
     if not jobs:
         return
@@ -43,6 +52,33 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
         elif policy == "Default" or (policy == "None" and not searches_cluster(pod)):
             yield LintFinding("rendezvous-host", (*path, "dnsPolicy"), (policy,))
+
+
+def unknown_hosts(plan: Plan) -> Iterator[LintFinding]:
+    """Yield the variables with a host name in the form of the job's pods that no pod has."""
+    name, domain = re.escape(plan.name), re.escape(plan.subdomain)
+    in_domain = rf"-[\w-]+(?=\.{domain}(?![\w-]))"
+    of_role = rf"-(?:{'|'.join(ROLES)})(?:-[0-9]+){{1,2}}(?![\w.-])"
+    pattern = re.compile(rf"(?<![\w.-]){name}(?:{in_domain}|{of_role})")
+    for path, container in containers(plan):
+        known: dict[str, str] = {}
+        for index, variable in enumerate(container.get("env") or ()):
+            if get(variable, ("valueFrom", "fieldRef", "fieldPath")) == JOBSET_NAME:
+                known[variable["name"]] = plan.name
+            text = variable.get("value") or ""
+            found = expand(text, lambda name, known=known: known.get(name, f"$({name})"))  # type: ignore[misc]
+            for match in pattern.finditer(found) if isinstance(found, str) else ():
+                if not is_pod(plan, match[0]):
+                    yield LintFinding("rendezvous-host", (*path, "env", index, "value"), ("no-pod", match[0]))
+
+
+def is_pod(plan: Plan, host: str) -> bool:
+    """Return whether a host name without a domain is that of a pod."""
+    for index, job in enumerate(stored(plan)["replicatedJobs"]):
+        match = re.fullmatch(rf"{re.escape(plan.name)}-{re.escape(job['name'])}-([0-9]{{1,10}})-([0-9]{{1,10}})", host)
+        if match and int(match[1]) < job.get("replicas", 1) and int(match[2]) < plan.counts[index]:
+            return True
+    return False
 
 
 def resolving(plan: Plan) -> list[int]:
@@ -76,6 +112,10 @@ def searches_cluster(pod: Tree) -> bool:
 @lint_rule("rendezvous-host", "Rendezvous host name without DNS")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The policy gives every node the host name of the first one, which the nodes cannot resolve."""
+    if finding.what[0] == "no-pod":
+        _, host = finding.what
+        message = f'"{host}" is the host name of no pod of JobSet "{plan.name}"'
+        return Finding(message=message, help=f"use that of one of its pods, such as {plan.host(0, 0, 0)}")
     cause, help = MESSAGES[finding.what[0]]
     launcher = traits(plan.runtime).launcher
     use = "the hostfile lists the nodes by host name" if launcher else f"the rendezvous endpoint is {plan.endpoint()}"

@@ -125,9 +125,20 @@ def triggers(plan: Plan) -> Iterator[str]:
         for key in CONTAINERS:
             for container in pod.get(key) or ():
                 yield from container_rules(container)
+                if framework.independent_nodes and may_name_host(container, plan.name):
+                    yield "rendezvous-host"
                 is_main = container.get("name") == framework.container or not framework.container
                 if is_main and key == "containers":
                     yield from node_rules(container, framework.family)
+
+
+def may_name_host(container: Tree, name: str) -> bool:
+    """Return whether a variable may be a host name that begins with the name of the job, or with a reference to it."""
+    for variable in container.get("env") or ():
+        text = variable.get("value")
+        if text and (f"{name}-" in text or ")-" in text):
+            return True
+    return False
 
 
 def has_own_overhead(pod: Tree) -> bool:

@@ -1,0 +1,163 @@
+"""`trainc migrate`: write TrainJobs that run as legacy jobs did, and their runtimes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from trainc.compilation import Options
+    from trainc.diagnostics import Diagnostic
+    from trainc.migration.migrated import Form, Migration
+
+EPILOG = """\b
+Examples:
+  trainc migrate job.yaml                      print the TrainJob and its runtime
+  trainc migrate jobs/ --diff                  show the forms, and the differences of the compiled objects
+  trainc migrate jobs/ --diff --format markdown > comment.md
+  trainc migrate jobs/ -o new/                 write the new documents to a folder
+  trainc migrate jobs/ --write                 replace the jobs in their files
+  trainc migrate jobs/ --check                 exit 3 if a legacy job is left
+"""
+MODES: Final = ("write", "diff", "check")
+"""The options that decide about the output, beside --output."""
+FORMATS: Final = ("text", "markdown", "json")
+"""The report formats, each a module of `migration.report`."""
+FORMS: Final = ("policy", "variables", "exact")
+"""The forms (`migration.migrated`); listed here so that the package need not be imported."""
+
+
+@options.with_run
+def migrate(
+    paths: tuple[str, ...],
+    run: Options,
+    folder: str | None,
+    form: str,
+    to_form: Form | None,
+    **flags: bool,
+) -> int:
+    """Write a TrainJob in place of each legacy job in PATH, and the runtimes that the TrainJobs use.
+
+    Each job has the first form that keeps its behaviour: the compiled objects of both are compared, in each environment
+    of trainc.yaml. Without an option, the new documents are printed.
+    """
+    _check_options(paths, folder, flags)
+    from trainc.diagnostics import failed
+    from trainc.migration import migrate
+    from trainc.reports import text
+
+    given = run.settings.inputs(paths)
+    if folder is not None:
+        run = run._replace(skip=(folder,))
+    migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])
+    printing.report_skipped(migration.skipped, verbose=run.verbose)
+    found, lines = list(migration.diagnostics), list[str]()
+    check = flags["check"]
+    if flags["diff"]:
+        from trainc.migration import report
+
+        printing.write(report.load(form)(report.report_of(migration), color=printing.colored(sys.stdout)))
+    elif not check and not (migration.strict and failed(found)):
+        lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
+    if check:
+        lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
+    printing.report(text.render(found, summary="", color=printing.colored(sys.stderr)) + "".join(lines))
+    if not migration.legacy and not found:
+        printing.report("nothing to migrate\n")
+    if failed(found):
+        return WRONG_INPUT
+    return DIFFERENT if check and migration.legacy else OK
+
+
+def _check_options(paths: Sequence[str], folder: str | None, flags: Mapping[str, bool]) -> None:
+    """Raise UsageError for options that contradict each other."""
+    given = [*(["--output"] if folder is not None else []), *(f"--{key}" for key in MODES if flags[key])]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} cannot be combined with {given[1]}.")
+    if flags["force"] and not (flags["write"] or folder is not None):
+        raise click.UsageError("--force requires --write or --output.")
+    if "-" in paths and (flags["write"] or len(paths) > 1):
+        raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
+
+
+def _output(
+    migration: Migration,
+    paths: Sequence[str],
+    diagnostics: list[Diagnostic],
+    *,
+    folder: str | None,
+    write: bool,
+    force: bool,
+) -> Iterator[str]:
+    """Print or write the new documents, add errors to `diagnostics`, and yield a line for each job and each file."""
+    from trainc.diagnostics import Diagnostic
+    from trainc.migration import output_files, writing
+
+    new = output_files.documents(migration)
+    if not write and folder is None:
+        texts = (*(text for _, text in new.jobs), *new.runtimes.values())
+        printing.write("---\n".join(text if text.endswith("\n") else f"{text}\n" for text in texts))
+        return
+    if folder is not None:
+        sources = [*output_files.in_folder(new, folder, paths)]
+        runtimes = os.path.join(folder, output_files.RUNTIMES)
+    else:
+        sources = [*output_files.in_place(new, migration)]
+        runtimes = output_files.runtimes_folder(migration.settings)
+    has_new = False
+    for file in writing.write_all(sources, [*output_files.runtime_files(new, runtimes)], force=force):
+        if isinstance(file, Diagnostic):
+            diagnostics.append(file)
+        else:
+            has_new = has_new or not file.lines
+            yield from (f"{_shown(file.path)}: {line}\n" for line in file.lines or ("written",))
+    if has_new and writing.is_unread(runtimes, paths, migration.settings):
+        yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
+
+
+def _shown(path: str) -> str:
+    from trainc.source.printable import escape
+
+    return escape(path)
+
+
+command = Command(
+    migrate,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("-o", "--output"),
+            "Write the new documents to DIR, under the names of their sources, and the runtimes to DIR/runtimes.",
+            name="folder",
+            metavar="DIR",
+            complete=options.folder_names,
+        ),
+        Option(
+            ("--write",),
+            "Put each TrainJob where its legacy job is, and the runtimes in the first folder of runtimes.paths.",
+            is_flag=True,
+        ),
+        Option(("--force",), "Replace existing files.", is_flag=True),
+        Option(("--diff",), "Report the forms and the differences of the objects, and write nothing.", is_flag=True),
+        Option(("--format",), "Format of the report; default: text.", name="form", choices=FORMATS, default="text"),
+        Option(("--check",), "Write nothing, and exit 3 if a legacy job is left.", is_flag=True),
+        Option(
+            ("--form",), "Form of all jobs; default: the first that keeps behaviour.", name="to_form", choices=FORMS
+        ),
+        Option(("--no-extensions",), "Use no fields of runtimes that only trainc reads.", is_flag=True),
+        options.NAMESPACE,
+        *(option for option in options.SETTINGS if option not in options.LEGACY[:1]),
+    ),
+    short_help="Write TrainJobs that run as legacy jobs did.",
+    epilog=EPILOG,
+)

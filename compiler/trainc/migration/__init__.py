@@ -1,0 +1,378 @@
+"""Migration: TrainJobs that run as legacy jobs did, and their runtimes.
+
+Reads    the given paths, in each environment of the project.
+Returns  for each legacy job the first form that keeps its behaviour (`forms`): each candidate is compiled in place of
+         the job, and the objects are compared (`accepted_differences`). A job that does not compile, or that no
+         candidate replaces, stays, with diagnostics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import COMPILED, LEGACY, find
+from trainc.compilation import NO_OPTIONS, compile_documents, environment_runs, metered, read
+from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
+from trainc.files import inputs
+from trainc.frontends.reading import Reading
+from trainc.frontends.training_jobs import training_job
+from trainc.migration import obstacles
+from trainc.migration.accepted_differences import compare
+from trainc.migration.difference_texts import one_line, reason
+from trainc.migration.forms import candidates
+from trainc.migration.migrated import Migrated, Migration, RejectedForm, Run
+from trainc.pipeline import job_losses
+from trainc.review.generated_pairs import renamed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from trainc.compilation import Compilation, Compiled, Options
+    from trainc.diagnostics import Document
+    from trainc.files.inputs import File
+    from trainc.kubernetes.trees import Tree
+    from trainc.migration.accepted_differences import Row
+    from trainc.migration.migrated import Candidate, Form, Key
+
+NOT_MIGRATABLE: Final = Declaration(
+    "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True
+)
+LOSSES: Final = "legacy-losses"
+"""The lint rule whose warnings are verdicts about a migration."""
+
+
+def migrate(
+    paths: Sequence[str],
+    options: Options = NO_OPTIONS,
+    *,
+    form: Form | None = None,
+    extensions: bool = True,
+    stdin: bytes | None = None,
+) -> Migration:
+    """Return the TrainJobs and runtimes that replace the legacy jobs of the paths. Raise OverBudgetError.
+
+    Args:
+        paths: as for `compilation.compile_paths`.
+        options: the options, with the settings of the project.
+        form: the form of all jobs; None for the first one that keeps the behaviour of each job.
+        extensions: whether a runtime may have fields that only trainc reads.
+        stdin: the content of the path `-`; None for that of standard input.
+    """
+    if failed(options.settings.diagnostics):
+        return Migration(diagnostics=options.settings.diagnostics)
+    options = options._replace(legacy=True, others="referenced", complete=False, queues=False)
+    chosen = environment_runs.selected(options)
+    if isinstance(chosen, Diagnostic):
+        return Migration(diagnostics=(chosen,))
+    files: dict[str, File] = {}
+    reader = _recording(environment_runs.CachedStreams() if stdin is None else _given(stdin), files)
+    projects = [_Project(paths, _comparable(each), reader) for each in chosen]
+    plain = _Project(paths, _unedited(projects[0].options), reader)
+    search = _Search(plain, projects, form, extensions=extensions)
+    search.run(files)
+    strict = any(each.strict for each in projects)
+    found = environment_runs.merge_diagnostics(search.diagnostics)
+    return Migration(
+        jobs=_unblocked(search.migrated(), found),
+        legacy=(*search.documents.values(), *search.unsupported),
+        known=plain.runtimes(),
+        files=files,
+        settings=options.settings,
+        strict=strict,
+        diagnostics=warnings_as_errors(found) if strict else found,
+        skipped=tuple(plain.reading.skipped_names()),
+    )
+
+
+def _unblocked(jobs: Iterable[Migrated], diagnostics: Iterable[Diagnostic]) -> tuple[Migrated, ...]:
+    """Return the jobs of the files without an error: a file with one stays as it is."""
+    errors = [found for found in diagnostics if found.severity == "error" and isinstance(found.place, Place)]
+    blocked = {found.place.document.file for found in errors if isinstance(found.place, Place)}
+    return tuple(job for job in jobs if job.document.file not in blocked)
+
+
+def _given(stdin: bytes) -> Callable[..., Iterable[File | Diagnostic]]:
+    """Return a reader that yields some bytes for each path."""
+
+    def read(paths: Iterable[str], **_: object) -> Iterator[File | Diagnostic]:
+        yield from (inputs.File(path, stdin) for path in paths)
+
+    return read
+
+
+def _recording(
+    reader: Callable[..., Iterable[File | Diagnostic]], files: dict[str, File]
+) -> Callable[..., Iterable[File | Diagnostic]]:
+    """Return a reader that keeps the files that it yields."""
+
+    def read(paths: Iterable[str], **options: object) -> Iterator[File | Diagnostic]:
+        for file in reader(paths, **options):
+            if isinstance(file, inputs.File):
+                files[file.path] = file
+            yield file
+
+    return read
+
+
+def _comparable(options: Options) -> Options:
+    """Return the options of a run whose objects have no hash in their names, and whose warnings are no errors."""
+    settings = options.settings
+    delivery = settings.delivery._replace(name_suffix_hash=False)
+    kinds = tuple(row.kind for row in LEGACY)
+    return options._replace(settings=settings._replace(delivery=delivery, legacy_kinds=kinds))
+
+
+def _unedited(options: Options) -> Options:
+    """Return the options of a run without the changes that the settings make to documents."""
+    return options._replace(settings=options.settings._replace(environment=None, strict=""))
+
+
+class _Project:
+    """The documents of a run in one environment."""
+
+    def __init__(
+        self, paths: Sequence[str], options: Options, reader: Callable[..., Iterable[File | Diagnostic]]
+    ) -> None:
+        self.options = options._replace(settings=options.settings._replace(strict=""))
+        self.strict = options.settings.strict
+        self.reader = reader
+        self.reading = read(paths, options, reader, kinds=(*COMPILED, *LEGACY))
+        self.before = compile_documents(self.reading, self.options)
+        self.compiled = {_key(job.plan.job.document): job for job in self.before.jobs}
+
+    @property
+    def name(self) -> str:
+        """The environment."""
+        return self.options.settings.environment_name
+
+    def runtimes(self) -> dict[str, Tree]:
+        """Return the specs of the runtimes by name."""
+        return {
+            ObjectId.from_manifest(document.value).name: document.value.get("spec")
+            for document in self.reading.documents["runtime"]
+        }
+
+    def compile(self, trials: dict[Key, Candidate]) -> tuple[Compilation, dict[Key, Compiled]]:
+        """Compile the documents with candidates in place of some jobs; return also the new jobs with their old names.
+
+        A generated name depends on the objects, which have other names in the new form.
+        """
+        reading = Reading(
+            self.reader, kinds=self.reading.kinds, namespace=self.reading.namespace, meter=metered(self.options)
+        )
+        reading.documents = dict(self.reading.documents)
+        reading.kustomizations = self.reading.kustomizations
+        new_documents = {
+            key: self._with_value(document, trials[key].job)
+            for document in reading.documents["job"]
+            if (key := _key(document)) in trials
+        }
+        reading.documents["job"] = [new_documents.get(_key(each), each) for each in reading.documents["job"]]
+        known = self.runtimes()
+        new = {trial.runtime_name: trial.runtime for trial in trials.values() if trial.runtime_name not in known}
+        path = self.reading.documents["job"][0].file
+        reading.documents["runtime"] = [
+            *reading.documents["runtime"],
+            *(_written(path, runtime) for runtime in new.values()),
+        ]
+        result = compile_documents(reading, self.options)
+        jobs = {job.plan.job.document.identity: job for job in result.jobs}
+        found: dict[Key, Compiled] = {}
+        for key, document in new_documents.items():
+            before, after = self.compiled[key], jobs.get(document.identity)
+            if after is not None:
+                found[key] = after if after.name == before.name else renamed(after, before.name)
+        return result, found
+
+    def _with_value(self, document: Document, value: Tree) -> Document:
+        found = _written(document.file, value)
+        return self.reading.with_namespace(found, "job")
+
+
+def _written(file: str, value: Tree) -> Document:
+    """Return a document with its own text."""
+    from trainc.diagnostics import Document
+    from trainc.emit.yaml import Writer
+
+    return Document(file, 1, Writer().document(value), value)
+
+
+def _key(document: Document) -> Key:
+    return document.file, document.line, document.column, document.within
+
+
+class _Search:
+    """The search for the first candidate of each job that keeps its behaviour in all environments."""
+
+    def __init__(self, plain: _Project, projects: Sequence[_Project], form: Form | None, *, extensions: bool) -> None:
+        self.plain, self.projects = plain, projects
+        self.form, self.extensions = form, extensions
+        self.documents = {_key(each): each for each in plain.reading.documents["job"] if _is_legacy(each)}
+        self.unsupported: list[Document] = []
+        self.diagnostics: list[tuple[str, Diagnostic]] = []
+        self.accepted: dict[Key, tuple[Candidate, tuple[Run, ...], tuple[Row, ...]]] = {}
+        self.rejected: dict[Key, list[RejectedForm]] = {}
+
+    def run(self, files: dict[str, File]) -> None:
+        """Find the forms of all jobs, and report those that stay."""
+        stay = self._report(files)
+        waiting: dict[Key, Iterator[Candidate | RejectedForm]] = {
+            key: candidates(self.plain.compiled[key].plan)
+            for key in self.documents
+            if key not in stay and all(key in project.compiled for project in (self.plain, *self.projects))
+        }
+        while trials := self._next_candidates(waiting):
+            self._try(trials)
+            waiting = {key: found for key, found in waiting.items() if key in trials and key not in self.accepted}
+        for key in self.rejected.keys() - self.accepted.keys():
+            self.diagnostics.append(("", self._not_migratable(self.documents[key], self.rejected[key])))
+
+    def migrated(self) -> Iterator[Migrated]:
+        """Yield the migrated jobs in the order of their files."""
+        for key, document in self.documents.items():
+            if key in self.accepted:
+                candidate, runs, rows = self.accepted[key]
+                rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
+                losses = tuple(job_losses.written_losses(self.plain.compiled[key].plan))
+                yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
+
+    def _report(self, files: dict[str, File]) -> set[Key]:
+        """Report the faults of the jobs and of what is read, and return the jobs that cannot be migrated."""
+        stay: set[Key] = set()
+        for project in self.projects:
+            for diagnostic in environment_runs.with_source_names(project.before):
+                is_error = diagnostic.severity == "error" and not _is_of_trainjob(diagnostic)
+                if is_error or diagnostic.id == LOSSES:
+                    self.diagnostics.append((project.name, diagnostic))
+            jobs = [each for each in project.reading.documents["job"] if _is_legacy(each)]
+            for document, diagnostic in obstacles.patched_by_settings(jobs, project.options, self.plain.reader):
+                stay.add(_key(document))
+                self.diagnostics.append((project.name, diagnostic))
+        kustomizations = self.plain.reading.kustomizations
+        for document, diagnostic in obstacles.patched_by_kustomizations(self.documents.values(), kustomizations, files):
+            stay.add(_key(document))
+            self.diagnostics.append(("", diagnostic))
+        if all(project.compiled or not self.documents for project in self.projects):
+            # An error of the settings is reported by each project, which then has no objects.
+            self.diagnostics += (("", each) for each in self._only_unedited())
+        for document in self.plain.reading.documents["other"]:
+            if kind := training_job(document):
+                self.unsupported.append(document)
+                self.diagnostics.append(("", _unsupported(document, kind)))
+        return stay
+
+    def _only_unedited(self) -> Iterator[Diagnostic]:
+        """Yield the errors of the jobs without the settings of any environment."""
+        known = {diagnostic.message for _, diagnostic in self.diagnostics}
+        for diagnostic in self.plain.before.diagnostics:
+            if diagnostic.severity == "error" and not _is_of_trainjob(diagnostic) and diagnostic.message not in known:
+                yield diagnostic
+
+    def _next_candidates(self, waiting: dict[Key, Iterator[Candidate | RejectedForm]]) -> dict[Key, Candidate]:
+        """Return the next candidate of each job that the options allow."""
+        trials: dict[Key, Candidate] = {}
+        for key, found in waiting.items():
+            for each in found:
+                if self.form not in (None, each.form):
+                    continue
+                if isinstance(each, RejectedForm):
+                    self.rejected.setdefault(key, []).append(each)
+                elif each.extensions and not self.extensions:
+                    why = f"only trainc reads {one_line(each.extensions)}"
+                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
+                else:
+                    trials[key] = each
+                    break
+        return trials
+
+    def _try(self, trials: dict[Key, Candidate]) -> None:
+        """Compile the candidates of several jobs in each environment, and accept those that keep the behaviour."""
+        runs: dict[Key, list[Run]] = {key: [] for key in trials}
+        rows: dict[Key, list[Row]] = {key: [] for key in trials}
+        reasons: dict[Key, list[str]] = {key: [] for key in trials}
+        for project in self.projects:
+            result, jobs = project.compile(trials)
+            for key, trial in trials.items():
+                before, after = project.compiled[key], jobs.get(key)
+                if after is None:
+                    reasons[key] += _errors(result, self.documents[key])
+                    continue
+                comparison = compare(before.objects, after.objects)
+                reasons[key] += map(reason, comparison.others)
+                reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
+                rows[key] += comparison.rows
+                runs[key].append(Run(project.name, before, after))
+        for key, candidate in trials.items():
+            if reasons[key]:
+                self.rejected.setdefault(key, []).append(
+                    RejectedForm(candidate.form, tuple(dict.fromkeys(reasons[key])))
+                )
+            else:
+                self.accepted[key] = candidate, tuple(runs[key]), tuple(dict.fromkeys(rows[key]))
+
+    def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
+        subject = ObjectId.from_source(document.value)
+        forms = [f"{each.form}: {one_line(each.reasons)}" for each in _by_form(rejected)]
+        help = "use another --form, or none" if self.form else "change these fields first, or keep the job"
+        return Diagnostic.declared(
+            NOT_MIGRATABLE,
+            f'no TrainJob runs as {subject.kind} "{subject.name}" does ({". ".join(forms)})',
+            help,
+            object=subject,
+            place=Place(document, ("kind",)),
+        )
+
+
+def _by_form(rejected: Iterable[RejectedForm]) -> tuple[RejectedForm, ...]:
+    """Return one rejection for each form, with the fewest reasons of its candidates."""
+    found: dict[Form, RejectedForm] = {}
+    for each in rejected:
+        known = found.get(each.form)
+        if known is None or len(each.reasons) < len(known.reasons):
+            found[each.form] = each
+    return tuple(found.values())
+
+
+def _is_legacy(document: Document) -> bool:
+    kind = find(document.value.get("apiVersion"), document.value.get("kind"))
+    return kind in LEGACY
+
+
+def _is_of_trainjob(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a TrainJob or a runtime, which `trainc validate` reports.
+
+    A legacy job has a runtime of its own, which is in the same document.
+    """
+    kind = diagnostic.object.kind
+    if isinstance(diagnostic.place, Place):
+        kind = ObjectId.from_manifest(diagnostic.place.document.unedited).kind or kind
+    return any(kind == row.kind for row in COMPILED)
+
+
+def _errors(result: Compilation, document: Document) -> Iterator[str]:
+    """Yield the errors of a candidate that does not compile."""
+    name = ObjectId.from_source(document.value).name
+    errors = [each for each in result.diagnostics if each.severity == "error"]
+    own = [each for each in errors if name in (each.object.name, "")]
+    yield from (f"{each.message}" for each in own or errors)
+
+
+def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[str]:
+    """Yield the rules that a candidate or its runtime breaks, and that the legacy job does not break."""
+    name = ObjectId.from_source(document.value).name
+    known = {each.id for each in before.diagnostics if each.object.name == name}
+    for each in after.diagnostics:
+        if each.object.name in (name, runtime) and each.severity != "note" and each.id not in known:
+            yield f"it breaks the rule {each.id}: {each.message}"
+
+
+def _unsupported(document: Document, kind: str) -> Diagnostic:
+    subject = ObjectId.from_source(document.value)
+    return Diagnostic.declared(
+        NOT_MIGRATABLE,
+        f'{subject.apiVersion} {kind} "{subject.name}" is of a kind that trainc does not compile',
+        "write the TrainJob by hand, or leave the file out with --exclude",
+        object=subject,
+        place=Place(document, ("kind",)),
+    )

@@ -1,0 +1,324 @@
+"""The differences that keep the behaviour of a migrated job: one table.
+
+Reads    the objects of a legacy job and of the TrainJob that replaces it.
+Returns  the rows of the table by which the objects differ, and all other differences. Without others, the TrainJob runs
+         as the legacy job does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import ObjectId
+from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
+from trainc.kubernetes.trees import get, put
+from trainc.migration.old_names import LISTS, with_old_names
+from trainc.migration.torchrun_commands import mentions, runs_torchrun
+from trainc.pipeline.objects import ANCESTOR
+from trainc.review.changes import Change, changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.kubernetes.trees import Path, Tree
+
+PROCESS_VARIABLES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+"""The variables that torchrun sets for its processes."""
+TORCHRUN_PREFIX: Final = "PET_"
+"""The prefix of the variables that torchrun reads."""
+JOB_NAME: Final = f"{OPERATOR_PREFIX}job-name"
+_PORTS: Final = frozenset({"MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT"})
+_PORT: Final = re.compile(r"(:|^)[0-9]+$")
+_REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
+_ENV: Final = "env"
+_LAST: Final = {"name": ""}
+"""A variable that both sides have, so that the variables are matched by their names, also if all of them differ."""
+
+
+class ObjectDifference(NamedTuple):
+    """A change of an object, with the containers that have it."""
+
+    change: Change
+    old: Tree
+    """The old container, or an empty mapping if the change is in no container."""
+    new: Tree
+    path: Path
+    """The path in the container, or in the object."""
+    kind: str
+    """The kind of the object."""
+
+
+class Row(NamedTuple):
+    """A row of the table."""
+
+    id: str
+    difference: str
+    reason: str
+    part: str = ""
+    """The part of a job whose names the row allows to differ; empty for a row with a condition."""
+    applies: Callable[[ObjectDifference], bool] | None = None
+
+
+class Comparison(NamedTuple):
+    """The result of a comparison."""
+
+    rows: tuple[Row, ...]
+    """The rows by which the objects differ, in the order of the table."""
+    others: tuple[Change, ...]
+    """The other differences."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the behaviour is kept."""
+        return not self.others
+
+
+def _is_variable(difference: ObjectDifference, kind: str) -> bool:
+    return difference.change.kind == kind and len(difference.path) == 2 and difference.path[0] == _ENV
+
+
+def _is_trainer_label(difference: ObjectDifference) -> bool:
+    return difference.change.path[-3:] == ("metadata", "labels", ANCESTOR)
+
+
+def _is_job_name(difference: ObjectDifference) -> bool:
+    return difference.change.kind == "removed" and difference.change.path[-2:] == ("labels", JOB_NAME)
+
+
+def _is_added_variable(difference: ObjectDifference) -> bool:
+    """Return whether an added variable has no effect: no text mentions it, and it is not one that torchrun reads.
+
+    An image or a script can start torchrun, too.
+    """
+    if not _is_variable(difference, "added"):
+        return False
+    name = difference.change.new["name"]
+    return not name.startswith(TORCHRUN_PREFIX) and not mentions(difference.old, name)
+
+
+def _is_moved_variable(difference: ObjectDifference) -> bool:
+    """Return whether the order of variables differs, and each `$(X)` refers to the same value."""
+    if difference.change.kind != "moved" or difference.path != (_ENV,):
+        return False
+    return _references(difference.old) == _references(difference.new)
+
+
+def _references(container: Tree) -> set[tuple[str, str]]:
+    """Return the pairs of a variable and one that it refers to and that precedes it."""
+    before: set[str] = set()
+    pairs: set[tuple[str, str]] = set()
+    for variable in container.get(_ENV) or ():
+        for name in _REFERENCE.findall(str(variable.get("value", ""))):
+            if name in before:
+                pairs.add((variable["name"], name))
+        before.add(variable["name"])
+    return pairs
+
+
+def _is_process_variable(difference: ObjectDifference) -> bool:
+    if not _is_variable(difference, "removed"):
+        return False
+    name = difference.change.old["name"]
+    return name in PROCESS_VARIABLES and runs_torchrun(difference.new) and not mentions(difference.old, name)
+
+
+def _is_rendezvous_port(difference: ObjectDifference) -> bool:
+    """Return whether the port of the rendezvous differs: in a variable, or in the ports of the container."""
+    if not runs_torchrun(difference.new):
+        return False
+    change, path = difference.change, difference.path
+    if path[:1] == ("ports",) and len(path) > 1 and change.kind != "moved":
+        at = len(change.path) - len(path) + 1
+        sides = [(difference.old, change.old_path[at])] * (change.kind != "added" or len(path) > 2)
+        sides += [(difference.new, change.new_path[at])] * (change.kind != "removed" or len(path) > 2)
+        return all(get(tree, ("ports", index, "containerPort")) in _rendezvous_ports(tree) for tree, index in sides)
+    if path[:1] != (_ENV,) or len(path) != 3 or path[-1] != "value" or change.kind != "changed":
+        return False
+    name = difference.new[_ENV][path[1]]["name"]
+    return name in _PORTS and not mentions(difference.old, name) and _host(change.old) == _host(change.new)
+
+
+def _host(text: Any) -> str:
+    return _PORT.sub("", str(text))
+
+
+def _rendezvous_ports(container: Tree) -> set[int]:
+    """Return the ports in the variables of the rendezvous of a container."""
+    found = set()
+    for variable in container.get(_ENV) or ():
+        match = _PORT.search(str(variable.get("value", ""))) if variable["name"] in _PORTS else None
+        if match:
+            found.add(int(match[0].removeprefix(":")))
+    return found
+
+
+def _is_mode_of_keys(difference: ObjectDifference) -> bool:
+    """Return whether the mode of SSH keys differs: ssh and sshd accept all modes without access for others."""
+    path = difference.change.path
+    at = next((index for index, step in enumerate(path) if step == "volumes"), None)
+    if at is None or path[at + 2 : at + 3] != ("secret",):
+        return False
+    is_mode = path[at + 3 :] == ("defaultMode",) or (path[at + 3 : at + 4] == ("items",) and path[-1] == "mode")
+    return is_mode and difference.kind == JOBSET.kind
+
+
+def _is_search_domain(difference: ObjectDifference) -> bool:
+    """Return whether pods lack the search domain of their JobSet, which is all that their dnsConfig has."""
+    change = difference.change
+    if change.kind != "removed" or change.path[-1:] != ("dnsConfig",) or set(change.old) != {"searches"}:
+        return False
+    return [domain.split(".")[2:] for domain in change.old["searches"]] == [["svc", "cluster", "local"]]
+
+
+TABLE: Final[tuple[Row, ...]] = (
+    Row(
+        "job-names",
+        "names of replicated jobs",
+        "Trainer finds the trainer's job by its label and the others by their order; selectors of job names change",
+        part="jobs",
+    ),
+    Row(
+        "container-names",
+        "names of main containers",
+        "spec.trainer applies to the container `node`; use it in `kubectl logs -c`",
+        part="containers",
+    ),
+    Row("port-names", "names of ports", "the number of the port is the same", part="ports"),
+    Row("volume-names", "names of volumes with the same source", "the mounts name the same files", part="volumes"),
+    Row(
+        "host-names",
+        "host names of the same pod",
+        "`$(JOBSET_NAME)` is the name of the JobSet, and follows its replicated jobs",
+        part="hosts",
+    ),
+    Row(
+        "trainer-labels",
+        "the label of Trainer on the Jobs",
+        "only Trainer and trainc read it, to find the trainer's job",
+        applies=_is_trainer_label,
+    ),
+    Row(
+        "job-name-label",
+        "the label `training.kubeflow.org/job-name` of the pods",
+        "JobSet sets `jobset.sigs.k8s.io/jobset-name` to the same name, with which runtimes can be shared",
+        applies=_is_job_name,
+    ),
+    Row(
+        "added-variables",
+        "added variables",
+        "no text of the container mentions them, and torchrun does not read them (`PET_*`)",
+        applies=_is_added_variable,
+    ),
+    Row(
+        "variable-order",
+        "the order of variables",
+        "no `$(X)` refers to another value",
+        applies=_is_moved_variable,
+    ),
+    Row(
+        "process-variables",
+        "no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT beside torchrun",
+        "torchrun sets them for its processes, and no text of the container mentions them",
+        applies=_is_process_variable,
+    ),
+    Row(
+        "rendezvous-port",
+        "the rendezvous port of torchrun",
+        "all nodes have the same one",
+        applies=_is_rendezvous_port,
+    ),
+    Row(
+        "ssh-key-modes",
+        "the file modes of SSH keys",
+        "only the owner can read them, as ssh and sshd require",
+        applies=_is_mode_of_keys,
+    ),
+    Row(
+        "search-domain",
+        "the search domain of the workers of Open MPI",
+        "its processes connect to the launcher by address; for Intel MPI and MPICH, Trainer's policy adds the domain",
+        applies=_is_search_domain,
+    ),
+)
+"""The table."""
+
+
+def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
+    """Return the differences of a job's objects, the JobSet first."""
+    renamed = with_old_names(old, new)
+    rows = {row.id for row in TABLE if row.part in renamed.parts}
+    others: list[Change] = []
+    for before, after in _pairs(old, renamed.objects):
+        if before is None or after is None:
+            others.append(_presence(before, after))
+            continue
+        objects = _Objects(before, after)
+        for change in changes(objects.old, objects.new):
+            row = next((row for row in TABLE if row.applies and row.applies(objects.difference(change))), None)
+            if row is None:
+                others.append(change)
+            else:
+                rows.add(row.id)
+    return Comparison(tuple(row for row in TABLE if row.id in rows), tuple(others))
+
+
+def _pairs(old: Sequence[Tree], new: Sequence[Tree]) -> Iterator[tuple[Tree | None, Tree | None]]:
+    before, after = ({_key(tree): tree for tree in side} for side in (old, new))
+    for key in dict.fromkeys((*before, *after)):
+        yield before.get(key), after.get(key)
+
+
+def _key(tree: Tree) -> tuple[str, str, str]:
+    id = ObjectId.from_manifest(tree)
+    return id.kind, id.namespace, id.name
+
+
+def _presence(before: Tree | None, after: Tree | None) -> Change:
+    tree = before or after
+    assert tree is not None, "one side has the object"
+    kind = "removed" if after is None else "added"
+    name = f'{tree["kind"]} "{tree["metadata"]["name"]}"'
+    return Change("removed", name, (), (), old=tree) if kind == "removed" else Change("added", name, (), (), new=tree)
+
+
+class _Objects:
+    """An object before and after. Absent lists of variables and ports are empty, so that each item is a change."""
+
+    def __init__(self, old: Tree, new: Tree) -> None:
+        self.kind = str(old["kind"])
+        self.old, self.new = (_with_empty_lists(tree) if self.kind == JOBSET.kind else tree for tree in (old, new))
+
+    @cached_property
+    def depth(self) -> int:
+        """The length of a container's path in a JobSet."""
+        return len(JOBS_OF_JOBSET) + 1 + len(POD) + 2
+
+    def difference(self, change: Change) -> ObjectDifference:
+        """Return a change with its containers."""
+        path = change.path
+        inside = self.kind == JOBSET.kind and len(path) > self.depth and path[self.depth - 2] in LISTS
+        if not inside:
+            return ObjectDifference(change, {}, {}, path, self.kind)
+        old, new = (
+            get(tree, at[: self.depth], {}) for tree, at in ((self.old, change.old_path), (self.new, change.new_path))
+        )
+        return ObjectDifference(change, old, new, path[self.depth :], self.kind)
+
+
+def _with_empty_lists(jobset: Tree) -> Tree:
+    for index, job in enumerate(get(jobset, JOBS_OF_JOBSET, [])):
+        for key in LISTS:
+            for number in range(len(get(job, (*POD, key), []))):
+                at = (*JOBS_OF_JOBSET, index, *POD, key, number)
+                env = get(jobset, (*at, _ENV), [])
+                jobset = put(jobset, (*at, _ENV), [*env, _LAST])
+                if get(jobset, (*at, "ports")) is None:
+                    jobset = put(jobset, (*at, "ports"), [])
+        for path in (("template", "metadata", "labels"), (*POD[:-1], "metadata", "labels")):
+            if get(job, path) is None:
+                jobset = put(jobset, (*JOBS_OF_JOBSET, index, *path), {})
+    return jobset

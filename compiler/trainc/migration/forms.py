@@ -1,0 +1,289 @@
+"""The forms of a migrated job, from the one that a person would write to the one that is always exact.
+
+Reads    the plan of a compiled legacy job.
+Returns  candidates, each a TrainJob and a runtime. None is known to keep the behaviour of the job: the caller compiles
+         and compares each.
+
+policy      a public mlPolicy; image, command, args, env, resources and numNodes are in the TrainJob
+variables   a runtime without a framework policy, whose containers have the variables of the operator
+exact       the runtime has the whole template, the TrainJob only names it
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
+from trainc.diagnostics import Document
+from trainc.kubernetes.gotypes import as_go_type
+from trainc.kubernetes.trees import edit, get, put
+from trainc.kubernetes.violations import listed
+from trainc.migration.accepted_differences import PROCESS_VARIABLES
+from trainc.migration.migrated import Candidate, RejectedForm
+from trainc.migration.new_runtimes import (
+    extension_fields,
+    named,
+    policy_defaults,
+    runtime_of,
+    violations_of,
+    with_defaults,
+    without_unknown_fields,
+)
+from trainc.migration.parametric_template import ParametricTemplate, containers, parametric_template
+from trainc.migration.renamed_parts import with_container_name, with_job_name
+from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
+from trainc.pipeline import frameworks
+from trainc.pipeline.objects import Runtime, TrainJob
+from trainc.pipeline.passes.framework import framework
+from trainc.pipeline.passes.override import override
+from trainc.pipeline.passes.size import size
+from trainc.pipeline.plan import NODE, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path, Tree
+    from trainc.migration.migrated import Form
+    from trainc.pipeline.plan import Slot
+
+_ENTRY: Final = ("image", "command", "args")
+_OF_JOB: Final = ("suspend", "activeDeadlineSeconds")
+_AMOUNTS: Final = frozenset({"limits", "requests"})
+
+
+def candidates(plan: Plan) -> Iterator[Candidate | RejectedForm]:
+    """Yield the candidates of a job, the best ones first, and the forms that it cannot have."""
+    job = _LegacyJob(plan)
+    yield from job.policy()
+    yield from job.variables()
+    yield job.exact()
+
+
+class _LegacyJob:
+    """A legacy job, and the parts of its candidates."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.traits = frameworks.traits(plan.runtime)
+
+    @cached_property
+    def template(self) -> ParametricTemplate:
+        """The template with references instead of the job's name."""
+        return parametric_template(self.plan)
+
+    @property
+    def family(self) -> str:
+        """The public framework of its kind; the kind's own name if there is none."""
+        return self.traits.family or self.plan.runtime.framework
+
+    @property
+    def is_one_job(self) -> bool:
+        """Whether all pods are those of one Job."""
+        return len(self.plan.jobs) == 1 and self.plan.jobs[0].get("replicas", 1) == 1
+
+    def policy(self) -> Iterator[Candidate | RejectedForm]:
+        """Yield the candidates with the public policy of the framework."""
+        public = frameworks.load(self.family)
+        if self.family not in frameworks.FRAMEWORKS or public is None:
+            yield RejectedForm("policy", (f"there is no mlPolicy.{self.family}",))
+            return
+        of_policy = getattr(public, "TRAITS", frameworks.NO_TRAITS)
+        trainer = self._trainer(of_policy.launcher)
+        if trainer is None:
+            yield self._rejected_for_several_jobs("policy")
+            return
+        names = {trainer.job: of_policy.launcher or NODE}
+        nodes = self.plan.named(self.traits.node) if of_policy.launcher and self.traits.node else None
+        names |= {} if nodes is None else {nodes: of_policy.node}
+        given: Tree = {"numNodes": self._nodes(nodes), **self._processes()}
+        settings = {"numNodes": 1, self.family: self._settings()}
+        counted = (trainer.job,) if nodes is None else (trainer.job, nodes)
+        without = self._runtime(self._template_of_policy(names, None, ports=True), counted, settings)
+        if faults := [violation.message for violation in violations_of(without)]:
+            yield RejectedForm("policy", tuple(faults))
+            return
+        by_policy = self._added_by(without, given)
+        for ports, env in product((False, True), (True, False)):
+            spec = self._template_of_policy(names, by_policy, ports=ports)
+            left, job = self._split(spec, trainer, counts=False, env=env, resources=not of_policy.launcher)
+            yield self._candidate("policy", given | job, self._runtime(left, counted, settings), trainer)
+
+    def variables(self) -> Iterator[Candidate | RejectedForm]:
+        """Yield the candidates with the variables of the operator."""
+        if not self.is_one_job or not self.template.main:
+            yield self._rejected_for_several_jobs("variables")
+            return
+        [slot] = self.template.main
+        spec = with_container_name(self.template.after, slot, NODE)
+        spec = with_job_name(spec, slot.job, NODE, self.template.variable)
+        in_job = not self.template.holds_counts and not self._is_counted_elsewhere(slot)
+        count = self.plan.counts[slot.job]
+        for env in (True, False):
+            left, job = self._split(spec, slot, counts=in_job, env=env, resources=True)
+            runtime = self._runtime(left, (slot.job,), {"numNodes": 1 if in_job else count})
+            yield self._candidate("variables", ({"numNodes": count} if in_job else {}) | job, runtime, slot)
+
+    def exact(self) -> Candidate:
+        """Return the candidate whose runtime has the whole template."""
+        return self._candidate("exact", {}, self._runtime(self.template.after, (), None))
+
+    def _rejected_for_several_jobs(self, form: Form) -> RejectedForm:
+        names = listed(str(job["name"]) for job in self.plan.jobs)
+        return RejectedForm(form, (f"its pods are those of several Jobs: {names}",))
+
+    def _candidate(self, form: Form, trainer: Tree, runtime: Tree, slot: Slot | None = None) -> Candidate:
+        runtime, lowered = named(runtime, self.family), self.plan.job.value["spec"]
+        spec: Tree = {"runtimeRef": {"name": runtime["metadata"]["name"]}}
+        spec |= {key: lowered[key] for key in _OF_JOB if key in lowered and self._is_written("spec", key)}
+        if trainer:
+            spec["trainer"] = trainer
+        job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
+        return Candidate(form, job, runtime, tuple(extension_fields(runtime)), slot)
+
+    def _metadata(self) -> Tree:
+        """Return the metadata of the job without the fields of the server and unknown fields."""
+        known = self.plan.job.value["metadata"].keys() - SERVER_METADATA | {"generateName"}
+        written = self.plan.job.document.unedited["metadata"]
+        metadata = {key: field for key, field in written.items() if key in known and field is not None}
+        if LAST_APPLIED in (metadata.get("annotations") or ()):
+            annotations = {key: text for key, text in metadata["annotations"].items() if key != LAST_APPLIED}
+            metadata = {key: field for key, field in metadata.items() if key != "annotations"}
+            metadata |= {"annotations": annotations} if annotations else {}
+        return metadata
+
+    def _is_written(self, *path: str) -> bool:
+        """Return whether the author of the job wrote a field of the TrainJob."""
+        return get(self.plan.job.document.unedited, self.plan.job.at(*path).written_path) is not None
+
+    def _runtime(self, spec: Tree, counted: tuple[int, ...], policy: Tree | None) -> Tree:
+        """Return the runtime; the first of the replicated jobs whose pods numNodes counts is the trainer's."""
+        return runtime_of(spec, counted=counted, policy=policy, gang=self.plan.runtime.gang)
+
+    def _trainer(self, launcher: str) -> Slot | None:
+        """Return the container that spec.trainer applies to with a public policy: the launcher's, or the only one."""
+        if not launcher:
+            return self.template.main[0] if self.is_one_job and self.template.main else None
+        job = self.plan.named(self.traits.launcher)
+        return next((slot for slot in self.template.main if slot.job == job), None)
+
+    def _settings(self) -> Tree:
+        """Return the settings of the job that the public policy has, too, and that are not its default."""
+        defaults = policy_defaults(self.family)
+        policy = {self.family: dict(self.plan.runtime.settings)}
+        probe = {"kind": CLUSTER_RUNTIME.kind, "spec": {"mlPolicy": policy}}
+        found: Tree = without_unknown_fields(probe)["spec"]["mlPolicy"][self.family]
+        return {key: field for key, field in found.items() if defaults.get(key) != field}
+
+    def _nodes(self, nodes: int | None) -> int:
+        """Return the number of nodes: the pods of a replicated job, or all; and the launcher's if it is one, too."""
+        plan = self.plan
+        if nodes is None:
+            return sum(plan.counts)
+        return plan.counts[nodes] + bool(plan.runtime.settings.get("runLauncherAsNode"))
+
+    def _processes(self) -> Tree:
+        """Return the number of processes of each node, if the job sets a number."""
+        settings = self.plan.runtime.settings
+        given = str(self.plan.job.trainer.get("numProcPerNode", settings.get(self.traits.processes_field)))
+        return {"numProcPerNode": int(given)} if given.isascii() and given.isdecimal() else {}
+
+    def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
+        """Return the template for a policy.
+
+        names       the names of the replicated jobs by their index
+        by_policy   the variables that the policy adds; None for a template without variables
+        ports       whether the containers have the ports that the operator adds
+        """
+        spec = self.template.before
+        for path, container in containers(self.template.after):
+            env = () if by_policy is None else self._kept_variables(path, container, by_policy)
+            spec = put(spec, path, _with_texts(get(spec, path), container, list(env)))
+        for slot in self.template.main:
+            if not ports:
+                spec = edit(spec, slot.path, partial(_with_ports, ports=self._written_ports(slot)))
+            spec = with_container_name(spec, slot, NODE)
+        for job, name in names.items():
+            spec = with_job_name(spec, job, name, self.template.variable)
+        return spec
+
+    def _written_ports(self, slot: Slot) -> list[Tree]:
+        """Return the ports of a container that the author of the job wrote."""
+        container = self.plan.runtime.at(*JOBS_OF_RUNTIME, *slot.path[1:]).written_path
+        ports: list[Tree] = get(self.plan.job.document.value, (*container, "ports"), [])
+        return ports
+
+    def _kept_variables(self, path: Path, container: Tree, by_policy: frozenset[str]) -> Iterator[Tree]:
+        """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has."""
+        reference = f"$({self.template.variable})"
+        gone = self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
+        kept = [
+            each
+            for each in container.get("env") or ()
+            if each["name"] not in self.template.added[path]
+            or (each["name"] not in gone and reference not in str(each.get("value")))
+        ]
+        texts = [*(container.get("command") or ()), *(container.get("args") or ())]
+        texts += [str(each.get("value")) for each in kept]
+        is_used = any(reference in text for text in texts)
+        return (each for each in kept if each["name"] != self.template.variable or is_used)
+
+    def _added_by(self, runtime: Tree, trainer: Tree) -> frozenset[str]:
+        """Return the variables that a policy adds."""
+        document, runtime = Document("", 1, "", runtime), with_defaults(runtime)
+        spec = as_go_type(runtime["spec"]["template"]["spec"])
+        job = put(self.plan.job.value, ("spec", "trainer"), trainer)
+        found = override(
+            Plan(
+                TrainJob(self.plan.job.document, job),
+                self.plan.library,
+                Runtime.from_value(document, runtime, spec, ""),
+            )
+        )
+        env = [each for _, container in containers(framework(size(found)).spec) for each in container.get("env") or ()]
+        return frozenset(each["name"] for each in env)
+
+    def _split(self, spec: Tree, slot: Slot, *, counts: bool, env: bool, resources: bool) -> tuple[Tree, Tree]:
+        """Return a JobSetSpec without the fields of its main container that spec.trainer has, and these.
+
+        counts      whether the TrainJob has the variables that hold counts
+        env         whether the TrainJob has the variables of the user
+        resources   whether the TrainJob has the resources
+        """
+        container: Tree = get(spec, slot.path)
+        job: Tree = {key: container[key] for key in _ENTRY if key in container}
+        left = {key: field for key, field in container.items() if key not in (*_ENTRY, "env")}
+        of_job: list[Tree] = []
+        of_runtime: list[Tree] = []
+        for each in container.get("env") or ():
+            (of_job if self._is_of_job(slot, each["name"], counts=counts, env=env) else of_runtime).append(each)
+        job |= {"env": of_job} if of_job else {}
+        if not left.get("resources", True):
+            del left["resources"]
+        left = {"name": left["name"]} | left | ({"env": of_runtime} if of_runtime else {})
+        if resources and left.get("resources") and left["resources"].keys() <= _AMOUNTS:
+            job["resourcesPerNode"] = left.pop("resources")
+        return put(spec, slot.path, left), job
+
+    def _is_of_job(self, slot: Slot, name: str, *, counts: bool, env: bool) -> bool:
+        if name in self.template.added[slot.path]:
+            return counts and name in self.template.counts
+        return env and name != self.template.variable
+
+    def _is_counted_elsewhere(self, main: Slot) -> bool:
+        """Return whether another container than the main one has a variable that holds a count."""
+        others = (container for path, container in containers(self.template.after) if path != main.path)
+        return any(each["name"] in self.template.counts for other in others for each in other.get("env") or ())
+
+
+def _with_texts(container: Tree, texts: Tree, env: list[Tree]) -> Tree:
+    """Return a container with the command and arguments of another one, and with other variables."""
+    found = {key: field for key, field in container.items() if key != "env"}
+    found |= {key: texts[key] for key in ("command", "args") if key in texts}
+    return found | ({"env": env} if env else {})
+
+
+def _with_ports(container: Tree, ports: list[Tree]) -> Tree:
+    rest = {key: field for key, field in container.items() if key != "ports"}
+    return rest | ({"ports": ports} if ports else {})

@@ -1,0 +1,106 @@
+"""The results of a migration, as values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import ObjectId
+from trainc.settings import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.compilation import Compiled
+    from trainc.diagnostics import Diagnostic, Document
+    from trainc.files.inputs import File
+    from trainc.frontends.loss_rules import Loss
+    from trainc.kubernetes.trees import Tree
+    from trainc.migration.accepted_differences import Row
+    from trainc.pipeline.plan import Slot
+    from trainc.settings import Settings
+
+Key = tuple[str, int, int, tuple[str | int, ...]]
+"""The position of a document: file, line, column, and the path in its text."""
+
+
+Form = Literal["policy", "variables", "exact"]
+FORMS: Final[tuple[Form, ...]] = ("policy", "variables", "exact")
+
+
+class Candidate(NamedTuple):
+    """A TrainJob and its runtime that may replace a legacy job."""
+
+    form: Form
+    job: Tree
+    runtime: Tree
+    extensions: tuple[str, ...] = ()
+    """The fields and values of the runtime that only trainc reads."""
+    trainer: Slot | None = None
+    """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
+
+    @property
+    def runtime_name(self) -> str:
+        """The name of the runtime."""
+        return str(self.runtime["metadata"]["name"])
+
+
+class RejectedForm(NamedTuple):
+    """A form that does not keep the behaviour of a job, or that a job cannot have."""
+
+    form: Form
+    reasons: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """A job in one environment, before and after."""
+
+    environment: str
+    """Empty for a project without environments."""
+    before: Compiled
+    after: Compiled
+
+
+class Migrated(NamedTuple):
+    """A legacy job, and the TrainJob that replaces it."""
+
+    document: Document
+    candidate: Candidate
+    rejected: tuple[RejectedForm, ...]
+    """The better forms."""
+    runs: tuple[Run, ...]
+    rows: tuple[Row, ...]
+    """The accepted differences."""
+    losses: tuple[Loss, ...]
+    """The losses of the legacy job that its author wrote."""
+
+    @property
+    def id(self) -> ObjectId:
+        """The identity of the legacy job in its file."""
+        return ObjectId.from_source(self.document.value)
+
+
+class Migration(NamedTuple):
+    """The result of a migration."""
+
+    jobs: tuple[Migrated, ...] = ()
+    """In the order of their files."""
+    legacy: tuple[Document, ...] = ()
+    """All legacy jobs of the paths, also those that stay."""
+    known: Mapping[str, Tree] = {}
+    """The runtimes that the paths already have, by name."""
+    files: Mapping[str, File] = {}
+    """The files that were read, by path."""
+    settings: Settings = DEFAULT
+    """The settings of the project."""
+    strict: bool = False
+    """Whether warnings are errors, with which nothing is written."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """The files without jobs and runtimes, which were skipped."""
+
+    @property
+    def runtimes(self) -> dict[str, Tree]:
+        """The new runtimes by name, in the order of the jobs that use them first."""
+        found = {job.candidate.runtime_name: job.candidate.runtime for job in self.jobs}
+        return {name: runtime for name, runtime in found.items() if self.known.get(name) != runtime["spec"]}

@@ -1,0 +1,168 @@
+"""Differences that keep the behavior of a migrated job: those that a row allows, and similar ones that none does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainc.kubernetes.trees import put
+from trainc.migration.accepted_differences import TABLE, compare
+
+DOCS = Path(__file__).parents[2] / "docs" / "migration.md"
+TORCHRUN = ["torchrun", "train.py"]
+PYTHON = ["python", "train.py"]
+NAME = {"name": "J", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/jobset-name']"}}}
+LABELS = ("template", "spec", "template", "metadata", "labels")
+
+
+def env(*texts: str) -> list[Any]:
+    """Return variables from `NAME=value`."""
+    return [dict(zip(("name", "value"), text.split("=", 1), strict=True)) for text in texts]
+
+
+def jobset(
+    *variables: Any,
+    command: Any = PYTHON,
+    name: str = "node",
+    container: str = "node",
+    ports: Any = (),
+    pod: Any = None,
+) -> list[Any]:
+    """Return a JobSet with one replicated job."""
+    main = {"name": container, "command": command, "env": [*variables], "ports": [*ports]}
+    spec = {"containers": [main], **(pod or {})}
+    job = {"name": name, "replicas": 1, "template": {"spec": {"parallelism": 2, "template": {"spec": spec}}}}
+    return [{"kind": "JobSet", "metadata": {"name": "mnist"}, "spec": {"replicatedJobs": [job]}}]
+
+
+def job_with(path: Any, value: Any) -> list[Any]:
+    [tree] = jobset()
+    return [put(tree, ("spec", "replicatedJobs", 0, *path), value)]
+
+
+def config_map(text: str) -> Any:
+    return {"kind": "ConfigMap", "metadata": {"name": "mnist-hosts"}, "data": {"hosts": text}}
+
+
+SECRET = {"secretName": "keys", "items": [{"key": "a", "path": "a"}]}
+MODES = {"secretName": "keys", "items": [{"key": "a", "path": "a", "mode": 0o640}], "defaultMode": 0o400}
+DOMAIN = {"searches": ["mnist.ml.svc.cluster.local"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        (jobset(), jobset(), []),
+        (jobset(name="worker"), jobset(), ["job-names"]),
+        (jobset(container="pytorch"), jobset(), ["container-names"]),
+        (
+            jobset(ports=[{"name": "port", "containerPort": 1}]),
+            jobset(ports=[{"containerPort": 1}]),
+            ["port-names"],
+        ),
+        (
+            jobset(pod={"volumes": [{"name": "a", "secret": {"secretName": "keys"}}]}),
+            jobset(pod={"volumes": [{"name": "b", "secret": {"secretName": "keys"}}]}),
+            ["volume-names"],
+        ),
+        (
+            jobset(*env("HOST=mnist-worker-0-0.mnist"), name="worker"),
+            jobset(NAME, *env("HOST=$(J)-node-0-0.$(J)")),
+            ["job-names", "host-names", "added-variables"],
+        ),
+        (
+            [*jobset(name="worker"), config_map("mnist-worker-0-1.mnist slots=2\n")],
+            [*jobset(), config_map("mnist-node-0-1.mnist slots=2\n")],
+            ["job-names", "host-names"],
+        ),
+        (
+            job_with(("template", "metadata", "labels"), {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}),
+            jobset(),
+            ["trainer-labels"],
+        ),
+        (job_with(LABELS, {"training.kubeflow.org/job-name": "mnist"}), jobset(), ["job-name-label"]),
+        (jobset(*env("A=1", "B=$(C)")), jobset(*env("B=$(C)", "A=1")), ["variable-order"]),
+        (
+            jobset(*env("RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=m", "MASTER_PORT=1"), command=TORCHRUN),
+            jobset(command=TORCHRUN),
+            ["process-variables"],
+        ),
+        (
+            jobset(*env("PET_MASTER_PORT=23456"), command=TORCHRUN, ports=[{"name": "p", "containerPort": 23456}]),
+            jobset(*env("PET_MASTER_PORT=29500"), command=TORCHRUN, ports=[{"containerPort": 29500}]),
+            ["rendezvous-port"],
+        ),
+        (
+            jobset(pod={"volumes": [{"name": "a", "secret": SECRET}]}),
+            jobset(pod={"volumes": [{"name": "a", "secret": MODES}]}),
+            ["ssh-key-modes"],
+        ),
+        (jobset(pod={"dnsConfig": DOMAIN}), jobset(), ["search-domain"]),
+    ],
+)
+def test_a_difference_that_keeps_behavior(old: Any, new: Any, rows: list[str]) -> None:
+    found = compare(old, new)
+    assert [change.field for change in found.others] == []
+    assert [row.id for row in found.rows] == rows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        (jobset(command=PYTHON), jobset(command=["python", "eval.py"]), "command[1]"),
+        (jobset(*env("RANK=1")), jobset(), "env[RANK]"),
+        (
+            jobset(*env("RANK=1"), command=["sh", "-c", "torchrun --node_rank=$RANK train.py"]),
+            jobset(command=["sh", "-c", "torchrun --node_rank=$RANK train.py"]),
+            "env[RANK]",
+        ),
+        (jobset(), jobset(*env("PET_NNODES=2")), "env[PET_NNODES]"),
+        (
+            jobset(*env("TEXT=$(LATER)")),
+            jobset(*env("LATER=1", "TEXT=$(LATER)")),
+            "env[LATER]",
+        ),
+        (jobset(*env("A=1", "B=$(A)")), jobset(*env("B=$(A)", "A=1")), "env"),
+        (
+            jobset(*env("HOST=mnist-worker-0-0.mnist"), name="worker"),
+            jobset(NAME, *env("HOST=$(J)-node-0-1.$(J)")),
+            "env[HOST].value",
+        ),
+        (
+            jobset(*env("HOST=mnist-worker-0-0.mnist"), name="worker"),
+            jobset(*env("HOST=$(J)-node-0-0.$(J)"), NAME),
+            "env[HOST].value",
+        ),
+        (
+            jobset(*env("PET_MASTER_PORT=23456")),
+            jobset(*env("PET_MASTER_PORT=29500")),
+            "env[PET_MASTER_PORT].value",
+        ),
+        (
+            jobset(*env("PET_RDZV_ENDPOINT=a:1"), command=TORCHRUN),
+            jobset(*env("PET_RDZV_ENDPOINT=b:1"), command=TORCHRUN),
+            "env[PET_RDZV_ENDPOINT].value",
+        ),
+        (
+            jobset(*env("PET_NPROC_PER_NODE=auto"), command=TORCHRUN),
+            jobset(*env("PET_NPROC_PER_NODE=4"), command=TORCHRUN),
+            "env[PET_NPROC_PER_NODE].value",
+        ),
+        (job_with(LABELS, {"app": "mnist"}), jobset(), "labels.app"),
+        (jobset(pod={"dnsConfig": DOMAIN | {"options": []}}), jobset(), "dnsConfig"),
+        ([*jobset(), config_map("a")], jobset(), 'ConfigMap "mnist-hosts"'),
+        (job_with(("template", "spec", "parallelism"), 3), jobset(), "parallelism"),
+    ],
+)
+def test_a_difference_that_changes_behavior(old: Any, new: Any, field: str) -> None:
+    [change] = compare(old, new).others
+    assert change.field.endswith(field)
+
+
+def test_the_page_has_the_table() -> None:
+    rows = [f"| {row.difference} | {row.reason} |" for row in TABLE]
+    text = DOCS.read_text()
+    section = text.partition("## Accepted differences")[2].partition("\n## ")[0]
+    assert [line for line in section.splitlines() if line.startswith("|")][2:] == rows

@@ -1,0 +1,422 @@
+"""`trainc migrate`: the forms of a job, the documents and files that it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from running import Done, run
+
+JOB = """\
+# The first job.
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: NAME  # unique
+spec:
+  pytorchReplicaSpecs:
+    # One master.
+    Master:
+      replicas: 1
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            # Pinned.
+            image: "acme/train:v1"
+            command: [python, train.py]  # the entry point
+            env:
+            # For the log.
+            - {name: LOG, value: 'yes'}
+            resources: {limits: {cpu: 8, memory: 8Gi}}  # the whole node
+          # A node pool.
+          nodeSelector: {pool: gpu}
+"""
+TORCHRUN = JOB.replace("[python, train.py]", "[torchrun, train.py]").replace(
+    "spec:\n  pytorch", 'spec:\n  nprocPerNode: "8"\n  pytorch', 1
+)
+WORKERS = """\
+    Worker:
+      replicas: 3
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: "acme/train:v1"
+            command: [python, train.py]
+            env: [{name: LOG, value: 'yes'}]
+            resources: {limits: {cpu: 8, memory: 8Gi}}
+          nodeSelector: {pool: gpu}
+"""
+MPI_V1 = "apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: {name: pi}\nspec: {}\n"
+ELASTIC = "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 4}\n  pytorch"
+
+
+def named(name: str = "mnist", text: str = JOB) -> str:
+    return text.replace("NAME", name)
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def migrated(text: str, *options: str) -> list[dict[str, object]]:
+    done = run("migrate", "-", *options, stdin=text.encode())
+    assert done.code == 0, done.err
+    return list(yaml.safe_load_all(done.out))
+
+
+def forms(*options: str, code: int = 0) -> dict[str, str]:
+    done = run("migrate", "--diff", "--format", "json", *options)
+    assert done.code == code, done.err
+    return {each["job"]["name"]: each["form"] for each in json.loads(done.out)["jobs"]}
+
+
+def errors(done: Done) -> list[str]:
+    return [line for line in done.err.splitlines() if ": error[" in line]
+
+
+# Forms
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (named(text=TORCHRUN), "policy"),
+        (named(), "variables"),
+        (named(text=TORCHRUN.replace("[torchrun,", "[sh, -c, 'torchrun --node_rank=$RANK train.py'] #")), "variables"),
+        (named() + WORKERS, "variables"),
+        (named() + WORKERS.replace("pool: gpu", "pool: cpu"), "exact"),
+    ],
+    ids=["torchrun", "python", "a text that mentions RANK", "equal roles", "roles that differ"],
+)
+def test_the_first_form_that_keeps_behavior(text: str, form: str) -> None:
+    Path("job.yaml").write_text(text)
+    assert forms("job.yaml") == {"mnist": form}
+
+
+def test_a_policy_has_no_variables_of_the_operator_but_constants() -> None:
+    job, runtime = migrated(named(text=TORCHRUN))
+    assert job["spec"] == {
+        "runtimeRef": {"name": runtime["metadata"]["name"]},  # type: ignore[index]
+        "trainer": {
+            "numNodes": 1,
+            "numProcPerNode": 8,
+            "image": "acme/train:v1",
+            "command": ["torchrun", "train.py"],
+            "env": [{"name": "LOG", "value": "yes"}],
+            "resourcesPerNode": {"limits": {"cpu": 8, "memory": "8Gi"}},
+        },
+    }
+    text = json.dumps(runtime)
+    assert '"mlPolicy": {"numNodes": 1, "torch": {}}' in text
+    assert '"env": [{"name": "PYTHONUNBUFFERED", "value": "1"}]' in text
+    assert "pytorchjob-port" not in text
+
+
+def test_a_form_is_an_error_where_it_does_not_keep_behavior() -> None:
+    Path("job.yaml").write_text(named())
+    done = run("migrate", "job.yaml", "--form", "policy")
+    assert (done.code, done.out) == (1, "")
+    assert "env[MASTER_PORT] of container pytorch is removed" in errors(done)[0]
+
+
+def test_extensions_can_be_left_out() -> None:
+    elastic = TORCHRUN.replace("Master:", "Worker:").replace('spec:\n  nprocPerNode: "8"\n  pytorch', ELASTIC, 1)
+    Path("job.yaml").write_text(named(text=elastic.replace("{cpu: 8, memory: 8Gi}", "{nvidia.com/gpu: 8}")))
+    assert forms("job.yaml") == {"mnist": "policy"}
+    assert forms("job.yaml", "--no-extensions") == {"mnist": "variables"}
+    done = run("migrate", "job.yaml", "--diff")
+    assert "(only trainc reads spec.mlPolicy.torch.elasticPolicy)" in done.out
+
+
+def test_jobs_that_differ_in_fields_of_the_trainjob_share_a_runtime() -> None:
+    other = named("other", JOB + WORKERS).replace("acme/train:v1", "acme/eval:v2").replace("train.py", "eval.py")
+    other = other.replace("'yes'", "'no'").replace("cpu: 8", "cpu: 4")
+    documents = migrated(f"{named('mnist', JOB + WORKERS.replace('3', '7'))}---\n{other}")
+    assert [each["kind"] for each in documents] == ["TrainJob", "TrainJob", "ClusterTrainingRuntime"]
+    assert [each["spec"]["trainer"]["numNodes"] for each in documents[:2]] == [8, 4]  # type: ignore[index]
+
+
+def test_a_variable_that_would_be_expanded_stays_in_the_runtime() -> None:
+    """In the old pod the operator's variables follow those of the job, so that the reference stays as it is."""
+    job, runtime = migrated(named().replace("{name: LOG, value: 'yes'}", "{name: LOG, value: 'rank $(RANK)'}"))
+    assert "LOG" not in json.dumps(job)
+    assert "rank $(RANK)" in json.dumps(runtime)
+
+
+def test_a_generated_name_stays() -> None:
+    job, _ = migrated(named().replace("name: mnist ", "generateName: mnist- "))
+    assert job["metadata"] == {"generateName": "mnist-"}
+
+
+def test_fields_of_the_server_are_left_out() -> None:
+    annotations = "annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}"
+    job, _ = migrated(named().replace("# unique", f"\n  uid: a\n  resourceVersion: '1'\n  {annotations}"))
+    assert job["metadata"] == {"name": "mnist"}
+
+
+# Texts
+
+
+def test_comments_and_quotes_travel_with_their_fields() -> None:
+    done = run("migrate", "-", stdin=named().encode())
+    job, _, runtime = done.out.partition("---\n")
+    assert (
+        job
+        == """\
+# The first job.
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: mnist  # unique
+spec:
+  runtimeRef:
+    name: torch-HASH
+  trainer:
+    numNodes: 1
+    # Pinned.
+    image: "acme/train:v1"
+    command: [python, train.py] # the entry point
+    env:
+    # For the log.
+    - {name: LOG, value: 'yes'}
+    - name: WORLD_SIZE
+      value: "1"
+    - name: PET_NNODES
+      value: "1"
+    resourcesPerNode: {limits: {cpu: 8, memory: 8Gi}} # the whole node
+""".replace("torch-HASH", f"torch-{runtime.partition('name: torch-')[2][:8]}")
+    )
+    assert "      # One master.\n      - name: node\n" in runtime
+    assert "                # A node pool.\n                nodeSelector: {pool: gpu}\n" in runtime
+
+
+def test_write_replaces_only_the_legacy_documents() -> None:
+    before = "# Other.\r\nkind: ConfigMap\r\napiVersion: v1\r\nmetadata: {name: c}   \r\n---\r\n"
+    after = "---\r\n# The end.\r\nkind: Service\r\napiVersion: v1\r\nmetadata: {name: s}"
+    Path("all.yaml").write_bytes((before + named().replace("\n", "\r\n") + after).encode())
+    done = run("migrate", "all.yaml", "--write")
+    assert done.code == 0, done.err
+    new = Path("all.yaml").read_bytes().decode()
+    assert new.startswith(before)
+    assert new.endswith(after)
+    assert "kind: TrainJob\r\n" in new
+    assert [path.name[:6] for path in Path("runtimes").iterdir()] == ["torch-"]
+    again = run("migrate", "all.yaml", "--write")
+    assert (again.code, again.err) == (0, "nothing to migrate\n")
+    assert Path("all.yaml").read_bytes().decode() == new
+
+
+def test_items_of_a_list_and_json() -> None:
+    first, second = (yaml.safe_load(named(name)) for name in ("one", "two"))
+    whole = {"apiVersion": "v1", "kind": "List", "items": [first, {"kind": "Secret", "apiVersion": "v1"}, second]}
+    Path("list.json").write_text(json.dumps(whole))
+    Path("list.yaml").write_text(
+        "apiVersion: v1\nkind: List\nitems:\n- " + named("three").replace("\n", "\n  ").rstrip() + "\n"
+    )
+    assert run("migrate", "list.json", "list.yaml", "--write").code == 0
+    kinds = [item["kind"] for item in json.loads(Path("list.json").read_text())["items"]]
+    assert kinds == ["TrainJob", "Secret", "TrainJob"]
+    assert [item["kind"] for item in yaml.safe_load(Path("list.yaml").read_text())["items"]] == ["TrainJob"]
+    assert run("validate", ".").code == 0
+
+
+def test_a_text_that_only_trainc_reads_loses_its_comments() -> None:
+    text = named().replace("{pool: gpu}", "{pool: gpu, since: 2026-02-31}")
+    job, runtime = migrated(text)
+    assert job["spec"]["trainer"]["image"] == "acme/train:v1"  # type: ignore[index]
+    assert "2026-02-31" in json.dumps(runtime)
+    Path("list.yaml").write_text("apiVersion: v1\nkind: List\nitems:\n- " + text.replace("\n", "\n  ").rstrip() + "\n")
+    assert run("migrate", "list.yaml", "--write").code == 0
+    assert "kind: TrainJob" in Path("list.yaml").read_text()
+
+
+def test_output_has_the_names_of_the_sources() -> None:
+    for name in ("jobs/a/one.yaml", "jobs/two.yaml"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(named(Path(name).stem))
+    assert run("migrate", "jobs", "-o", "new").code == 0
+    found = sorted(str(path.relative_to("new")) for path in Path("new").rglob("*.yaml"))
+    assert found[:1] == ["a/one.yaml"]
+    assert [name[:15] for name in found[1:]] == ["runtimes/torch-", "two.yaml"]
+    done = run("migrate", "jobs", "-o", "new")
+    assert (done.code, done.err) == (0, "")
+
+
+# Files that are not written
+
+
+def test_an_existing_file_is_replaced_only_by_force() -> None:
+    Path("job.yaml").write_text(named())
+    Path("new").mkdir()
+    Path("new/job.yaml").write_text("mine\n")
+    done = run("migrate", "job.yaml", "-o", "new")
+    assert done.code == 1
+    assert errors(done) == ["new/job.yaml: error[target-exists]: exists, with another content"]
+    assert Path("new/job.yaml").read_text() == "mine\n"
+    assert run("migrate", "job.yaml", "-o", "new", "--force").code == 0
+    assert "kind: TrainJob" in Path("new/job.yaml").read_text()
+
+
+def test_two_sources_with_one_name() -> None:
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "job.yaml").write_text(named(folder))
+    done = run("migrate", "a", "b", "-o", "new")
+    assert errors(done) == ["new/job.yaml: error[target-exists]: would have the documents of two sources"]
+
+
+def test_a_link_in_the_path() -> None:
+    Path("target").mkdir()
+    Path("runtimes").symlink_to("target")
+    Path(".git").mkdir()
+    Path("job.yaml").write_text(named())
+    done = run("migrate", "job.yaml", "--write")
+    assert done.code == 1
+    assert len(errors(done)) == 1
+    assert Path("job.yaml").read_text() == named()
+    assert [*Path("target").iterdir()] == []
+
+
+def test_a_file_with_an_error_stays_and_the_others_go_on() -> None:
+    wrong = named("wrong").replace("name: pytorch", "name: main")
+    Path("two.yaml").write_text(f"{named()}---\n{wrong}")
+    Path("other.yaml").write_text(named("other"))
+    done = run("migrate", ".", "--write")
+    assert done.code == 1
+    assert [line.partition(":")[0] for line in errors(done)] == ["two.yaml"]
+    assert Path("two.yaml").read_text() == f"{named()}---\n{wrong}"
+    assert "kind: TrainJob" in Path("other.yaml").read_text()
+
+
+def test_strict_writes_nothing() -> None:
+    Path("job.yaml").write_text(named().replace("replicas: 1\n", "replicas: 1\n      restartPolicy: ExitCode\n"))
+    done = run("migrate", "job.yaml", "--write", "--strict")
+    assert (done.code, len(errors(done))) == (1, 1)
+    assert "error[legacy-losses]" in done.err
+    assert "kind: PyTorchJob" in Path("job.yaml").read_text()
+    assert run("migrate", "job.yaml", "--write").code == 0
+
+
+def test_check_fails_if_a_legacy_job_is_left() -> None:
+    Path("job.yaml").write_text(named())
+    done = run("migrate", ".", "--check")
+    assert (done.code, done.out, done.err) == (3, "", "job.yaml:1: a legacy job is left\n")
+    assert run("migrate", "job.yaml", "--write").code == 0
+    assert run("migrate", ".", "--check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-", "--write"), "- must be the only PATH and cannot be combined with --write."),
+        (("--write", "--check"), "--write cannot be combined with --check."),
+        (("-o", "new", "--diff"), "--output cannot be combined with --diff."),
+        (("--force",), "--force requires --write or --output."),
+    ],
+)
+def test_contradictory_options(arguments: tuple[str, ...], message: str) -> None:
+    done = run("migrate", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        (MPI_V1, "not-migratable"),
+        (named().replace("name: mnist", "name: {{ .Release.Name }}"), "template-not-rendered"),
+        (f"{named()}---\n{named()}", "duplicate-trainjob"),
+        (named().replace("name: pytorch", "name: main"), "required"),
+    ],
+    ids=["an unsupported kind", "a template", "two jobs with one name", "a job that does not compile"],
+)
+def test_one_error_each(text: str, id: str) -> None:
+    Path("job.yaml").write_text(text)
+    done = run("migrate", "job.yaml")
+    assert done.code == 1
+    assert [line.partition("error[")[2].partition("]")[0] for line in errors(done)] == [id]
+    assert done.out == ""
+
+
+# Projects
+
+
+def test_the_comparison_runs_in_every_environment() -> None:
+    """A patch for all TrainJobs would change the new job in one environment."""
+    Path("jobs").mkdir()
+    Path("jobs/job.yaml").write_text(named())
+    patch = "{target: {kind: TrainJob}, patch: {spec: {trainer: {image: other}}}}"
+    Path("trainc.yaml").write_text(
+        f"sources: [jobs]\nenvironments:\n  dev: {{nameSuffix: -dev}}\n  prod: {{patches: [{patch}]}}\n"
+    )
+    done = run("migrate")
+    assert done.code == 1
+    assert "image of container pytorch: acme/train:v1 -> other" in errors(done)[0]
+
+
+def test_environments_that_keep_the_behavior() -> None:
+    Path("jobs").mkdir()
+    Path("platform").mkdir()
+    Path("jobs/job.yaml").write_text(named())
+    Path("trainc.yaml").write_text(
+        "sources: [jobs]\nruntimes: {paths: [platform]}\noutput: rendered\nenvironments:\n"
+        "  dev: {nameSuffix: -dev, namespace: dev}\n"
+        "  prod: {namespace: ml, images: [{name: acme/train, newTag: v2}]}\n"
+    )
+    assert run("migrate", "--write").code == 0
+    assert [path.name[:6] for path in Path("platform").iterdir()] == ["torch-"]
+    assert run("build").code == 0
+    built = (Path("rendered") / "prod" / "ml" / "mnist.yaml").read_text()
+    assert "image: acme/train:v2" in built
+
+
+def test_a_patch_of_a_kustomization() -> None:
+    Path("job.yaml").write_text(named())
+    Path("kustomization.yaml").write_text(
+        "resources: [job.yaml]\npatches:\n- target: {kind: PyTorchJob, name: mni.*}\n"
+        "  patch: '[{op: remove, path: /metadata/labels}]'\n"
+    )
+    done = run("migrate", ".")
+    assert done.code == 1
+    assert errors(done)[0].startswith("kustomization.yaml:3:3: error[patch-of-old-kind]")
+
+
+def test_a_patch_file_of_a_kustomization() -> None:
+    Path("base").mkdir()
+    Path("base/job.yaml").write_text(named())
+    Path("patch.yaml").write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: mnist}\n")
+    Path("kustomization.yaml").write_text("resources: [base]\npatches: [{path: patch.yaml}]\n")
+    Path("base/kustomization.yaml").write_text("resources: [job.yaml]\n")
+    done = run("migrate", ".")
+    assert done.code == 1
+    assert errors(done)[0].startswith("patch.yaml:3:18: error[patch-of-old-kind]")
+
+
+def test_a_runtime_that_exists_is_used() -> None:
+    for name in ("one", "two"):
+        Path(f"{name}.yaml").write_text(named(name))
+    assert run("migrate", "one.yaml", "--write").code == 0
+    done = run("migrate", ".", "--write")
+    assert done.code == 0, done.err
+    assert len([*Path("runtimes").iterdir()]) == 1
+    assert "runtimes" not in done.err
+
+
+# Report
+
+
+def test_the_cause_of_all_changes_is_the_kind() -> None:
+    Path("job.yaml").write_text(named())
+    done = run("migrate", "job.yaml", "--diff")
+    assert "job.yaml:1: PyTorchJob becomes TrainJob, kind: PyTorchJob -> TrainJob" in done.out.replace("2:", "1:")
+    report = json.loads(run("migrate", "job.yaml", "--diff", "--format", "json").out)
+    [job] = report["jobs"]
+    assert [group["cause"]["by"] for group in job["review"]["causes"]] == ["PyTorchJob becomes TrainJob"]
+    assert {row["id"] for row in job["differences"]} >= {"host-names", "job-name-label"}
+    assert (report["left"], len(report["runtimes"])) == (0, 1)
+    assert not Path("runtimes").exists()
