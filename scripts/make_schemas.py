@@ -31,9 +31,12 @@ TRAINER: Final = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 RELEASES: Final = {
     # dialect: (the source release, its kinds)
     "trainer-2.3": ("trainer-2.3.0", TRAINER),
+    "trainer-2.2": ("trainer-2.2.1", TRAINER),
     "trainer-2.1": ("trainer-2.1.0", TRAINER),
     "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
+    "jobset-0.11": ("jobset-0.11.1", ("JobSet",)),
+    "jobset-0.10": ("jobset-0.10.1", ("JobSet",)),
     "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
     "mpi-operator-0.7": ("mpi-operator-0.7.0", ("MPIJob",)),
 }
