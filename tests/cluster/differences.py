@@ -18,9 +18,10 @@ from running import run
 
 from trainc import compilation
 from trainc.base.kinds import COMPILED
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation import Options
 from trainc.emit.order import objects_of_a_job
-from trainc.frontends.extensions import POLICY, RELEASE, read
+from trainc.frontends.extensions import POLICY, read
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline import generated_names, stages
 from trainc.pipeline.delivery import QUEUE
@@ -80,7 +81,13 @@ def plans(file: Path, settings: Settings) -> Iterator[Plan]:
     library, _ = compilation.library(options, given=reading.documents["runtime"])
     for document in reading.documents["job"]:
         job = generated_names.with_generated_name(TrainJob(document=document, value=document.value), None)
-        plan = Plan(job=job, library=library, project=settings.project, field_validation=settings.field_validation)
+        plan = Plan(
+            job=job,
+            library=library,
+            release=settings.release,
+            project=settings.project,
+            field_validation=settings.field_validation,
+        )
         yield stages.run(plan) if job.letters_at is None else generated_names.run(plan)
 
 
@@ -231,7 +238,7 @@ def elastic_gang(pair: Pair) -> Pair:
 def extensions(pair: Pair) -> Pair:
     """Compile the JobSet without the policies that the controller does not have; keep the PodGroup."""
     policy = pair.runtime["spec"].get("mlPolicy", {})
-    known = _known(policy, get(read(RELEASE, "TrainingRuntime.json"), POLICY))
+    known = _known(policy, get(read(DEFAULT_RELEASE.crds, "TrainingRuntime.json"), POLICY))
     if known == policy:
         return pair
     job = put(pair.job, NODES, pair.plan.nodes) if pair.plan.needed is not None else pair.job

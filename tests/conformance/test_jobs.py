@@ -9,10 +9,10 @@ import pytest
 from conformance.recordings import lines
 from conformance.test_trainer import spelling
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks import created_jobs
-from trainc.pipeline.checks.jobset import RELEASE
 from trainc.pipeline.passes.store import with_defaults
 
 
@@ -27,7 +27,7 @@ def test_jobs(case: dict[str, Any]) -> None:
             **case.get("jobsetSpec", {}),
         },
     }
-    admitted = load("JobSet", RELEASE).admit(jobset)
+    admitted = load("JobSet", DEFAULT_RELEASE.jobset).admit(jobset)
     refused = case.get("jobset")
     if refused and refused["stage"] == "schema":
         missing = recorded_errors(refused["errors"]) - {spelling(violation.field) for violation in admitted.violations}

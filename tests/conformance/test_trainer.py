@@ -1,5 +1,7 @@
 """Whole jobs: trainc gives the same answers as the code of Trainer, of v2.3 and older releases, JobSet and Kubernetes.
 
+The cases of `older` are in the release's dialect, compiled for v2.3; those of `targets` are compiled for the release.
+
 A case is <area>/<case>.yaml with a recorded answer next to it. Accepted: the same objects (or those of one of the
 recorded runs, if the controller's output varies). Rejected: a diagnostic at every recorded field, and no output.
 """
@@ -15,6 +17,7 @@ import pytest
 from conformance.recordings import DATA, UNVALIDATED, are_equal, marks
 
 import trainc
+from trainc.base.releases import DEFAULT_RELEASE, RELEASES, TrainerRelease
 from trainc.compilation import Options
 
 EMPTY_MEANS_NOTHING = {"metadata", "resources", "limits", "requests", "labels", "annotations", "status"}
@@ -25,14 +28,21 @@ def cases() -> list[Any]:
     """Return the cases of v2.3 as `<area>/<case>`, and those of older releases as `<release>/<area>/<case>`."""
     found = [(path, "") for path in sorted((DATA / "trainer-2.3").glob("*/*.yaml"))]
     found += [(path, f"{path.parts[-3]}/") for path in sorted((DATA / "older").glob("v2.*/*/*.yaml"))]
+    found += [(path, f"targets/{path.parts[-3]}/") for path in sorted((DATA / "targets").glob("*/*/*.yaml"))]
     ids = [f"{release}{path.parent.name}/{path.stem}" for path, release in found]
     return [pytest.param(path, id=id, marks=marks(id)) for id, (path, _) in zip(ids, found, strict=True)]
+
+
+def release_of(case: Path) -> TrainerRelease:
+    """Return the release that a case is compiled for."""
+    tag = case.parts[-3]
+    return next((release for release in RELEASES if release.tag == tag and "targets" in case.parts), DEFAULT_RELEASE)
 
 
 @pytest.mark.parametrize("case", cases())
 def test_case(case: Path) -> None:
     want = json.loads(case.with_suffix(".json").read_text())
-    got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED))
+    got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED._replace(release=release_of(case))))
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         assert not errors

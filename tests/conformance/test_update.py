@@ -8,6 +8,7 @@ import pytest
 from conformance.recordings import lines
 from running import run
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.pipeline.checks.jobset import update
 
 CASES = lines("jobset_update")
@@ -15,7 +16,7 @@ CASES = lines("jobset_update")
 
 @pytest.mark.parametrize("case", CASES)
 def test_update(case: dict[str, Any]) -> None:
-    found = update.refused(case["old"], case["new"])
+    found = update.refused(case["old"], case["new"], DEFAULT_RELEASE)
     assert (not found) == case["allowed"], found
     recorded = {error["field"] for error in case["errors"]} - {"<nil>"}
     of_us = {violation.field for violation in found}

@@ -341,7 +341,8 @@ def has_policy(tree: Tree, key: str, document: Any) -> bool:
 def uses_policy(tree: Tree, key: str, document: Any) -> bool:
     """Return whether a runtime has a framework's policy, or a TrainJob uses a built-in runtime that does."""
     name = document.get("spec", {}).get("runtimeRef", {}).get("name")
-    built_in = documents(tree.read(f"runtimes/{name}.yaml"))
+    files = (f"runtimes/{name}.yaml", f"runtimes/trainer-2.3/{name}.yaml")
+    built_in = [document for file in files if tree.exists(file) for document in documents(tree.read(file))]
     return has_policy(tree, key, document) or any(has_policy(tree, key, runtime) for runtime in built_in)
 
 

@@ -97,6 +97,36 @@ COHORTS = QUEUES.replace("spec:\n  namespace", "spec:\n  cohortName: vision\n  n
     f"---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
     for name, spec in (("vision", "parentName: science"), ("science", "parentName: vision"))
 )
+TRAINER_LABEL = "metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}"
+TEAM_JOB = JOB.replace("torch-distributed", "team")
+TUNE_JOB = JOB.replace("torch-distributed", "torchtune-llama3.2-1b") + (
+    "  trainer: {command: [tune, run], numProcPerNode: 2}\n"
+)
+
+
+def team_runtime(policy: str) -> str:
+    """Return a document with the runtime `team`, with a policy."""
+    return f"""\
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {{name: team}}
+spec:
+  mlPolicy: {policy}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          {TRAINER_LABEL}
+          spec:
+            template:
+              spec:
+                containers:
+                - {{name: node, image: "acme/train:1", resources: {{requests: {{cpu: 4, memory: 8Gi}}}}}}
+"""
+
+
 LABELED = f"{JOB.replace('}', ', labels: {team: nlp}}', 1)}  trainer: {{image: acme/train:1}}\n"
 IMAGE = "  patch: {spec: {trainer: {image: acme/train:2}}}\n"
 ELASTIC_PYTORCHJOB = """\
@@ -204,6 +234,35 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{JOB}  trainer: {{numNodes: 90000}}\n",
         "fixed.yaml": f"{JOB}  trainer: {{numNodes: 9}}\n",
     },
+    "trainer-version": {
+        "trainc.yaml": 'trainerVersion: "2.5"\n',
+        "fixed/trainc.yaml": 'trainerVersion: "2.2"\n',
+        "jobs/finetune.yaml": JOB,
+    },
+    "unserved-version": {
+        "job.yaml": JOB.replace("trainer.kubeflow.org/v1alpha1", "kubeflow.org/v2alpha1"),
+        "fixed.yaml": JOB,
+    },
+    "elastic-policy-unread": {
+        "job.yaml": f"{TEAM_JOB}{team_runtime('{torch: {elasticPolicy: {minNodes: 2, maxNodes: 4}}}')}",
+        "fixed.yaml": f"{TEAM_JOB}{team_runtime('{torch: {}}')}",
+    },
+    "jax-trainer-missing": {
+        "job.yaml": f"{TEAM_JOB}{team_runtime('{jax: {}}').replace(TRAINER_LABEL, '')}",
+        "fixed.yaml": f"{TEAM_JOB}{team_runtime('{jax: {}}')}",
+    },
+    "torchtune-node-count": {
+        "job.yaml": TUNE_JOB,
+        "fixed.yaml": TUNE_JOB.replace("numProcPerNode: 2", "numProcPerNode: 2, numNodes: 1"),
+    },
+    "runtime-job-name": {
+        "runtime.yaml": team_runtime("{torch: {}}").replace("- name: node", "- name: nodes-of-the-training"),
+        "fixed.yaml": team_runtime("{torch: {}}"),
+    },
+    "minimum-count": {
+        "job.yaml": f"{JOB}  trainer: {{numProcPerNode: 0}}\n",
+        "fixed.yaml": f"{JOB}  trainer: {{numProcPerNode: 1}}\n",
+    },
     "fixed-name": {"job.yaml": JOB.replace("name: finetune", "generateName: finetune-"), "fixed.yaml": JOB},
     "object-too-large": {
         "job.yaml": f"{JOB}  trainer:\n    env:\n"
@@ -236,7 +295,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "built-in-runtime": {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{resourcesPerNode: {{requests: {{cpu: 4}}}}}}\n",
-        "pinned/torch-distributed.yaml": (ROOT / "runtimes" / "torch-distributed.yaml").read_text(),
+        "pinned/torch-distributed.yaml": (ROOT / "runtimes" / "trainer-2.3" / "torch-distributed.yaml").read_text(),
     },
     "settings-path": {
         "jobs/finetune.yaml": JOB.replace("torch-distributed", "torch-distributed-shm"),

@@ -15,11 +15,12 @@ import yaml
 from conformance.recordings import lines
 
 import trainc
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import get, put
-from trainc.pipeline.checks.jobset import RELEASE, update
+from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.passes.store import with_defaults
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +54,7 @@ WORDS = {"may change", "may be added or removed", "immutable"}
 
 def stored(jobset: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of a JobSet that the server stores and compares."""
-    spec = load("JobSet", RELEASE).admit(jobset).value["spec"]
+    spec = load("JobSet", DEFAULT_RELEASE.jobset).admit(jobset).value["spec"]
     metadata = {key: jobset["metadata"].get(key) or {} for key in ("labels", "annotations")}
     return {"metadata": metadata | {"name": jobset["metadata"]["name"]}, "spec": compared(spec)}
 
@@ -146,7 +147,7 @@ def test_trainc_classifies_a_field_like_the_page(field: str, suspend: bool) -> N
     for old in states:
         for new in states:
             reported = all(takes(name, old, new) for name in touched(old, new))
-            assert (update.refused(old, new) == []) == reported
+            assert (update.refused(old, new, DEFAULT_RELEASE) == []) == reported
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,9 @@ def test_trainc_classifies_a_field_like_the_page(field: str, suspend: bool) -> N
 )
 def test_an_unchanged_manifest_is_rejected_for_missing_defaults(case: dict[str, Any]) -> None:
     assert not case["allowed"]
-    filled = case["new"] | {"spec": with_defaults(load("JobSet", RELEASE).admit(case["new"]).value["spec"])}
+    filled = case["new"] | {
+        "spec": with_defaults(load("JobSet", DEFAULT_RELEASE.jobset).admit(case["new"]).value["spec"])
+    }
     assert touched(case["old"], case["new"])
     assert touched(case["old"], filled) == set()
 
@@ -163,6 +166,6 @@ def test_an_unchanged_manifest_is_rejected_for_missing_defaults(case: dict[str, 
 @pytest.mark.parametrize("golden", sorted(ROOT.glob("golden/*/expected.yaml")), ids=lambda path: path.parent.name)
 def test_the_output_has_the_defaults(golden: Path) -> None:
     for jobset in (tree for tree in yaml.safe_load_all(golden.read_text()) if tree["kind"] == "JobSet"):
-        filled = jobset | {"spec": with_defaults(load("JobSet", RELEASE).admit(jobset).value["spec"])}
+        filled = jobset | {"spec": with_defaults(load("JobSet", DEFAULT_RELEASE.jobset).admit(jobset).value["spec"])}
         assert touched(filled, jobset) == set()
-        assert update.refused(filled, jobset) == []
+        assert update.refused(filled, jobset, DEFAULT_RELEASE) == []

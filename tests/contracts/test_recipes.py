@@ -14,6 +14,7 @@ from contracts import test_schemas
 from contracts.recipes import RECIPES, Recipe
 from contracts.steps import Step, Tree
 
+from trainc.base.releases import RELEASES
 from trainc.pipeline.checks import cel
 
 ROOT = Path(__file__).parents[2]
@@ -61,11 +62,17 @@ def test_every_recipe_is_here() -> None:
     assert sorted(TEXTS) == sorted(recipe.title for recipe in RECIPES)
 
 
+def check_rules(kind: str) -> None:
+    for release in RELEASES:
+        test_schemas.test_every_creation_rule_of_a_release_is_implemented(kind, release)
+    test_schemas.test_the_rules_of_the_releases_exist()
+
+
 @pytest.mark.parametrize("kind", cel.RULES)
 def test_a_forgotten_crd_rule_is_reported(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in cel.RULES[kind]:
         others = tuple(other for other in cel.RULES[kind] if other is not rule)
         monkeypatch.setattr(cel, "RULES", cel.RULES | {kind: others})
         with pytest.raises(AssertionError):
-            test_schemas.test_every_creation_rule_is_implemented(kind)
+            check_rules(kind)
         monkeypatch.undo()

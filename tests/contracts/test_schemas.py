@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from trainc.base.kinds import EACH, JOB, KINDS, RUNTIME, RUNTIMES, Kind
+from trainc.base.releases import RELEASES, TrainerRelease
 from trainc.frontends import extensions
 from trainc.kubernetes.gostructs import GoField, Struct
 from trainc.kubernetes.structural import StructuralSchema, bundled
@@ -78,20 +79,39 @@ def test_every_keyword_is_implemented(kind: str) -> None:
     assert {v.field.split(".")[0] for v in admitted.unknown} <= {"metadata"}
 
 
-@each_file
-def test_every_creation_rule_is_implemented(kind: str) -> None:
+WORDS_OF_TORCH = ("spec", "mlPolicy", "torch", "numProcPerNode"), "7eb793d9fdbb"
+"""The rule that `pipeline.checks.dialect.runtime_processes` implements, also for dialects without a CRD."""
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+@pytest.mark.parametrize("kind", sorted(cel.RULES))
+def test_every_creation_rule_of_a_release_is_implemented(kind: str, release: TrainerRelease) -> None:
+    schema = bundled(kind, release.jobset if kind == "JobSet" else release.crds)
+    paths = {path for path, _ in subschemas(schema, schema)}
     wanted = {
         (path, hashlib.sha256(rule["rule"].encode()).hexdigest()[:12])
-        for path, schema in subschemas(SCHEMAS[kind], SCHEMAS[kind])
+        for path, schema in subschemas(schema, schema)
         for rule in schema.get("x-kubernetes-validations", ())
         if "oldSelf" not in rule["rule"]
     }
-    assert {(rule.at, rule.digest) for rule in cel.RULES.get(kind, ())} == wanted
+    rules = [rule for rule in cel.RULES[kind] if not rule.optional or rule.check.__name__ in release.rules]
+    implemented = {(rule.at, digest) for rule in rules for digest in rule.digests}
+    assert wanted - {WORDS_OF_TORCH} <= implemented
+    if release.source == "code":
+        assert [
+            rule.at for rule in rules if rule.at in paths and not {(rule.at, d) for d in rule.digests} & wanted
+        ] == []
 
 
+def test_the_rules_of_the_releases_exist() -> None:
+    optional = {rule.check.__name__ for rules in cel.RULES.values() for rule in rules if rule.optional}
+    assert {name for release in RELEASES for name in release.rules} == optional
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 @pytest.mark.parametrize("kind", [row.kind for row in RUNTIMES])
-def test_a_runtime_with_the_extensions_is_implemented_too(kind: str) -> None:
-    schema = extensions.schema(kind)
+def test_a_runtime_with_the_extensions_is_implemented_too(kind: str, release: TrainerRelease) -> None:
+    schema = extensions.schema(kind, release.crds)
     jsonschema.Draft202012Validator.check_schema(schema)
     admitted = StructuralSchema(schema).admit(fullest(schema, schema))
     assert admitted.violations == ()

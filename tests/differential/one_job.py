@@ -14,11 +14,11 @@ from conformance.test_trainer import spelling
 from differential.comparing import Answer, Documents, Question
 
 import trainc
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation import Options
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks import created_jobs
-from trainc.pipeline.checks.jobset import RELEASE
 from trainc.pipeline.passes.store import with_defaults
 
 API: Final = "trainer.kubeflow.org/v1alpha1"
@@ -60,7 +60,7 @@ def refused(spec: dict[str, Any]) -> set[str]:
         "metadata": {"name": "j", "namespace": "ns"},
         "spec": spec,
     }
-    admitted = load("JobSet", RELEASE).admit(jobset)
+    admitted = load("JobSet", DEFAULT_RELEASE.jobset).admit(jobset)
     assert not admitted.violations
     stored = jobset | {"spec": as_go_type(with_defaults(admitted.value["spec"]))}
     return {spelling(fault.violation.field) for fault in created_jobs.faults(stored) if fault.object.kind == "Job"}

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from running import run
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.provenance.tracing.correspondence import KEYS as MERGE_KEYS
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import judge
@@ -89,7 +90,7 @@ ENOUGH = settings(
 def test_each_rejection_belongs_to_a_change(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
     found = changes(old, new)
-    judgement = judge("JobSet", old, new, found)
+    judgement = judge("JobSet", old, new, found, DEFAULT_RELEASE)
     blocked = [consequence for consequence in judgement.consequences if consequence.effect in BLOCKED]
     assert bool(judgement.refused) == bool(blocked)
     assert len(judgement.consequences) == len(found)
@@ -98,7 +99,9 @@ def test_each_rejection_belongs_to_a_change(pair: tuple[dict[str, Any], dict[str
 def test_compiled_jobsets_are_judged_like_the_same_manifests() -> None:
     for old, new in pairwise(JOBSETS):
         found = changes(old, new)
-        assert judge("JobSet", old, new, found, compiled=True) == judge("JobSet", old, new, found)
+        assert judge("JobSet", old, new, found, DEFAULT_RELEASE, compiled=True) == judge(
+            "JobSet", old, new, found, DEFAULT_RELEASE
+        )
 
 
 @ENOUGH

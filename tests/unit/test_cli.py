@@ -17,6 +17,7 @@ from trainc.base.version import IMPLEMENTS
 from trainc.cli.common.group import COMMANDS
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
+FILES = [*BUILT_IN.glob("*.yaml"), *(BUILT_IN / "trainer-2.3").iterdir()]
 GOLDEN = Path(__file__).parents[2] / "golden"
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {%s}\n"
 
@@ -211,7 +212,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("empty_folder")
 def test_every_built_in_runtime_is_listed() -> None:
     _, *rows = run("runtimes", "list").out.splitlines()
-    assert [row.split()[0] for row in rows] == sorted(path.stem for path in BUILT_IN.iterdir())
+    assert [row.split()[0] for row in rows] == sorted(path.stem for path in FILES)
 
 
 @pytest.mark.usefixtures("empty_folder")
@@ -225,15 +226,17 @@ def test_a_runtime_is_printed_as_it_is_written() -> None:
 def test_the_built_in_runtimes_are_exported_and_existing_files_are_kept(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text("ours\n")
     assert run("runtimes", "export", "-o", str(tmp_path)).code == 0
-    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in BUILT_IN.iterdir()}
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in FILES}
     assert (tmp_path / "plain.yaml").read_text() == "ours\n"
-    assert (tmp_path / "torch-distributed.yaml").read_text() == (BUILT_IN / "torch-distributed.yaml").read_text()
+    assert (tmp_path / "torch-distributed.yaml").read_text() == (
+        BUILT_IN / "trainer-2.3" / "torch-distributed.yaml"
+    ).read_text()
     assert run("runtimes", "export", "-o", str(tmp_path / "plain.yaml")).code == 1
 
 
 def test_every_built_in_runtime_is_valid() -> None:
-    done = run("validate", str(BUILT_IN))
-    assert (done.code, done.out) == (0, f"no problems found: 0 TrainJobs, {len(list(BUILT_IN.iterdir()))} runtimes\n")
+    done = run("validate", *map(str, FILES))
+    assert (done.code, done.out) == (0, f"no problems found: 0 TrainJobs, {len(FILES)} runtimes\n")
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.pipeline.checks.jobset import violations
 from trainc.pipeline.passes.store import with_defaults
 
@@ -44,7 +45,9 @@ def jobset(name: str, job: str, spec: dict[str, Any], **more: Any) -> dict[str, 
     ],
 )
 def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -> None:
-    assert [v for v in violations(jobset(name, job, spec, **more)) if v.rule == "generated-name-too-long"] == []
+    assert [
+        v for v in violations(jobset(name, job, spec, **more), DEFAULT_RELEASE) if v.rule == "generated-name-too-long"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -117,5 +120,5 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
 def test_does_not_fit(
     given: dict[str, Any], field: str, place: tuple[Any, ...], other: tuple[str, Any], message: str, help: str
 ) -> None:
-    found = [v for v in violations(given) if v.rule == "generated-name-too-long" and v.field == field]
+    found = [v for v in violations(given, DEFAULT_RELEASE) if v.rule == "generated-name-too-long" and v.field == field]
     assert [(v.path, v.related, v.message, v.help) for v in found] == [(place, (other,), message, help)]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.trees import edit, put
 from trainc.pipeline.checks import created_jobs as jobs
 from trainc.pipeline.checks.jobset import violations
@@ -230,7 +231,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("changes", "where", "message"), REFUSED)
 def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str) -> None:
-    found = {violation[:4]: violation.help for violation in violations(jobset(*changes))}
+    found = {violation[:4]: violation.help for violation in violations(jobset(*changes), DEFAULT_RELEASE)}
     rule, field, path = where
     assert (path, field, rule, message) in found
     assert all(found.values())
@@ -255,10 +256,10 @@ def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...
     ],
 )
 def test_accepted(changes: list[Any]) -> None:
-    assert violations(jobset(*changes)) == []
+    assert violations(jobset(*changes), DEFAULT_RELEASE) == []
 
 
 def test_a_claim_template_without_metadata_is_no_volume() -> None:
     made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
-    assert [violation.rule for violation in violations(made)] == ["claim-name", "claim-not-mounted"]
+    assert [violation.rule for violation in violations(made, DEFAULT_RELEASE)] == ["claim-name", "claim-not-mounted"]
     assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []

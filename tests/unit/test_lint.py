@@ -34,10 +34,11 @@ from running import run
 
 import trainc
 from trainc.base.ids import LINT_RULES
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.lint.triggers import IGNORE
-from trainc.pipeline.runtime_owners import UPSTREAM, origin
+from trainc.pipeline.runtime_owners import installed, origin
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -497,13 +498,13 @@ def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
     (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
     eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
     findings = [found.id for found in warnings(tmp_path, document, trainjob(runtime=name, **eight))]
-    assert findings == ([] if name not in UPSTREAM else findings)
+    assert findings == ([] if name not in installed(DEFAULT_RELEASE) else findings)
     (tmp_path / "w.yaml").write_text(yaml.safe_dump(trainjob(runtime=name, **eight)))
     built_in = trainc.compile([str(tmp_path / "w.yaml")])
     assert [d.id for d in built_in.diagnostics if d.severity != "note"] == []
     assert built_in.built_in is not None
     listed = f"; lint findings: {', '.join(sorted({*findings}))}" if findings else ""
-    assert built_in.built_in.message == f"built-in runtime: {name} ({origin(name)}{listed})"
+    assert built_in.built_in.message == f"built-in runtime: {name} ({origin(name, DEFAULT_RELEASE)}{listed})"
 
 
 def test_a_good_job_loads_no_rule() -> None:

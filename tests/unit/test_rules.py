@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.violations import Violation
 from trainc.pipeline.checks.cel import broken_rules
 
@@ -58,7 +59,7 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
     ],
 )
 def test_accepted(kind: str, value: Any) -> None:
-    assert list(broken_rules(kind, value)) == []
+    assert list(broken_rules(kind, value, DEFAULT_RELEASE)) == []
 
 
 @pytest.mark.parametrize(
@@ -138,11 +139,12 @@ def test_accepted(kind: str, value: Any) -> None:
     ],
 )
 def test_refused(kind: str, value: Any, field: str, rule: str) -> None:
-    assert [(v.field, v.rule) for v in broken_rules(kind, value)] == [(field, rule)]
+    assert [(v.field, v.rule) for v in broken_rules(kind, value, DEFAULT_RELEASE)] == [(field, rule)]
 
 
 def test_the_place_is_finer_than_in_the_cluster() -> None:
-    [violation] = broken_rules("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}})
+    jobset = {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}}
+    [violation] = broken_rules("JobSet", jobset, DEFAULT_RELEASE)
     assert violation.path == ("spec", "replicatedJobs", 1, "dependsOn")
     assert violation.message == 'replicated job "b" has dependsOn, but startupPolicyOrder is InOrder'
 
@@ -156,15 +158,15 @@ def test_the_place_is_finer_than_in_the_cluster() -> None:
     ],
 )
 def test_the_message_for_a_name(name: str, message: str, meant: str) -> None:
-    [violation] = broken_rules("TrainJob", job(name))
+    [violation] = broken_rules("TrainJob", job(name), DEFAULT_RELEASE)
     assert (violation.message, violation.help.rpartition("; for example ")[2]) == (message, meant)
-    assert list(broken_rules("TrainJob", job(meant))) == []
+    assert list(broken_rules("TrainJob", job(meant), DEFAULT_RELEASE)) == []
 
 
 def test_a_reported_field_is_skipped() -> None:
     reported = [Violation(path=("spec", "managedBy"), field="spec.managedBy", rule="too-long", message="")]
     value = job("A", managedBy="x" * 300)
-    assert [v.rule for v in broken_rules("TrainJob", value, reported)] == ["trainjob-name"]
+    assert [v.rule for v in broken_rules("TrainJob", value, DEFAULT_RELEASE, reported)] == ["trainjob-name"]
 
 
 @pytest.mark.parametrize(
@@ -175,5 +177,5 @@ def test_a_reported_field_is_skipped() -> None:
     ],
 )
 def test_what_may_be_a_password_is_not_shown(uri: str, message: str) -> None:
-    [violation] = broken_rules("TrainJob", data(uri))
+    [violation] = broken_rules("TrainJob", data(uri), DEFAULT_RELEASE)
     assert violation.message == message

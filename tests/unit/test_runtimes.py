@@ -15,9 +15,12 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.pipeline.runtime_owners import FORMER, UPSTREAM, origin
+from trainc.base.releases import DEFAULT_RELEASE
+from trainc.pipeline.runtime_owners import FORMER, installed, origin
 
-BUILT_IN = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
+RUNTIMES = Path(__file__).parents[2] / "runtimes"
+BUILT_IN = sorted([*RUNTIMES.glob("*.yaml"), *(RUNTIMES / DEFAULT_RELEASE.runtimes).iterdir()])
+UPSTREAM = installed(DEFAULT_RELEASE)
 MPI = [path for path in BUILT_IN if "mpi:" in path.read_text()]
 OURS = [path for path in BUILT_IN if path.stem not in UPSTREAM]
 SMALLEST = """
@@ -48,7 +51,9 @@ def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path:
     assert [d.id for d in compilation.diagnostics if d.severity != "note"] == []
     assert compilation.objects[0]["kind"] == "JobSet"
     assert compilation.built_in is not None
-    assert compilation.built_in.message.startswith(f"built-in runtime: {path.stem} ({origin(path.stem)}")
+    assert compilation.built_in.message.startswith(
+        f"built-in runtime: {path.stem} ({origin(path.stem, DEFAULT_RELEASE)}"
+    )
 
 
 def test_the_runtimes_of_trainer_are_those_with_recorded_cases() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks.cel import broken_rules
@@ -23,7 +24,7 @@ def test_applying_it_again_changes_nothing(case: str) -> None:
         admitted = load("JobSet", "jobset-0.12").admit(jobset)
         assert (admitted.violations, admitted.unknown) == ((), ())
         assert admitted.value is jobset
-        assert list(broken_rules("JobSet", jobset)) == []
+        assert list(broken_rules("JobSet", jobset, DEFAULT_RELEASE)) == []
         assert with_defaults(jobset["spec"]) == jobset["spec"]
         assert stored(jobset["spec"]) is jobset["spec"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import trainc
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import put
 from trainc.kubernetes.violations import field_of
@@ -86,7 +87,7 @@ SUSPEND = "suspend the JobSet in the same change"
     ],
 )
 def test_refused(path: TreePath, value: Any, of_server: str, message: str, help: str) -> None:
-    (violation,) = update.refused(RUNNING, put(RUNNING, path, value))
+    (violation,) = update.refused(RUNNING, put(RUNNING, path, value), DEFAULT_RELEASE)
     assert violation.message == message.format(path=field_of(path), pod=field_of(POD))
     assert (violation.rule, violation.field, violation.help) == ("immutable", of_server, help)
 
@@ -106,15 +107,15 @@ def test_refused(path: TreePath, value: Any, of_server: str, message: str, help:
     ],
 )
 def test_not_refused(old: dict[str, Any], path: TreePath, value: Any) -> None:
-    assert update.refused(old, put(old, path, value)) == []
+    assert update.refused(old, put(old, path, value), DEFAULT_RELEASE) == []
 
 
 def test_what_kueue_sets_is_taken_in_the_change_that_starts_the_jobset() -> None:
     started = put(put(OLD, ("spec", "suspend"), False), (*POD, "spec", "nodeSelector"), {"pool": "a"})
-    assert update.refused(OLD, started) == []
-    assert update.refused(OLD, put(started, (*NODE, "image"), "x:2"))
+    assert update.refused(OLD, started, DEFAULT_RELEASE) == []
+    assert update.refused(OLD, put(started, (*NODE, "image"), "x:2"), DEFAULT_RELEASE)
 
 
 def test_an_invalid_object_is_reported_by_the_object_rules() -> None:
     wrong = put(RUNNING, ("spec", "ttlSecondsAfterFinished"), -1)
-    assert [violation.rule for violation in update.refused(RUNNING, wrong)] == ["out-of-range"]
+    assert [violation.rule for violation in update.refused(RUNNING, wrong, DEFAULT_RELEASE)] == ["out-of-range"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.argocd.plugin_environment import fault
 from trainc.base.records import NamedTuple
+from trainc.base.releases import RELEASES, release_fault
 from trainc.compilation import Options
 from trainc.files.confine import is_within
 from trainc.pipeline.delivery import Delivery
@@ -35,7 +36,7 @@ class Parameter(NamedTuple):
     """One parameter."""
 
     name: str
-    form: Literal["paths", "text", "gang", "switch", "validation"]
+    form: Literal["paths", "text", "gang", "switch", "validation", "release"]
     title: str
     tooltip: str
 
@@ -54,6 +55,12 @@ PARAMETERS: Final = (
         "validation",
         "Field validation",
         "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
+    ),
+    Parameter(
+        "trainer-version",
+        "release",
+        "Trainer version",
+        f"The release of Trainer in the cluster: {', '.join(release.described for release in RELEASES)}",
     ),
     Parameter("legacy", "switch", "Legacy", "Also compile jobs of the legacy kinds, such as PyTorchJob"),
     Parameter(
@@ -83,6 +90,7 @@ OPTION_NAMES: Final = OptionNames(
     suspend="the parameter suspend",
     legacy="the parameter legacy",
     gang="the parameter gang",
+    trainer_version="the parameter trainer-version",
     field_validation="the parameter field-validation: warn",
     strict="the parameter strict",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -114,6 +122,7 @@ def _options(values: dict[str, Any]) -> Options:
         environments=() if environment is None else (environment,),
         strict=values.get("strict", False),
         field_validation=values.get("field-validation"),
+        trainer_version=values.get("trainer-version"),
         legacy=values.get("legacy", False),
         gang=values.get("gang"),
         delivery=Delivery(
@@ -188,6 +197,14 @@ def _gang(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
     return text
 
 
+def _release(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
+    text = _text(given, root, diagnostics)
+    if text is not None and (wrong := release_fault(text)):
+        diagnostics.append(fault(f"{given.place}: {wrong[0]}", wrong[1]))
+        return None
+    return text
+
+
 def _switch(given: Given, root: str, diagnostics: list[Diagnostic]) -> bool:
     text = (given.text or "").lower()
     if given.is_map or (given.text is None and given.items) or text not in SWITCH:
@@ -205,5 +222,12 @@ def _validation(given: Given, root: str, diagnostics: list[Diagnostic]) -> Field
     return VALIDATION.get(text)
 
 
-_READERS: Final = {"paths": _paths, "text": _text, "gang": _gang, "switch": _switch, "validation": _validation}
+_READERS: Final = {
+    "paths": _paths,
+    "text": _text,
+    "gang": _gang,
+    "switch": _switch,
+    "validation": _validation,
+    "release": _release,
+}
 """The function that reads a parameter of each form."""

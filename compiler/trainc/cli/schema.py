@@ -6,18 +6,18 @@ from typing import Any
 
 import click
 
-from trainc.base.kinds import LEGACY
-from trainc.cli.common import printing
+from trainc.base.kinds import JOBSET, LEGACY
+from trainc.base.releases import DEFAULT_RELEASE, find_release
+from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import OK
 
 FOLDERS = {
-    "JobSet": "jobset-0.12",
     "Settings": "trainc",
     "TrainJobCompiler": "trainc",
 }
 """The kinds that do not depend on the Trainer version."""
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS, *(row.kind for row in LEGACY))
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind, *FOLDERS, *(row.kind for row in LEGACY))
 DIALECTS = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
 ALIASES = {
     "2.3": "v2.3",
@@ -44,11 +44,11 @@ Examples:
   trainc schema TrainJob > .schemas/trainjob.json
   # then, on the first line of a manifest, for yaml-language-server:
   # yaml-language-server: $schema=../.schemas/trainjob.json
-  trainc schema TrainJob --dialect v2.1       the schema of Trainer v2.1
+  trainc schema TrainJob --trainer-version 2.1    the schema in a cluster with Trainer v2.1
 """
 
 
-def schema(kind: str, dialect: str | None) -> int:
+def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
     """Print the JSON Schema of KIND. Settings is the schema of trainc.yaml."""
     import json
 
@@ -58,14 +58,20 @@ def schema(kind: str, dialect: str | None) -> int:
     from trainc.kubernetes.structural import bundled
 
     legacy = next((row for row in LEGACY if row.kind == kind), None)
-    if dialect and (legacy or kind in FOLDERS):
+    if dialect and (legacy or kind in FOLDERS or kind == JOBSET.kind):
         raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
+    if trainer_version and (legacy or kind in FOLDERS):
+        raise click.UsageError(f"--trainer-version does not apply to {kind}: it does not depend on Trainer.")
+    if dialect and trainer_version:
+        raise click.UsageError("--dialect and --trainer-version cannot be combined.")
     if legacy:
         printing.write(json.dumps(bundled(kind, lowering.load(legacy.front_end).SCHEMA), indent=1) + "\n")
         return OK
-    folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
-    if extensions.is_extended(folder, kind):
-        printing.write(json.dumps(extensions.schema(kind), indent=1) + "\n")
+    release = find_release(trainer_version, DEFAULT_RELEASE)
+    of_release = release.jobset if kind == JOBSET.kind else release.crds
+    folder = FOLDERS.get(kind) or (load(dialect).SCHEMA if dialect else of_release)
+    if folder == of_release and extensions.is_extended(folder, kind):
+        printing.write(json.dumps(extensions.schema(kind, folder), indent=1) + "\n")
         return OK
     try:
         with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
@@ -79,7 +85,8 @@ command = Command(
     schema,
     (
         Argument("kind", nargs=1, required=True, type=click.Choice(KINDS, case_sensitive=False)),
-        Option(("--dialect",), "Trainer version; default: v2.3.", type=DialectChoice(DIALECTS)),
+        Option(("--dialect",), "Dialect of TrainJobs; default: that of the release.", type=DialectChoice(DIALECTS)),
+        options.TRAINER_VERSION,
     ),
     short_help="Print the JSON Schema of a kind.",
     epilog=EPILOG,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.releases import release_fault
 from trainc.compilation import NO_OPTIONS, compile_paths, environment_runs
 from trainc.compilation.results import Compilation, Options
 from trainc.diagnostics import Diagnostic
@@ -33,6 +34,7 @@ def compile(
     text: str | None = None,
     environment: str | None = None,
     legacy: bool = False,
+    trainer_version: str | None = None,
     options: Options = NO_OPTIONS,
 ) -> Compilation:
     """Compile TrainJobs, as `trainc build` does.
@@ -43,6 +45,7 @@ def compile(
         text: manifests to compile instead of files; trainc reads the trainc.yaml of the current folder.
         environment: an environment of trainc.yaml; required if there are several.
         legacy: whether to compile also the jobs of legacy kinds, such as PyTorchJobs.
+        trainer_version: the release of Trainer in the cluster, such as "2.2", instead of trainc.yaml's.
         options: the other options of the command line, or settings that replace trainc.yaml.
 
     Returns:
@@ -56,6 +59,8 @@ def compile(
     if text is not None and not isinstance(text, str):
         raise TypeError(f"text must be a str, not {_kind(text)}")
     given = _checked_paths(paths)
+    if trainer_version is not None:
+        options = options._replace(trainer_version=trainer_version)
     options = _checked_options(options)
     run = _in_environment(options._replace(legacy=legacy or options.legacy), given, environment)
     if text is None:
@@ -90,6 +95,11 @@ def _checked_options(options: Options) -> Options:
         raise TypeError(f"options must be a trainc.Options, not {_kind(options)}")
     if options.config is not None and options.no_config:
         raise ValueError("options: config and no_config cannot be combined")
+    version = options.trainer_version
+    if version is not None and not isinstance(version, str):
+        raise TypeError(f"trainer_version must be a str, not {_kind(version)}")
+    if version is not None and (fault := release_fault(version)):
+        raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
     return options._replace(
         runtimes=_checked_paths(options.runtimes, "runtimes") if options.runtimes else (),
         config=None if options.config is None else _checked_paths(options.config, "config")[0],

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic
 from trainc.pipeline.passes.resolve import BUILT_IN_RUNTIME
-from trainc.pipeline.runtime_owners import UPSTREAM, origin
+from trainc.pipeline.runtime_owners import installed, origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
 
+    from trainc.base.releases import TrainerRelease
     from trainc.pipeline.plan import Plan
 
 LISTED: Final = 8
@@ -31,20 +32,22 @@ def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | No
     if not used:
         return None
     names, job = sorted(used), next(iter(used.values())).job
-    named = ", ".join(f"{name} ({_described(name, lint.get(name, frozenset()))})" for name in names[:LISTED])
+    release = next(iter(used.values())).release
+    described = {name: _described(name, release, lint.get(name, frozenset())) for name in names}
+    named = ", ".join(f"{name} ({described[name]})" for name in names[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     runtimes, it, name = ("runtime", "it", names[0]) if len(names) == 1 else ("runtimes", "each", "NAME")
     return Diagnostic.declared(
         BUILT_IN_RUNTIME,
         f"built-in {runtimes}: {named}{more}",
-        f"pin {it} with `trainc runtimes export {name}`" + (PULL if UPSTREAM.intersection(names) else ""),
+        f"pin {it} with `trainc runtimes export {name}`" + (PULL if installed(release).intersection(names) else ""),
         object=job.id,
         field="spec.runtimeRef.name",
         place=job.at("spec", "runtimeRef", "name"),
     )
 
 
-def _described(name: str, rules: Set[str]) -> str:
+def _described(name: str, release: TrainerRelease, rules: Set[str]) -> str:
     """Return the release of a built-in runtime, with the ids of its lint findings."""
     found = f"; lint findings: {', '.join(sorted(rules))}" if rules else ""
-    return f"{origin(name)}{found}"
+    return f"{origin(name, release)}{found}"

@@ -48,6 +48,7 @@ def plans_of(
         plan = Plan(
             job=job,
             library=library,
+            release=settings.release,
             project=settings.project,
             delivery=settings.delivery,
             gang_scheduler=settings.legacy_gang,

@@ -44,6 +44,8 @@ class Options(NamedTuple):
     """Whether warnings are errors."""
     field_validation: FieldValidation | None = None
     """How unknown fields are reported; None for the settings' value."""
+    trainer_version: str | None = None
+    """The release of Trainer in the cluster, such as "2.2"; None for the settings' value."""
     legacy: bool = False
     """Whether to compile the jobs of all legacy kinds, instead of those of the settings."""
     gang: str | None = None
@@ -100,6 +102,7 @@ class Options(NamedTuple):
             ("exclude",): self.exclude,
             ("runtimes", "paths"): self.runtimes,
             ("fieldValidation",): self.field_validation,
+            ("trainerVersion",): self.trainer_version,
             ("lint", "strict"): self.strict,
             ("legacy", "kinds"): tuple(row.kind for row in LEGACY) if self.legacy else (),
             ("legacy", "gang"): self.gang,

@@ -87,7 +87,10 @@ def library(
     if options.settings.environment_name:
         names = names._replace(environment="--env NAME")
     conform = partial(
-        conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
+        conform_runtime,
+        release=options.settings.release,
+        field_validation=options.settings.field_validation,
+        option=names.field_validation,
     )
     unique = options.settings.in_project
     levels: list[Level] = []
@@ -112,7 +115,7 @@ def library(
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += more.skipped_names()
-    levels.append(BuiltIn(conform, edit if edits else None))
+    levels.append(BuiltIn(conform, options.settings.release, edit if edits else None))
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 

@@ -14,28 +14,27 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.data import data_path
 from trainc.base.kinds import RUNTIMES
+from trainc.base.releases import RELEASES
 from trainc.kubernetes.structural import StructuralSchema
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
-RELEASE: Final = "trainer-2.3"
-"""The schemas that are extended."""
 POLICY: Final[Path] = ("properties", "spec", "properties", "mlPolicy", "properties")
 PROSE: Final = frozenset({"$schema", "$comment", "$defs", "title"})
 """Keywords that describe the extension's file rather than the field, and $defs, which the whole schema shares."""
 
 
 @cache
-def load(kind: str) -> StructuralSchema:
-    """Return the schema of a runtime kind, ready to admit objects."""
-    return StructuralSchema(schema(kind))
+def load(kind: str, folder: str) -> StructuralSchema:
+    """Return the schema of a runtime kind from a folder of schemas, ready to admit objects."""
+    return StructuralSchema(schema(kind, folder))
 
 
-def schema(kind: str) -> Tree:
-    """Return the JSON Schema of a runtime kind, with the extensions."""
-    extended = read(RELEASE, f"{kind}.json")
+def schema(kind: str, folder: str) -> Tree:
+    """Return the JSON Schema of a runtime kind from a folder of schemas, with the extensions."""
+    extended = read(folder, f"{kind}.json")
     for name in sorted(os.listdir(data_path("schemas", "extensions"))):
         extension = read("extensions", name)
         at = (*POLICY, name.removesuffix(".json"))
@@ -54,7 +53,7 @@ def merged(schema: Tree, added: Tree) -> Tree:
 
 def is_extended(folder: str, kind: str) -> bool:
     """Return whether the schema of that folder and kind has extensions."""
-    return folder == RELEASE and any(kind == runtime.kind for runtime in RUNTIMES)
+    return any(folder == release.crds for release in RELEASES) and any(kind == runtime.kind for runtime in RUNTIMES)
 
 
 def read(folder: str, name: str) -> Tree:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
+from trainc.base.releases import release_fault
 from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.structural import StructuralSchema
@@ -43,6 +44,7 @@ OPTION_NAMES: Final = OptionNames(
     suspend="suspend in the functionConfig",
     legacy="legacy in the functionConfig",
     gang="gang in the functionConfig",
+    trainer_version="trainerVersion in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
     strict="strict in the functionConfig",
     exclude="leave one out with `exclude` in trainc.yaml",
@@ -78,7 +80,8 @@ def parse(config: Document) -> Request | list[Diagnostic]:
     if found:
         return found
     values = admitted.value.get(field, {})
-    return [*_wrong_paths(config, field, values), *_wrong_gang(config, field, values)] or _request(values)
+    found = [*_wrong_paths(config, field, values), *_wrong_names(config, field, values)]
+    return found or _request(values)
 
 
 def _unsupported_field(value: object, subject: ObjectId) -> str:
@@ -117,6 +120,7 @@ def _request(values: Tree) -> Request:
         no_config=not settings,
         strict=values.get("strict", False),
         field_validation=values.get("fieldValidation"),
+        trainer_version=values.get("trainerVersion"),
         legacy=values.get("legacy", False),
         gang=values.get("gang"),
         delivery=Delivery(
@@ -152,8 +156,10 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
                 yield _error(config, f"{path} is outside the working directory", help, at)
 
 
-def _wrong_gang(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
-    """Report the name of a gang scheduler that is misspelt or invalid."""
+def _wrong_names(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
+    """Report a release that does not exist, and the name of a gang scheduler that is misspelt or invalid."""
+    if "trainerVersion" in values and (fault := release_fault(values["trainerVersion"])):
+        yield _error(config, *fault, (field, "trainerVersion"))
     if "gang" in values:
         from trainc.frontends.gangs import name_fault
 

@@ -30,8 +30,9 @@ def gathered(plan: Plan) -> Gang:
         counts = tuple(count * int(job.get("replicas", 1)) for job, count in zip(plan.jobs, counts, strict=True))
     elif plan.needed is not None and plan.trainer is not None:
         counts = plan.with_count(plan.trainer, plan.needed).counts
+    spec = plan.spec if plan.gang_spec is None else plan.gang_spec
     for job, count in enumerate(counts):
-        one = requests_of(plan, get(plan.spec, pod_spec(job), {}))
+        one = requests_of(plan, get(spec, pod_spec(job), {}))
         needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
     return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
 

@@ -17,6 +17,7 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.pipeline.objects import Runtime
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
@@ -27,6 +28,7 @@ DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicat
 
 BUILT_IN: Final = "the built-in runtimes"
 """The name of the last level."""
+SUFFIX: Final = ".yaml"
 Key = tuple[str, str, str]
 """Kind, namespace (empty for a ClusterTrainingRuntime), name."""
 
@@ -41,6 +43,8 @@ class LibraryEntry:
         """The later runtimes of its level with the same kind, namespace and name."""
         self.conflict: OverlayConflict | None = None
         """With namesakes, the function that returns the diagnostic for those of two kustomizations, or None."""
+        self.requested = False
+        """Whether a TrainJob has requested it."""
         self._conform = conform
         self._conformed: Conformed | None = None
 
@@ -49,13 +53,13 @@ class LibraryEntry:
         """The runtime's identity, as it was written."""
         return ObjectId.from_manifest(self.document.value)
 
-    @property
-    def requested(self) -> bool:
-        """Whether a TrainJob has requested it."""
-        return self._conformed is not None
-
     def conform(self) -> Conformed:
         """Return the runtime as the controller sees it, or None if it has errors, and its diagnostics."""
+        self.requested = True
+        return self.conform_quietly()
+
+    def conform_quietly(self) -> Conformed:
+        """Return the same for a hint: no TrainJob requests the runtime, and nothing reports its diagnostics."""
         if self._conformed is None:
             self._conformed = self._conform(self.document, self.level)
         return self._conformed
@@ -117,10 +121,18 @@ class Level:
 
 
 class BuiltIn(Level):
-    """The runtimes that ship with trainc: one file each, named after the runtime, and read on request."""
+    """The runtimes that ship with trainc: one file each, named after the runtime, and read on request.
 
-    def __init__(self, conform: Conform, edit: Callable[[Document], Document] | None = None) -> None:
+    Those of a release are in a folder of its own.
+    """
+
+    def __init__(
+        self, conform: Conform, release: TrainerRelease, edit: Callable[[Document], Document] | None = None
+    ) -> None:
         super().__init__(BUILT_IN, conform)
+        self.release = release
+        self._files: dict[str, str] = {}
+        """The path of each runtime by its name."""
         self.edit = edit
         """The transformation of the runtimes by the settings; None without one."""
 
@@ -133,14 +145,23 @@ class BuiltIn(Level):
 
     def known(self) -> Iterable[Key]:
         """Return the keys of all built-in runtimes."""
-        import os
+        return sorted((CLUSTER_RUNTIME.kind, "", name) for name in self._paths())
 
-        return sorted((CLUSTER_RUNTIME.kind, "", name[: -len(".yaml")]) for name in os.listdir(data_path("runtimes")))
+    def _paths(self) -> dict[str, str]:
+        """Return the path of each runtime by its name: those of the release, and trainc's own."""
+        if not self._files:
+            import os
+
+            folders = (data_path("runtimes"), data_path("runtimes", self.release.runtimes))
+            files = ((folder, name) for folder in folders for name in os.listdir(folder) if name.endswith(SUFFIX))
+            found = {name[: -len(SUFFIX)]: os.path.join(folder, name) for folder, name in files}
+            self._files = {name: path for name, path in found.items() if name not in self.release.unusable_runtimes}
+        return self._files
 
     def _read(self, name: str) -> Document:
         from trainc.kubernetes.documents import parse
 
-        path = data_path("runtimes", f"{name}.yaml")
+        path = self._paths()[name]
         with open(path, encoding="utf-8") as opened:
             text = opened.read()
         return Document(file=f"<built-in>/{name}.yaml", line=1, text=text, value=parse(text))
@@ -154,6 +175,7 @@ class OptionNames(NamedTuple):
     name_suffix_hash: str = "--name-suffix-hash"
     legacy: str = "--legacy"
     gang: str = "--gang"
+    trainer_version: str = "--trainer-version"
     suspend: str = "--suspend"
     field_validation: str = "--field-validation=warn"
     strict: str = "--strict"

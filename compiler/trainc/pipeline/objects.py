@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
+from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.objectmeta import PLACEHOLDER
 from trainc.kubernetes.trees import Path, Tree, get
@@ -141,6 +142,8 @@ class Runtime(NamedTuple):
     """A TrainingRuntime or ClusterTrainingRuntime as the controller sees it: defaults filled in, typed."""
 
     document: Document
+    release: TrainerRelease
+    """The release of Trainer in whose cluster it is."""
     value: Tree = NOTHING
     spec: Tree = NOTHING
     """The JobSetSpec of its template, converted to Go types."""
@@ -160,13 +163,13 @@ class Runtime(NamedTuple):
     """`v1.9` if trainer and initializers are identified by name (`training_operator`), not by label."""
 
     @classmethod
-    def from_value(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
+    def from_value(cls, document: Document, release: TrainerRelease, value: Tree, spec: Tree, level: str) -> Runtime:
         """Return the runtime for a value that the schema has admitted."""
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
         settings = _mapping((policy or {}).get(framework)) or NOTHING
         dialect = "v1.9" if value.get("apiVersion") != VERSION and is_first_release(spec) else "v2.3"
-        return cls(document, value, spec, level, policy, framework, settings, gang, dialect)
+        return cls(document, release, value, spec, level, policy, framework, settings, gang, dialect)
 
     @property
     def id(self) -> ObjectId:
@@ -218,7 +221,7 @@ class Traits(NamedTuple):
     """Whether its own checks report counts of nodes and processes below 1."""
 
 
-NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None))
+NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None), release=DEFAULT_RELEASE)
 """The runtime of a plan before the stage `resolve`."""
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.base.declarations import Phase
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import LintFinding, ObjectId, Place
     from trainc.edits.patching.jobsets import JobSetPatches
     from trainc.frontends.loss_rules import Loss
@@ -57,6 +58,8 @@ class Plan(NamedTuple):
 
     job: TrainJob
     library: Library
+    release: TrainerRelease
+    """The release of Trainer whose cluster gets the objects."""
     runtime: Runtime = NO_RUNTIME
     project: Project = NO_PROJECT
     """The settings of trainc.yaml that affect objects."""
@@ -72,6 +75,8 @@ class Plan(NamedTuple):
     """The hash suffix of the object names, if the option is set (`trainc.pipeline.suffix`)."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
+    gang_spec: Tree | None = None
+    """The JobSetSpec whose requests count in a PodGroup, if they are not those of `spec`."""
     labels: Tree = NOTHING
     """The JobSet's labels so far."""
     annotations: Tree = NOTHING
@@ -176,7 +181,8 @@ class Plan(NamedTuple):
 
     def endpoints(self, job: int) -> Iterator[str]:
         """Yield the host names of all pods of a replicated job."""
-        for replica in range(self.jobs[job].get("replicas", 1)):
+        whole = self.release.hostfile == "all replicas"
+        for replica in range(self.jobs[job].get("replicas", 1) if whole else 1):
             for pod in range(self.counts[job]):
                 yield self.host(job, replica, pod)
 
@@ -252,16 +258,30 @@ class Plan(NamedTuple):
         path = (*pod_spec(job), "volumes")
         return self._replace(spec=edit(self.spec, path, lambda there: upsert(there, volumes, "name")))
 
-    def with_resources(self, jobs: Iterable[int]) -> Plan:
-        """Merge trainer.resourcesPerNode into the resources of the `node` containers of these jobs."""
+    def with_resources(self, jobs: Iterable[int], *, whole: bool = False) -> Plan:
+        """Apply trainer.resourcesPerNode to the resources of the `node` containers of these jobs.
+
+        It is merged into them or replaces them.
+
+        whole   whether it replaces them also without limits and requests
+        """
         per_node = self.job.trainer.get("resourcesPerNode")
         if per_node is None:
+            return self
+        if self.release.resources == "replace" and not whole and not per_node.keys() & {"limits", "requests"}:
             return self
         spec = self.spec
         for job in jobs:
             if node := self.find(job, NODE):
-                spec = edit(spec, (*node.path, "resources"), lambda there: _merged(there or NOTHING, per_node))
+                spec = edit(spec, (*node.path, "resources"), lambda there: self._resources(there or NOTHING, per_node))
         return self._replace(spec=spec)
+
+    def _resources(self, written: Tree, per_node: Tree) -> Tree:
+        """Return the resources of a container with trainer.resourcesPerNode."""
+        if self.release.resources == "merge":
+            return _merged(written, per_node)
+        kept = {"claims": written["claims"]} if "claims" in written else NOTHING
+        return _merged(kept, per_node)
 
     def with_replicas(self) -> Plan:
         """Set the number of pods of each replicated job to the runtime's."""

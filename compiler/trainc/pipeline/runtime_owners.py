@@ -2,14 +2,21 @@
 
 Reads    the name of a runtime.
 Returns  its owner and release. A built-in runtime of Trainer has the content that the release gives it.
-Source   kubeflow/trainer v2.3.0, manifests/base/runtimes, and the same folder of v2.0, v2.1 and v2.2.
+Source   kubeflow/trainer, manifests/base/runtimes and manifests/overlays of each release.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
+from trainc.base.data import data_path
 from trainc.base.records import NamedTuple
+from trainc.base.releases import RELEASES
+
+if TYPE_CHECKING:
+    from trainc.base.releases import TrainerRelease
 
 
 class RuntimeOwner(NamedTuple):
@@ -33,33 +40,40 @@ class Former(NamedTuple):
     """The built-in runtime for the same purpose."""
 
 
-TRAINER: Final = RuntimeOwner("Trainer", "v2.3.0")
-UPSTREAM: Final = frozenset(
-    {
-        "deepspeed-distributed",
-        "jax-distributed",
-        "mlx-distributed",
-        "torch-distributed",
-        "torch-distributed-with-cache",
-        "torchtune-llama3.2-1b",
-        "torchtune-llama3.2-3b",
-        "torchtune-qwen2.5-1.5b",
-        "xgboost-distributed",
-    }
-)
-"""The runtimes of that release."""
 FORMER: Final = {"mpi-distributed": Former("v2.0", "openmpi-distributed")}
 """The runtimes that no longer ship, by name."""
 
 
-def origin(name: str) -> RuntimeOwner:
-    """Return the origin of a built-in runtime.
+@cache
+def installed(release: TrainerRelease) -> frozenset[str]:
+    """Return the names of the runtimes that a release installs."""
+    names = os.listdir(data_path("runtimes", release.runtimes))
+    return frozenset(name.removesuffix(".yaml") for name in names)
 
-    >>> str(origin("torch-distributed")), origin("torch-elastic").owner
-    ('Trainer v2.3.0', 'trainc')
+
+def first_release(name: str) -> TrainerRelease | None:
+    """Return the first release that a built-in runtime works with; None if there is no such runtime.
+
+    >>> [release.name if (release := first_release(name)) else "" for name in ("jax-distributed", "plain", "x")]
+    ['2.2', '2.1', '']
     """
-    if name in UPSTREAM:
-        return TRAINER
+    own = os.path.exists(data_path("runtimes", f"{name}.yaml"))
+    for release in RELEASES:
+        if name in installed(release) or (own and name not in release.unusable_runtimes):
+            return release
+    return None
+
+
+def origin(name: str, release: TrainerRelease) -> RuntimeOwner:
+    """Return the origin of a built-in runtime for a release.
+
+    >>> from trainc.base.releases import V2_2
+    >>> str(origin("torch-distributed", V2_2)), origin("torch-elastic", V2_2).owner
+    ('Trainer v2.2.1', 'trainc')
+    """
+    if name in installed(release):
+        announced = "" if release.source == "code" else f" from its {release.source}"
+        return RuntimeOwner("Trainer", release.tag + announced)
     from trainc.base.version import __version__
 
     return RuntimeOwner("trainc", f"v{__version__}")

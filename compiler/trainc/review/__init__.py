@@ -173,6 +173,7 @@ class _Reviewer:
     def __init__(self, old: Side, new: Side, *, name_suffix_hash: bool) -> None:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = name_suffix_hash
+        self.release = new.settings.release
         self.causes = Causes()
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
@@ -188,7 +189,7 @@ class _Reviewer:
         if not found:
             return None
         compiled = old.job is not None and new.job is not None
-        judgement = judge(new.id.kind, old.tree, new.tree, found, compiled=compiled)
+        judgement = judge(new.id.kind, old.tree, new.tree, found, self.release, compiled=compiled)
         if new.new_name:
             judgement = recreated(judgement)
         lines = tuple(self._lines(old, new, found, judgement))

@@ -281,7 +281,7 @@ def _remade(plan: Plan, owner: Owner, value: Tree) -> Plan:
     if owner != "document":
         return remade(resolved_plan(plan, **{owner: value}))
     document = plan.job.document._replace(value=value)
-    job = conform(Plan(TrainJob(document, value), plan.library, gang_scheduler=plan.gang_scheduler)).job
+    job = conform(Plan(TrainJob(document, value), plan.library, plan.release, gang_scheduler=plan.gang_scheduler)).job
     assert job.own_runtime is not None, "the caller catches it: the job is invalid without the edit"
     return remade(resolved_plan(plan._replace(job=job, runtime=job.own_runtime)))
 

@@ -17,7 +17,7 @@ from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
-from trainc.pipeline.checks.jobset import RELEASE, update
+from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.source.messages import masked_violation
@@ -25,6 +25,7 @@ from trainc.source.messages import masked_violation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
     from trainc.review.changes import Change
 
@@ -70,15 +71,17 @@ class Judgement(NamedTuple):
     """Whether trainc knows the server's rules for the object."""
 
 
-def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compiled: bool = False) -> Judgement:
-    """Return the effects of the changes of an object of a kind.
+def judge(
+    kind: str, old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRelease, *, compiled: bool = False
+) -> Judgement:
+    """Return the effects of the changes of an object of a kind in a cluster with a release of Trainer.
 
     `compiled` objects are valid and have the form in which the API server stores them.
     """
     if kind == JOBSET.kind and compiled:
-        return _compiled(old, new, changes)
+        return _compiled(old, new, changes, release)
     if kind == JOBSET.kind:
-        return _jobset(old, new, changes)
+        return _jobset(old, new, changes, release)
     if kind in {"ConfigMap", "Secret"}:
         return _data(old, changes)
     if kind == "PodGroup":
@@ -116,17 +119,17 @@ def _data(old: Tree, changes: Sequence[Change]) -> Judgement:
     return Judgement(tuple(found), tuple(refused))
 
 
-def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    stored = _stored(old)
+def _jobset(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRelease) -> Judgement:
+    stored = _stored(old, release)
     if stored is None:
         return Judgement(tuple(Consequence("unknown", "the old JobSet is invalid") for _ in changes), known=False)
     if not isinstance(new.get("metadata"), dict):
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
-    refused = tuple(update.refused(stored, new))
+    refused = tuple(update.refused(stored, new, release))
     invalid = [masked_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
-    updated = _stored(new)
-    rules = None if updated is None else _Rules(stored, updated)
+    updated = _stored(new, release)
+    rules = None if updated is None else _Rules(stored, updated, release)
     found = []
     for change in changes:
         messages = [violation.message for violation in invalid if touches(violation.path, change.path)]
@@ -137,19 +140,19 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     return Judgement(tuple(found), refused)
 
 
-def _compiled(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    rules = _Rules(old, new)
+def _compiled(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRelease) -> Judgement:
+    rules = _Rules(old, new, release)
     return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable_changes(old, new)))
 
 
-def _stored(tree: Tree) -> Tree | None:
+def _stored(tree: Tree, release: TrainerRelease) -> Tree | None:
     """Return a JobSet as the API server stores it: schema defaults set, unknown fields pruned.
 
     Return None if it has no metadata or does not conform to its schema, which does not require a spec.
     """
     if not all(isinstance(part, dict) for part in (tree.get("metadata"), tree.get("spec", {}))):
         return None
-    admitted = load("JobSet", RELEASE).admit(tree)
+    admitted = load("JobSet", release.jobset).admit(tree)
     stored: Tree = {"spec": {}} | admitted.value
     return None if admitted.violations else stored
 
@@ -163,7 +166,8 @@ def touches(one: Path, other: Path) -> bool:
 class _Rules:
     """The update rules of one JobSet; both versions are as stored."""
 
-    def __init__(self, old: Tree, new: Tree) -> None:
+    def __init__(self, old: Tree, new: Tree, release: TrainerRelease) -> None:
+        self.release = release
         self.old = old
         self.new = new
         self.suspended = bool(old["spec"].get("suspend") or new["spec"].get("suspend"))
@@ -195,7 +199,11 @@ class _Rules:
         if top != "spec":
             return Consequence("in-place")
         if not rest:  # the whole spec is added or removed
-            return self._immutable_change() if update.refused(self.old, self.new) else Consequence("in-place")
+            return (
+                self._immutable_change()
+                if update.refused(self.old, self.new, self.release)
+                else Consequence("in-place")
+            )
         if rest[0] == update.JOBS:
             return self._job(change)
         if _is_same_at(change, self.old, self.new):

@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from trainc import budget
+from trainc.base.releases import find_release
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
 from trainc.files.inputs import SETTINGS, STDIN, fault
@@ -69,6 +70,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         legacy_kinds=flags.get(("legacy", "kinds"), settings.legacy_kinds),
         legacy_gang=flags.get(("legacy", "gang"), settings.legacy_gang),
         exclude=exclude,
+        release=find_release(flags.get(("trainerVersion",)), settings.release),
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in keys))),
     )
 
@@ -157,6 +159,10 @@ def load_file(
     if wrong:
         return Settings(diagnostics=tuple(wrong))
     document = documents[0] if documents else Document(file=file.path, line=1, text="", value={})
+    if "trainerVersion" in document.text:
+        from trainc.settings.versions import with_version_texts
+
+        document = with_version_texts(document)
     base = Base(document, folder, root or repository_above(folder) or folder, relative)
     diagnostics = tuple(faults(base, limits))
     if failed(diagnostics):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.releases import DEFAULT_RELEASE, find_release
 from trainc.diagnostics import Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of
@@ -45,6 +46,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
+        release=find_release(_value(leaf(tree, "trainerVersion")), DEFAULT_RELEASE),
         legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
         legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import COMPILED, LEGACY
 from trainc.base.records import NamedTuple
+from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN
 from trainc.pipeline.delivery import PLAIN, Delivery
@@ -67,6 +68,8 @@ class Settings(NamedTuple):
     """The legacy kinds to compile."""
     legacy_gang: str = ""
     """The gang scheduler of legacy jobs; empty without one."""
+    release: TrainerRelease = DEFAULT_RELEASE
+    """The release of Trainer in the cluster."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None

@@ -93,6 +93,10 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
             yield _affix((*path, key), found.value)
     for index, item in enumerate(items(layer, "images")):
         yield from _image((*path, "images", index), item.value)
+    if "trainerVersion" in layer:
+        from trainc.settings.versions import faults as version_faults
+
+        yield from version_faults(path, layer)
     gang = leaf(layer, "legacy", "gang")
     if gang is not None:
         from trainc.frontends.gangs import name_fault

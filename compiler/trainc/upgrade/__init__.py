@@ -36,6 +36,7 @@ from trainc.upgrade.jobs import Texts, UpgradedJob, text_place
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path
 
 NOT_UPGRADABLE: Final = Declaration(
@@ -99,7 +100,11 @@ def upgrade(
 
     if options.settings.diagnostics:
         return [], list(options.settings.diagnostics)
-    options = options._replace(others="skip")
+    release = options.settings.release
+    if release.dialect != V2_3.key:
+        return [], [_no_patches(release, options)]
+    settings = options.settings._replace(release=release._replace(older_dialects="translated"))
+    options = options._replace(others="skip", settings=settings)
     read, texts = Reading(kinds=COMPILED, others=options.others, meter=metered(options)), {}
     files = (
         [inputs.File("-", stdin)]
@@ -145,7 +150,7 @@ def upgrade(
     found += (
         _not_upgradable(document, NO_EQUIVALENT)
         for document in conformed
-        if not _is_same(document, _renewed(document, new))
+        if not _is_same(document, _renewed(document, new), options.settings.release)
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     by_file: dict[str, list[UpgradedJob]] = {}
@@ -155,16 +160,25 @@ def upgrade(
     return changed, found
 
 
+def _no_patches(release: TrainerRelease, options: Options) -> Diagnostic:
+    """Return the error for a release that does not read the form that an upgrade writes."""
+    return Diagnostic.declared(
+        NOT_UPGRADABLE,
+        f"{release.title} has no runtimePatches: its clusters drop what an upgrade writes",
+        f"upgrade the cluster first, or set {options.option_names.trainer_version} to its new release",
+    )
+
+
 def _lacks_runtime(diagnostics: Iterable[Diagnostic]) -> bool:
     """Return whether a missing runtime is a TrainJob's only error, from the diagnostics of its namespace and name."""
     errors = [found for found in diagnostics if found.severity == "error" and found.object.kind == TRAINJOB.kind]
     return bool(errors) and all(found.id == MISSING for found in errors)
 
 
-def _is_same(old: Document, new: Document) -> bool:
+def _is_same(old: Document, new: Document, release: TrainerRelease) -> bool:
     """Return whether two TrainJobs have the same v2.3 form, so that they compile to the same objects on any runtime."""
     old_job, new_job = (
-        conform(Plan(job=TrainJob(document=document, value=document.value), library=Library(()))).job
+        conform(Plan(job=TrainJob(document=document, value=document.value), library=Library(()), release=release)).job
         for document in (old, new)
     )
     return old_job.value == new_job.value

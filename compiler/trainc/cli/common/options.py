@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.releases import DEFAULT_RELEASE, RELEASES, release_fault
 from trainc.cli.common.arguments import Argument, Option
 
 if TYPE_CHECKING:
@@ -58,6 +59,20 @@ def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
 
     names = (name.removesuffix(suffix) for name in sorted(os.listdir(data_path(folder))) if name.endswith(suffix))
     return [name for name in names if name.startswith(incomplete)]
+
+
+def trainer_version(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Return the name of a release of Trainer. Raise BadParameter for an unknown one."""
+    if given is not None and (fault := release_fault(given)):
+        import click
+
+        raise click.BadParameter(f"{fault[0]}: {fault[1]}")
+    return given
+
+
+def trainer_versions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a release of Trainer."""
+    return [release.name for release in RELEASES if release.name.startswith(incomplete)]
 
 
 PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
@@ -144,6 +159,13 @@ EXCLUDE: Final = Option(
     multiple=True,
     metavar="PATTERN",
 )
+TRAINER_VERSION: Final = Option(
+    ("--trainer-version",),
+    f"Release of Trainer in the cluster; default: {DEFAULT_RELEASE.name}.",
+    metavar="VERSION",
+    convert=trainer_version,
+    complete=trainer_versions,
+)
 VERBOSE: Final = Option(
     ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
 )
@@ -156,7 +178,7 @@ PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
 )
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
-OF_READING: Final = (FIELD_VALIDATION, BUDGET, *READING)
+OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
 
 
@@ -191,6 +213,7 @@ CONFIG: Final = Option(
 NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
+    TRAINER_VERSION,
     FIELD_VALIDATION,
     *LEGACY,
     CONFIG,
@@ -254,6 +277,7 @@ def with_reading(function: Decorated) -> Decorated:
         found = run.with_settings(load(paths, follow_links=run.follow_links), environment).settings
         settings = DEFAULT._replace(
             field_validation=found.field_validation,
+            release=found.release,
             exclude=found.exclude,
             diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
             runtimes=found.runtimes,

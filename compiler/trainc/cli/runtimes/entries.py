@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.pipeline.library import LibraryEntry
+    from trainc.pipeline.library import Level, LibraryEntry
 
 
 class RuntimeEntries(NamedTuple):
@@ -51,6 +51,13 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     return RuntimeEntries(
         _without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None
     )
+
+
+def built_in_level(trainer_version: str | None) -> Level:
+    """Return the built-in runtimes for a release, by default that of the project's trainc.yaml."""
+    from trainc.compilation import Options, library
+
+    return library(Options(trainer_version=trainer_version).with_project((".",)))[0].levels[-1]
 
 
 def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:

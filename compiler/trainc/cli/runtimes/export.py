@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli.common import printing
+from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
@@ -23,15 +23,15 @@ Examples:
 """
 
 
-def export(names: tuple[str, ...], folder: str | None) -> int:
+def export(names: tuple[str, ...], folder: str | None, trainer_version: str | None) -> int:
     """Write the built-in runtimes NAME, by default all, to DIR/<name>.yaml; existing files are kept."""
     folder = pinned.target(folder)
-    from trainc.compilation import Options, library
+    from trainc.cli.runtimes.entries import built_in_level
     from trainc.files.atomic import create_at
     from trainc.files.confine import open_to_write
     from trainc.source.printable import escape
 
-    built_in = library(Options())[0].levels[-1]
+    built_in = built_in_level(trainer_version)
     keys = {key[2]: key for key in built_in.known()}
     if unknown := [name for name in names if name not in keys]:
         raise _unknown_runtime(unknown[0], list(keys))
@@ -62,7 +62,7 @@ def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
 
 command = Command(
     export,
-    (Argument("names", metavar="[NAME]...", complete=built_in_names), pinned.OUTPUT),
+    (Argument("names", metavar="[NAME]...", complete=built_in_names), pinned.OUTPUT, options.TRAINER_VERSION),
     short_help="Write built-in runtimes to a folder.",
     epilog=EPILOG,
 )

@@ -56,10 +56,10 @@ def _row(entry: LibraryEntry, runtime: Runtime) -> tuple[str, ...]:
     name = f"{id.namespace}/{id.name}" if id.namespace else id.name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
-    return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), _origin(entry))))
+    return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), _origin(entry, runtime))))
 
 
-def _origin(entry: LibraryEntry) -> str:
+def _origin(entry: LibraryEntry, runtime: Runtime) -> str:
     """Return where a runtime is from: the owner and release of a built-in one, the file of any other."""
     from trainc.pipeline.library import BUILT_IN
 
@@ -67,7 +67,7 @@ def _origin(entry: LibraryEntry) -> str:
         return entry.document.file
     from trainc.pipeline.runtime_owners import origin
 
-    return str(origin(entry.id.name))
+    return str(origin(entry.id.name, runtime.release))
 
 
 def _entry(entry: LibraryEntry, runtime: Runtime) -> Tree:
@@ -87,7 +87,7 @@ def _entry(entry: LibraryEntry, runtime: Runtime) -> Tree:
         "image": image,
         "requests": {name: str(requests[name]) for name in sorted(requests)},
         "builtIn": built_in,
-        "origin": origin(id.name)._asdict() if built_in else None,
+        "origin": origin(id.name, runtime.release)._asdict() if built_in else None,
         "file": document.file,
         "line": document.line,
     }

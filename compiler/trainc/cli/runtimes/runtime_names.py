@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.releases import RELEASES
 from trainc.cli.common import options
 
 if TYPE_CHECKING:
@@ -20,15 +21,21 @@ def built_in_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Complete the name of a built-in runtime."""
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(name) for name in options.data_names("runtimes", _SUFFIX, incomplete)]
+    return [CompletionItem(name) for name in _built_in(incomplete)]
 
 
 def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a built-in runtime or of a file in FOLDER, or a file if none matches."""
     from click.shell_completion import CompletionItem
 
-    names = {*options.data_names("runtimes", _SUFFIX, incomplete), *_pinned(incomplete)}
+    names = {*_built_in(incomplete), *_pinned(incomplete)}
     return [CompletionItem(name) for name in sorted(names)] or options.file_names(ctx, param, incomplete)
+
+
+def _built_in(incomplete: str) -> list[str]:
+    """Return the names of the built-in runtimes of all releases."""
+    folders = (FOLDER, *(os.path.join(FOLDER, release.runtimes) for release in RELEASES))
+    return sorted({name for folder in folders for name in options.data_names(folder, _SUFFIX, incomplete)})
 
 
 def _pinned(incomplete: str) -> list[str]:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import EACH, JOBSET, TRAINJOB, find
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.frontends import extensions, lowering
 from trainc.frontends.dialects import detect
 from trainc.frontends.dialects import load as load_dialect
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 METADATA: Final = "meta/v1.ObjectMeta"
 POD_TEMPLATE: Final = "core/v1.PodTemplateSpec"
-RELEASE: Final = "trainer-2.3"
+_CRDS: Final = DEFAULT_RELEASE.crds
+"""The schemas with the types of fields, which are the same in all releases."""
 _OBJECT: Final = {"metadata": METADATA}
 _RUNTIME: Final = {"metadata": METADATA, "spec.template.metadata": METADATA, "spec.template.spec": ROOT}
 
@@ -43,7 +45,7 @@ def struct_of(value: Tree) -> Struct:
         return _runtime(kind)
     detected = detect(value)
     # Fields that contradict each other are reported when the TrainJob is compiled.
-    return _trainjob(RELEASE if detected.key in ("v2.3", "") else load_dialect(detected.key).SCHEMA)
+    return _trainjob(_CRDS if detected.key in ("v2.3", "") else load_dialect(detected.key).SCHEMA)
 
 
 @cache
@@ -54,7 +56,7 @@ def _jobset() -> Struct:
 
 @cache
 def _runtime(kind: str) -> Struct:
-    return struct_of_schema(kind, extensions.schema(kind), _RUNTIME)
+    return struct_of_schema(kind, extensions.schema(kind, _CRDS), _RUNTIME)
 
 
 @cache

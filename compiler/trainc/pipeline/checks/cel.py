@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import EACH
@@ -22,9 +22,13 @@ from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import Path, Tree, values_at
 from trainc.kubernetes.violations import Violation, field_of, listed, shown
 
+if TYPE_CHECKING:
+    from trainc.base.releases import TrainerRelease
+
 CLAIM_NAMESPACE: Final = Declaration(
     "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace"
 )
+MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",), "Number of nodes or processes below the minimum")
 FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
 MANAGED_BY: Final = Declaration("managed-by", ("schema",), "Unknown controller in managedBy of a TrainJob")
 NODE_CONTAINER_INJECTED: Final = Declaration(
@@ -39,6 +43,9 @@ TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "TrainJob name 
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
+SELF_POSITIVE: Final = "db79007bd8f7"
+"""The digest of a rule for several fields."""
+
 _URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 
@@ -46,11 +53,23 @@ CelCheck = Callable[[Any, Path], Iterator[Violation]]
 
 
 class CelRule(NamedTuple):
-    """One expression of a schema: its path, the digest of its text, and the function that implements it."""
+    """One rule of a schema: its path, the digests of its texts in the releases, and the function that implements it."""
 
     at: tuple[str, ...]
-    digest: str
+    digests: frozenset[str]
     check: CelCheck
+    optional: bool = False
+    """Whether only the releases have it whose `rules` contain the function's name."""
+
+
+def _rule(at: tuple[str, ...], check: CelCheck, *digests: str) -> CelRule:
+    """Return a rule of all releases whose schema has the field."""
+    return CelRule(at, frozenset(digests), check)
+
+
+def _optional(at: tuple[str, ...], check: CelCheck, *digests: str) -> CelRule:
+    """Return a rule of some releases. Without a digest, it is known from release notes."""
+    return CelRule(at, frozenset(digests), check, optional=True)
 
 
 def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
@@ -106,6 +125,27 @@ def one_ml_policy(policy: Any, path: Path) -> Iterator[Violation]:
     if len(found) > 1:
         message = f"mlPolicy must have only one framework policy, not {listed(found)}"
         yield Violation.at(path, ONE_ML_POLICY, message, "keep one of them")
+
+
+def nodes_of_elastic(policy: Any, path: Path) -> Iterator[Violation]:
+    """Reject numNodes beside torch.elasticPolicy."""
+    torch = policy.get("torch") if isinstance(policy, dict) else None
+    if isinstance(torch, dict) and "elasticPolicy" in torch and "numNodes" in policy:
+        message = "mlPolicy must not have both numNodes and torch.elasticPolicy"
+        yield Violation.at(path, ONE_ML_POLICY, message, "remove numNodes, or set it in the TrainJob")
+
+
+def nodes_below_zero(count: Any, path: Path) -> Iterator[Violation]:
+    """Require no negative number of nodes."""
+    if type(count) is int and count < 0:
+        yield Violation.at(path, MINIMUM_COUNT, f"numNodes must be at least 0, not {count}", "set the number of nodes")
+
+
+def processes_below_one(count: Any, path: Path) -> Iterator[Violation]:
+    """Require at least one process per node."""
+    if type(count) is int and count < 1:
+        message = f"numProcPerNode must be at least 1, not {count}"
+        yield Violation.at(path, MINIMUM_COUNT, message, "set 1 or more, or remove the field")
 
 
 def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
@@ -192,27 +232,32 @@ def _runtime() -> tuple[CelRule, ...]:
     policy = ("spec", "mlPolicy")
     names = ("torch", "envInjection", "targets", EACH, "containerNames")
     return (
-        CelRule(policy, "25356e262c57", one_ml_policy),
-        CelRule((*policy, "flux", "numProcPerNode"), "db79007bd8f7", flux_processes),
-        CelRule((*policy, *names), "94d855f7f547", node_container_injected),
+        _rule(policy, one_ml_policy, "25356e262c57", "b7d6884678ef"),
+        _optional(policy, nodes_of_elastic, "4b3f685dcb91"),
+        _optional((*policy, "numNodes"), nodes_below_zero),
+        _optional((*policy, "mpi", "numProcPerNode"), processes_below_one, SELF_POSITIVE),
+        _rule((*policy, "flux", "numProcPerNode"), flux_processes, SELF_POSITIVE),
+        _optional((*policy, *names), node_container_injected, "94d855f7f547"),
         *_jobset("spec", "template", "spec"),
     )
 
 
 def _jobset(*spec: str) -> tuple[CelRule, ...]:
     return (
-        CelRule(spec, "1d1e35e4455e", startup_policy_with_depends_on),
-        CelRule((*spec, "volumeClaimPolicies", EACH), "e921f63d90d0", claim_namespace),
+        _rule(spec, startup_policy_with_depends_on, "1d1e35e4455e"),
+        _rule((*spec, "volumeClaimPolicies", EACH), claim_namespace, "e921f63d90d0"),
     )
 
 
 RULES: Final[dict[str, tuple[CelRule, ...]]] = {
     "TrainJob": (
-        CelRule((), "43ba58b4d868", trainjob_name),
-        CelRule((), "d7c81dd73daa", trainjob_name_length),
-        CelRule(("spec", "initializer", "dataset", "storageUri"), "8f8719b24ce8", storage_uri),
-        CelRule(("spec", "initializer", "model", "storageUri"), "8f8719b24ce8", storage_uri),
-        CelRule(("spec", "managedBy"), "fd68d6fb21f5", managed_by),
+        _rule((), trainjob_name, "43ba58b4d868"),
+        _rule((), trainjob_name_length, "d7c81dd73daa"),
+        _optional(("spec", "initializer", "dataset", "storageUri"), storage_uri, "8f8719b24ce8"),
+        _optional(("spec", "initializer", "model", "storageUri"), storage_uri, "8f8719b24ce8"),
+        _rule(("spec", "managedBy"), managed_by, "fd68d6fb21f5"),
+        _optional(("spec", "trainer", "numNodes"), nodes_below_zero),
+        _optional(("spec", "trainer", "numProcPerNode"), processes_below_one, SELF_POSITIVE),
     ),
     "TrainingRuntime": _runtime(),
     "ClusterTrainingRuntime": _runtime(),
@@ -221,10 +266,14 @@ RULES: Final[dict[str, tuple[CelRule, ...]]] = {
 """Each kind's rules, in the order of its schema."""
 
 
-def broken_rules(kind: str, value: Tree, reported: Collection[Violation] = ()) -> Iterator[Violation]:
+def broken_rules(
+    kind: str, value: Tree, release: TrainerRelease, reported: Collection[Violation] = ()
+) -> Iterator[Violation]:
     """Yield the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
     known = {violation.path for violation in reported}
     for rule in RULES[kind]:
+        if rule.optional and rule.check.__name__ not in release.rules:
+            continue
         for path, found in values_at(value, rule.at):
             for violation in rule.check(found, path):
                 if violation.path not in known:

@@ -1,4 +1,4 @@
-"""Checks for TrainJobs and runtimes of an older dialect than Trainer v2.3.
+"""Checks for TrainJobs and runtimes of another dialect than that of the release.
 
 Source: kubeflow/trainer v2.0 and v2.1, the validation in the JobSet and Torch plugins, for what those releases reject;
 kubeflow/training-operator v1.9, whose builder applies no overrides.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
-from trainc.diagnostics import Finding, Place, Related
+from trainc.diagnostics import Finding, ObjectId, Place, Related
 from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
@@ -18,7 +18,8 @@ from trainc.pipeline.checks import Check, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Document, Path
+    from trainc.base.releases import TrainerRelease
+    from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.frontends.dialects import Detected
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import TrainJob, Traits
@@ -37,6 +38,15 @@ SPELLINGS: Final = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
 }
 """The v2.3 field for each field that only older dialects have."""
+OVERRIDES_OF_V2_1: Final = {
+    "runtimePatches": "podTemplateOverrides",
+    "podSpecOverrides": "podTemplateOverrides",
+    "trainingRuntimeRef": "runtimeRef",
+    "datasetConfig": "initializer.dataset",
+    "modelConfig": "initializer.model",
+    "targetReplicatedJobs": "podTemplateOverrides[].targetJobs[].name",
+}
+"""The v2.1 field for each field that only other dialects have."""
 NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
 """The fields whose names have no other meaning elsewhere."""
 
@@ -64,19 +74,19 @@ def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
     title="TrainJob for an older Trainer version",
     trainc_only=True,
 )
-def older_fields(document: Document, detected: Detected) -> Iterator[Finding]:
-    """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
+def older_fields(document: Document, detected: Detected, target: TrainerRelease) -> Iterator[Finding]:
+    """Trainer since v2.2 silently drops the fields of earlier versions; trainc reads them."""
     mark, release = detected.mark, load(detected.key).NAME
     if mark == PROCESSES:
         word = get(document.value, PROCESSES)
-        message = f'numProcPerNode "{word}" belongs to {release}; a Trainer v2.3 cluster rejects it'
+        message = f'numProcPerNode "{word}" belongs to {release}; a {target.title} cluster rejects it'
         help = "remove it" if word == "auto" else "set the number of processes per node"
     else:
         new = SPELLINGS[str(mark[-1])]
         message = (
-            _version_message(document.value["apiVersion"], release)
+            _version_message(document.value["apiVersion"], release, target)
             if mark == ("apiVersion",)
-            else f"{_named(mark, document)} belongs to {release}; a Trainer v2.3 cluster drops it"
+            else f"{_named(mark, document)} belongs to {release}; a {target.title} cluster drops it"
         )
         help = (
             f"run `trainc upgrade --write {document.file}` to convert it to {new}"
@@ -90,11 +100,11 @@ def older_fields(document: Document, detected: Detected) -> Iterator[Finding]:
     )
 
 
-def _version_message(version: str, release: str) -> str:
-    """Return the message about an apiVersion that Trainer v2.3 does not serve."""
+def _version_message(version: str, release: str, target: TrainerRelease) -> str:
+    """Return the message about an apiVersion that Trainer does not serve."""
     if version == DRAFT_VERSION:
         return f"no release serves apiVersion {version}; trainc reads the object as one of {release}"
-    return f"apiVersion {version} belongs to {release}; a Trainer v2.3 cluster does not have this kind"
+    return f"apiVersion {version} belongs to {release}; a {target.title} cluster does not have this kind"
 
 
 @check(
@@ -150,9 +160,9 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", phase="trainjob", title="Override for a job that the runtime lacks")
+@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
-    """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
+    """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
     from trainc.base.suggestions import suggestion_or
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
@@ -160,8 +170,8 @@ def targets(plan: Plan) -> Iterator[Finding]:
         if name in known:
             continue
         yield Finding(
-            message=f'the override targets replicated job "{name}", which runtime "{plan.runtime.id.name}" does not '
-            "have",
+            message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
+            f'"{plan.runtime.id.name}" does not have',
             help=suggestion_or(name, known, f"use {' or '.join(known)}"),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
@@ -245,20 +255,20 @@ def _is_positive(number: object) -> bool:
     title="Runtime for an older Trainer version",
     trainc_only=True,
 )
-def older_runtime(document: Document, count: object) -> Iterator[Finding]:
-    """Trainer v2.3 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
+def older_runtime(document: Document, count: object, target: TrainerRelease) -> Iterator[Finding]:
+    """Trainer since v2.2 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
     if count is not None and count != "auto":
         path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
         release = "Trainer v2.1" if document.value["apiVersion"] == VERSION else load("v1.9").NAME
         yield Finding(
-            message=f"{field_of(path)} belongs to {release}; a Trainer v2.3 cluster drops it",
+            message=f"{field_of(path)} belongs to {release}; a {target.title} cluster drops it",
             help="set spec.trainer.numProcPerNode in each TrainJob",
             place=Place(document=document, path=path, key=True),
         )
     version = document.value["apiVersion"]
     if version != VERSION:
         yield Finding(
-            message=_version_message(version, load("v1.9").NAME),
+            message=_version_message(version, load("v1.9").NAME, target),
             help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
             if document.file != "-"
             else f"use {VERSION}, or run `trainc upgrade`",
@@ -266,13 +276,58 @@ def older_runtime(document: Document, count: object) -> Iterator[Finding]:
         )
 
 
-def newer_form(path: Path, rule: str, value: object) -> str:
-    """Return a hint with the v2.3 form of an unknown or rejected field that an older dialect has, else nothing."""
+@check("unserved-version", phase="schema", title="apiVersion that the release does not serve")
+def unserved(document: Document, target: TrainerRelease) -> Iterator[Finding]:
+    """A release that reads only its own dialect serves one apiVersion; trainc translates nothing for it."""
+    version = document.value["apiVersion"]
+    if version != VERSION:
+        yield Finding(
+            message=f"{target.title} does not serve apiVersion {version}",
+            help=f"use {VERSION} and the fields of {target.title}",
+            place=Place(document=document, path=("apiVersion",)),
+        )
+
+
+def native_runtime(document: Document, count: object, target: TrainerRelease) -> Iterator[Diagnostic]:
+    """Run the checks of a runtime of a release that reads only its own dialect; `count` is its number of processes."""
+    subject = ObjectId.from_source(document.value)
+    yield from unserved(subject, document, target)
+    if count is not None:
+        yield from runtime_processes(subject, document, count)
+    if target.elastic_policy == "unread":
+        yield from unread_elastic_policy(subject, document, target)
+
+
+@check(
+    "elastic-policy-unread",
+    phase="schema",
+    severity="warning",
+    title="Elastic policy that the controller ignores",
+    trainc_only=True,
+)
+def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterator[Finding]:
+    """The CRD of Trainer v2.1 has torch.elasticPolicy, but its controller does not read it; trainc does."""
+    path = ("spec", "mlPolicy", "torch", "elasticPolicy")
+    if get(document.value, path) is not None:
+        yield Finding(
+            message=f"the controller of {target.title} ignores torch.elasticPolicy; trainc compiles an elastic job",
+            help="remove it for the job that the controller creates",
+            place=Place(document=document, path=path, key=True),
+        )
+
+
+def newer_form(path: Path, rule: str, value: object, release: TrainerRelease) -> str:
+    """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
+    if rule == "unknown-field" and release.dialect == "v2.1":
+        name = str(path[-1])
+        if name not in OVERRIDES_OF_V2_1:
+            return ""
+        return f"{release.title} drops {name}: write {OVERRIDES_OF_V2_1[name]}, or set trainerVersion"
     if rule == "unknown-field" and path[-1] in NESTED:
-        return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
+        return f"use {SPELLINGS[str(path[-1])]}, its {release.title} form"
     if path == PROCESSES and value in WORDS:
         default = "one process per GPU (or per CPU if there is no GPU)"
-        return f"use a number, as Trainer v2.3 requires, or remove it for {default}"
+        return f"use a number, as {release.title} requires, or remove it for {default}"
     return ""
 
 
@@ -283,5 +338,5 @@ def _named(path: Path, document: Document) -> str:
     return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, targeted_twice)
-"""The additional checks for a TrainJob of an older dialect, except `processes`, which needs the framework's traits."""
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (targeted_twice,)
+"""The additional checks for a TrainJob of an older dialect. `admit` also runs `targets` and `processes`."""

@@ -28,6 +28,8 @@ CONTAINERS: Final = {
 
 def skipped(runtime: Runtime) -> bool:
     """Return whether the runtime has the label that disables the webhook."""
+    if runtime.release.webhook_label == "ignored":
+        return False
     return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
 
 
@@ -81,6 +83,21 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
+@check("runtime-job-name", phase="runtime", title="Name of a replicated job that is too long for the release")
+def job_names(runtime: Runtime) -> Iterator[Finding]:
+    """A release limits the names of replicated jobs in runtimes."""
+    most = runtime.release.job_names
+    for index, job in enumerate(get(runtime.value, JOBS_OF_RUNTIME, [])):
+        name = str(job.get("name"))
+        if len(name) > most:
+            yield Finding(
+                message=f'the name of replicated job "{name}" has {len(name)} characters; the limit of '
+                f"{runtime.release.title} is {most}",
+                help="shorten it, also in the patches that name the job",
+                place=runtime.at(*JOBS_OF_RUNTIME, index, "name"),
+            )
+
+
 @check("runtime-deprecated", phase="runtime", severity="warning", title="Deprecated runtime")
 def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
     """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
@@ -93,4 +110,4 @@ def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Runtime]], ...]] = (unnamed, replicas, containers, deprecated_runtime)
+CHECKS: Final[tuple[Check[[Runtime]], ...]] = (unnamed, replicas, containers, job_names, deprecated_runtime)

@@ -67,7 +67,7 @@ def initializers(plan: Plan) -> Iterator[Finding]:
     for part, step in STEPS.items():
         if get(plan.job.spec, ("initializer", part)) is None:
             continue
-        lacks = _missing_part(plan.jobs, step)
+        lacks = _missing_part(plan.jobs, step, mounted=plan.release.initializer_mount == "required")
         if not lacks:
             continue
         yield Finding(
@@ -78,8 +78,11 @@ def initializers(plan: Plan) -> Iterator[Finding]:
         )
 
 
-def _missing_part(jobs: list[Tree], step: str) -> str:
-    """Return the part that the replicated jobs lack for an initializer, or an empty string."""
+def _missing_part(jobs: list[Tree], step: str, *, mounted: bool) -> str:
+    """Return the part that the replicated jobs lack for an initializer, or an empty string.
+
+    mounted   whether the container must mount the volume
+    """
     job = next((job for job in jobs if job.get("name") == step), None)
     if job is None:
         return f'replicated job "{step}"'
@@ -87,6 +90,8 @@ def _missing_part(jobs: list[Tree], step: str) -> str:
     containers = [container for container in pod.get("containers") or [] if container.get("name") == step]
     if not containers and all(container.get("name") != step for container in pod.get("initContainers") or []):
         return f'container "{step}" in the job of that name'
+    if not mounted:
+        return ""
     mounts = (containers[0].get("volumeMounts") or []) if containers else []
     if all(mount.get("name") != VOLUME for mount in mounts):
         return f'mount of volume "{VOLUME}" in container "{step}"'
@@ -102,9 +107,9 @@ def _such_as(plan: Plan, step: str) -> str:
     for level in (levels[0], levels[-1]):
         for key in level.known():
             entry = level.find(key) if key[0] in CLUSTER_SCOPED else None
-            runtime = entry.conform()[0] if entry else None
+            runtime = entry.conform_quietly()[0] if entry else None
             same = runtime is not None and runtime.framework == plan.runtime.framework
-            if runtime and same and not _missing_part(runtime.spec.get("replicatedJobs") or [], step):
+            if runtime and same and not _missing_part(runtime.spec.get("replicatedJobs") or [], step, mounted=True):
                 return f", such as {key[2]}"
     return ""
 
@@ -118,7 +123,7 @@ def _such_as(plan: Plan, step: str) -> str:
 )
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """MultiKueue runs such a TrainJob in another cluster, without a JobSet in this one. trainc still compiles it."""
-    if plan.job.spec.get("managedBy") == MULTIKUEUE:
+    if plan.job.spec.get("managedBy") == MULTIKUEUE and plan.release.managed_by == "obeyed":
         yield Finding(
             message="MultiKueue manages this TrainJob: trainc creates a JobSet for it, but the cluster would not",
             help="remove managedBy if the JobSet must run in this cluster",

@@ -10,16 +10,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.diagnostics import Finding
+from trainc.pipeline.checks import check
+from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.pipeline.checks import Check
 
 PORT: Final = 29500
 RESERVED: Final[frozenset[str]] = frozenset()
 RESERVED_AT: Final = "spec.trainer.env"
 RENDEZVOUS: Final = (("JAX_COORDINATOR_ADDRESS",),)
-CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
+
+
+@check("jax-trainer-missing", phase="build", title="JAX runtime without a trainer job")
+def trainer_missing(plan: Plan) -> Iterator[Finding]:
+    """The controllers of Trainer v2.1 and v2.2 panic if the runtime has no job with the trainer's label."""
+    if plan.release.jax_trainer == "required" and plan.trainer is None:
+        yield Finding(
+            message=f'the jax policy of {plan.release.title} fails with runtime "{plan.runtime.id.name}", which has no '
+            "trainer job",
+            help=f"add the label {ANCESTOR}: trainer to the Job template of one of its jobs",
+            field="spec.mlPolicy.jax",
+            place=plan.runtime.at("spec", "mlPolicy", "jax", key=True),
+        )
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (trainer_missing,)
 
 
 def apply(plan: Plan) -> Plan:

@@ -29,6 +29,10 @@ def admit(plan: Plan) -> Plan:
         )
     subject = plan.job.id
     found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
+    if plan.job.patches and (plan.release.unknown_job == "refused" or plan.job.dialect != "v2.3"):
+        from trainc.pipeline.checks import dialect
+
+        found += dialect.targets(subject, plan)
     if plan.job.dialect != "v2.3":
         from trainc.pipeline.checks import dialect
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
-from trainc.frontends.dialects import V2_3, detect
+from trainc.frontends.dialects import V2_3, Detected, detect
 from trainc.frontends.dialects import load as load_dialect
 from trainc.frontends.dialects import moves as moves_of
 from trainc.kubernetes import objectmeta
@@ -31,16 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.base.declarations import Severity
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Path
-    from trainc.frontends.dialects import Detected
     from trainc.frontends.gangs import GangScheduler
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.objects import TrainJob
     from trainc.pipeline.plan import Plan
 
-RELEASE: Final = "trainer-2.3"
-RELEASE_NAME: Final = "v2.3"
 PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
 """The number of torch processes in runtimes of Trainer v2.0 and v2.1; v2.3 drops the field."""
 _SHARED: Final = Memory()
@@ -54,22 +52,37 @@ def conform(plan: Plan) -> Plan:
     written = plan.job.document.value
     if written.get("kind") != TRAINJOB.kind:
         return conform_lowered(plan)
-    detected = detect(written)
-    plan = conform_v2_3(plan) if detected is V2_3 else conform_older(plan, detected)
+    if plan.release.older_dialects == "translated":
+        detected = detect(written)
+        plan = conform_v2_3(plan) if detected is V2_3 else conform_older(plan, detected)
+    else:
+        plan = conform_native(plan)
     if plan.stopped:
         return plan
     subject = plan.job.id
     return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
 
 
+def conform_native(plan: Plan) -> Plan:
+    """Conform a TrainJob as a release that reads only its own dialect: it drops all other fields."""
+    from trainc.pipeline.checks import dialect as checks
+
+    plan = plan.report(checks.unserved(plan.job.id, plan.job.document, plan.release))
+    if plan.failed:
+        return plan._replace(stopped=True)
+    if plan.release.dialect == "v2.3":
+        return conform_v2_3(plan)
+    return converted(plan, Detected(plan.release.dialect))
+
+
 def conform_v2_3(plan: Plan) -> Plan:
     """Conform a TrainJob that already has the v2.3 form."""
     document = plan.job.document
-    value, violations, unknown = admit(with_shared_parts(plan.job.value), load("TrainJob", RELEASE))
-    violations += broken_rules("TrainJob", value, tuple(violations))
-    found = list(diagnose(document, _as_written(plan.job, violations)))
+    value, violations, unknown = admit(with_shared_parts(plan.job.value), load("TrainJob", plan.release.crds))
+    violations += broken_rules("TrainJob", value, plan.release, tuple(violations))
+    found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
     value = drop_invalid_fields(value, found)  # without unknown fields, which are not in it
-    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    found += unknown_fields(plan, unknown)
     return plan._replace(job=plan.job._replace(value=value)).report(found)
 
 
@@ -101,32 +114,43 @@ def shared(part: Any) -> Any:
 
 
 def conform_older(plan: Plan, detected: Detected) -> Plan:
-    """Conform a TrainJob of an older dialect: admit it by its own schema, convert it, and apply v2.3's rules."""
-    from trainc.frontends.moves import in_form
+    """Conform a TrainJob of an older dialect than the release's, which trainc translates."""
     from trainc.pipeline.checks import dialect as checks
 
     document, subject = plan.job.document, plan.job.id
     if detected.conflict:
         return plan.report(checks.mixed_dialects(subject, document, detected))._replace(stopped=True)
+    plan = converted(plan, detected)
+    return plan if plan.stopped else plan.report(checks.older_fields(subject, document, detected, plan.release))
+
+
+def converted(plan: Plan, detected: Detected) -> Plan:
+    """Admit a TrainJob by the schema of its dialect, convert it to the v2.3 form, and apply the release's rules."""
+    from trainc.frontends.moves import in_form
+    from trainc.pipeline.checks import dialect as checks
+
+    document, subject = plan.job.document, plan.job.id
     dialect = load_dialect(detected.key)
     value, violations, unknown = admit(plan.job.value, load("TrainJob", dialect.SCHEMA))
-    found = list(diagnose(document, _as_written(plan.job, violations)))
+    found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
     value = drop_invalid_fields(value, found)
-    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    found += unknown_fields(plan, unknown)
     if not isinstance(value.get("spec"), dict):
-        return plan.report(found)._replace(stopped=True)
+        if found or "spec" in value:
+            return plan.report(found)._replace(stopped=True)
+        value = value | {"spec": {}}  # the schema of the dialect requires none
     form = in_form(plan.job.form or document, value, tuple(moves_of(detected, value)), dialect.GONE)
     job = plan.job._replace(value=form.value, dialect=detected.key, form=form)
-    for broken in broken_rules("TrainJob", job.value):
+    for broken in broken_rules("TrainJob", job.value, plan.release):
         job = job._replace(value=drop_field(job.value, broken.path))
-        found += diagnose(document, [_in_document(job, broken)])
-    found += checks.older_fields(subject, document, detected)
+        found += diagnose(document, [_in_document(job, broken)], plan.release)
     found += checks.no_counterpart(subject, document, detected.key)
     return plan._replace(job=job).report(found)
 
 
 def conform_lowered(plan: Plan) -> Plan:
     """Conform a job of another kind: admit it by its schema, and convert it to a TrainJob with a runtime of its own."""
+    from trainc.base.releases import for_legacy_jobs
     from trainc.frontends import lowering
 
     document = plan.job.document
@@ -138,14 +162,15 @@ def conform_lowered(plan: Plan) -> Plan:
     )
     if not violations:
         violations += front_end.violations(plan.job.value, value)
-    found = list(diagnose(document, _as_written(plan.job, violations)))
-    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
+    found += unknown_fields(plan, unknown)
     if failed(found):
         return plan.report(found)._replace(stopped=True)
     lowered = front_end.lower(value, _gang(plan))
     form, of_runtime = lowering.documents(plan.job.form or document, lowered)
+    plan = plan._replace(release=for_legacy_jobs(plan.release))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
-    runtime = Runtime.from_value(of_runtime, of_runtime.value, as_go_type(template), level="")
+    runtime = Runtime.from_value(of_runtime, plan.release, of_runtime.value, as_go_type(template), level="")
     job = plan.job._replace(value=form.value, form=form, own_runtime=runtime, repeated=lowered.repeated)
     return plan._replace(job=job, losses=lowered.losses).report(found)
 
@@ -202,7 +227,7 @@ def drop_field(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | Non
 
 
 def conform_runtime(
-    document: Document, level: str, *, field_validation: FieldValidation, option: str
+    document: Document, level: str, *, release: TrainerRelease, field_validation: FieldValidation, option: str
 ) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
     """Return the runtime as the controller sees it, or None if the cluster would reject it, and its diagnostics.
 
@@ -210,28 +235,33 @@ def conform_runtime(
     """
     subject = ObjectId.from_source(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
-    if processes is not None:
+    older = release.older_dialects == "translated" and (processes is not None or subject.apiVersion != VERSION)
+    if older and processes is not None:
         written = drop_field(written, PROCESSES)
     value, violations, unknown = admit(
-        written, extensions.load(subject.kind), namespaced=subject.kind not in CLUSTER_SCOPED
+        written, extensions.load(subject.kind, release.crds), namespaced=subject.kind not in CLUSTER_SCOPED
     )
-    violations += broken_rules(subject.kind, value, tuple(violations))
-    found = list(diagnose(document, violations))
-    unknown_found = tuple(unknown_fields(document, unknown, field_validation, option))
-    if processes is not None or subject.apiVersion != VERSION:
+    violations += broken_rules(subject.kind, value, release, tuple(violations))
+    found = list(diagnose(document, violations, release))
+    unknown_found = tuple(unknown_violations(document, unknown, release, field_validation, option))
+    if older:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
 
-        found += older_runtime(subject, document, processes)
+        found += older_runtime(subject, document, processes, release)
         if processes is not None:
             found += runtime_processes(subject, document, processes)
             value = put(value, PROCESSES, processes)
+    elif release.older_dialects == "unknown":
+        from trainc.pipeline.checks.dialect import native_runtime
+
+        found += native_runtime(document, get(value, PROCESSES), release)
     if failed(found):
         return None, (*found, *unknown_found)
     found += unknown_found
     if subject.namespace and subject.kind in CLUSTER_SCOPED:
         value = drop_field(value, ("metadata", "namespace"))
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime.from_value(document, value, as_go_type(template), level)
+    runtime = Runtime.from_value(document, release, value, as_go_type(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
     per_node = runtime.settings.get("numProcPerNode", 1)
@@ -252,30 +282,44 @@ def admit(
     return admitted.value, violations, admitted.unknown
 
 
-def unknown_fields(
-    document: Document, unknown: Sequence[Violation], validation: FieldValidation, option: str
+def unknown_fields(plan: Plan, unknown: Sequence[Violation]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each unknown field of a job."""
+    option = plan.library.option_names.field_validation
+    return unknown_violations(plan.job.document, unknown, plan.release, plan.field_validation, option)
+
+
+def unknown_violations(
+    document: Document, unknown: Sequence[Violation], release: TrainerRelease, validation: FieldValidation, option: str
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each unknown field: an error, a warning that it is dropped, or nothing.
 
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict":
-        for violation, found in zip(unknown, diagnose(document, unknown), strict=True):
+        for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             from trainc.kubernetes.documents.spaces import leading_space
 
-            newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
+            newer = f"se {option} if a Trainer release after v{release.name} has the field"
             help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
             yield (
                 found if leading_space(str(violation.path[-1])) else found._replace(help=help)
             )  # no release has a space
     elif validation == "warn":
-        yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
+        dropped = (violation.dropped() for violation in unknown)
+        yield from diagnose(document, dropped, release, severity="warning")
 
 
 def diagnose(
-    document: Document, violations: Iterable[Violation], *, severity: Severity | None = None
+    document: Document,
+    violations: Iterable[Violation],
+    release: TrainerRelease,
+    *,
+    severity: Severity | None = None,
 ) -> Iterator[Diagnostic]:
-    """Yield the violations of an object as diagnostics at its fields, with a severity or their own ones."""
+    """Yield the violations of an object as diagnostics at its fields, with a severity or their own ones.
+
+    release   the release that the document is for
+    """
     for violation in violations:
         from trainc.pipeline.checks.dialect import newer_form
         from trainc.source.quoting import as_written
@@ -286,8 +330,8 @@ def diagnose(
             severity=severity or violation.severity,
             stage=violation.stage,
             message=violation.message,
-            help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
-            or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
+            help=newer_form(violation.path, violation.rule, get(document.value, violation.path), release)
+            or (_in_a_patch(document.value, violation.path, release) if violation.rule == "unknown-field" else "")
             or as_written(violation.help, place),
             object=ObjectId.from_source(document.value),
             field=violation.field,
@@ -298,12 +342,12 @@ def diagnose(
         )
 
 
-def _in_a_patch(job: Tree, path: Path) -> str:
+def _in_a_patch(job: Tree, path: Path, release: TrainerRelease) -> str:
     """Return a hint for an unknown field that a patch can set, or that a patch sets and only a runtime can."""
-    if path[:1] != ("spec",) or job.get("kind") != TRAINJOB.kind:
+    if path[:1] != ("spec",) or job.get("kind") != TRAINJOB.kind or release.dialect != "v2.3":
         return ""
     if path[1:2] == ("runtimePatches",):
         from trainc.pipeline.checks.unpatchable import hint
     else:
         from trainc.pipeline.checks.patchable import hint
-    return hint(job, path, RELEASE)
+    return hint(job, path, release.crds)

@@ -105,9 +105,8 @@ def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
     if plan.field_validation == "ignore":
         return plan
     from trainc.kubernetes.structural import load
-    from trainc.pipeline.checks.jobset import RELEASE
 
-    unknown = load("JobSet", RELEASE).admit(jobset(plan)).unknown
+    unknown = load("JobSet", plan.release.jobset).admit(jobset(plan)).unknown
     found = []
     for violation in unknown:
         strict = plan.field_validation == "strict"

@@ -113,12 +113,18 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
         if found == name:
             return f"set `kind: {other}`: there is a {other} of that name; "
     from trainc.base.suggestions import nearest_name, use
-    from trainc.pipeline.runtime_owners import FORMER
+    from trainc.pipeline.runtime_owners import FORMER, first_release
 
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
         return (
             f"Trainer {former.releases} shipped it: use {former.successor}, or pin the runtime of your cluster with "
             "`trainc runtimes pull`; "
+        )
+    if kind == CLUSTER_RUNTIME.kind and (first := first_release(name)):
+        option = plan.library.option_names.trainer_version
+        return (
+            f"it exists since Trainer v{first.name}, and the release of the cluster is v{plan.release.name}: pin a "
+            f"runtime of your cluster with `trainc runtimes pull`, or change {option}; "
         )
     names = sorted({found for other, _, found in keys if other == kind})
     if near := nearest_name(name, names, likeness=LIKENESS):
@@ -135,7 +141,7 @@ def _forbidden(plan: Plan, setting: Place) -> Diagnostic:
     name = plan.job.runtime_ref["name"]
     found = Diagnostic.declared(
         BUILT_IN_RUNTIME,
-        f'"{name}" is a built-in runtime ({origin(name)}), which runtimes.builtin forbids',
+        f'"{name}" is a built-in runtime ({origin(name, plan.release)}), which runtimes.builtin forbids',
         f"pin it with `trainc runtimes export {name}` in a folder that trainc reads, or set `builtin: allow`",
         object=plan.job.id,
         field="spec.runtimeRef.name",

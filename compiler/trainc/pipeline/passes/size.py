@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def size(plan: Plan) -> Plan:
-    """Merge the resources, then set the pod counts."""
-    if plan.runtime.policy is not None:
+    """Apply the resources, then set the pod counts."""
+    has_policy = plan.runtime.policy is not None
+    if plan.runtime.gang and plan.release.gang_resources != "nodes":
+        counted = has_policy and plan.release.gang_resources == "trainers"
+        plan = plan._replace(gang_spec=plan.with_resources(plan.trainers(), whole=True).spec if counted else plan.spec)
+    if has_policy or plan.release.resources_without_policy == "applied":
         plan = plan.with_resources(plan.trainers())
     return plan.with_replicas()

@@ -18,7 +18,6 @@ from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import cleared_each_run
 from trainc.pipeline.checks.cel import broken_rules
-from trainc.pipeline.checks.jobset import RELEASE
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 def store(plan: Plan) -> Plan:
     """Create the JobSet of the plan."""
     whole = jobset(plan)
-    admitted = load("JobSet", RELEASE).admit(whole)
+    admitted = load("JobSet", plan.release.jobset).admit(whole)
     violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
-    violations += broken_rules("JobSet", admitted.value, tuple(violations))
+    violations += broken_rules("JobSet", admitted.value, plan.release, tuple(violations))
     if violations:
         return plan.refuse("jobset-schema", ObjectId.from_manifest(whole), violations)
     if plan.runtime.gang:

@@ -38,7 +38,7 @@ def verify(plan: Plan) -> Plan:
 
         for group, violations in schedulers.refused(plan):
             plan = plan.refuse("build", ObjectId.from_manifest(group), violations)
-    refused = list(jobset.violations(made))
+    refused = list(jobset.violations(made, plan.release))
     if refused:
         plan = plan.refuse("jobset", ObjectId.from_manifest(made), refused)
     reported = {violation.path for violation in refused}

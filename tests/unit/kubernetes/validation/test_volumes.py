@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from trainc.base.data import data_path
+from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.validation import volumes
 from trainc.kubernetes.validation.combinators import PodViolations
-from trainc.pipeline.checks.jobset import RELEASE
 
 FIRST = {"name": "first", "emptyDir": {}}
 
@@ -241,7 +241,7 @@ def test_names_and_sources(volumes: list[dict[str, Any]], fields: list[str], usa
 
 
 def test_every_source_has_a_rule() -> None:
-    schema = json.loads(Path(data_path("schemas", RELEASE, "JobSet.json")).read_text("utf-8"))
+    schema = json.loads(Path(data_path("schemas", DEFAULT_RELEASE.jobset, "JobSet.json")).read_text("utf-8"))
     at = schema
     for step in ("spec", "replicatedJobs", "items", "template", "spec", "template", "spec", "volumes", "items"):
         at = at["items"] if step == "items" else at["properties"][step]

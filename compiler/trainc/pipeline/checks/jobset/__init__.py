@@ -21,6 +21,7 @@ from trainc.kubernetes.violations import Violation, field_of, shortened, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
 
@@ -32,16 +33,14 @@ REPLICATED_JOB_NAME: Final = Declaration(
 SUBDOMAIN: Final = Declaration("subdomain", ("jobset",), "Invalid subdomain of the pods")
 TOO_MANY_PODS: Final = Declaration("too-many-pods", ("jobset",), "Too many pods in a replicated job")
 
-RELEASE: Final = "jobset-0.12"
-"""The folder of that release's schemas."""
 SUFFIX: Final = "-xxxxx"
 """A placeholder for the random suffix that the Job controller adds to a pod name."""
 MOST_PODS: Final = 2**31 - 1
 LETTERS: Final = "use lowercase letters, digits and `-`"
 
 
-def violations(jobset: Tree) -> list[Violation]:
-    """Return a violation for each rule that the JobSet breaks."""
+def violations(jobset: Tree, release: TrainerRelease) -> list[Violation]:
+    """Return a violation for each rule of the release's JobSet that the JobSet breaks."""
     spec = jobset["spec"]
     found = [*_network(spec), *_manager(spec)]
     for index, job in enumerate(spec.get("replicatedJobs") or ()):
@@ -50,7 +49,7 @@ def violations(jobset: Tree) -> list[Violation]:
     if _has_policies(spec):
         from trainc.pipeline.checks.jobset import policies
 
-        found += policies.violations(jobset)
+        found += policies.violations(jobset, release)
     if spec.get("volumeClaimPolicies"):
         from trainc.pipeline.checks.jobset import claims
 

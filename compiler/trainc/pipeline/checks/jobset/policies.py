@@ -19,6 +19,7 @@ from trainc.pipeline.checks.jobset.jobset_messages import too_long
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
 COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet")
@@ -51,7 +52,7 @@ OF_ONE_JOB: Final = {
 JOBS: Final[Path] = ("spec", "replicatedJobs")
 
 
-def violations(jobset: Tree) -> Iterator[Violation]:
+def violations(jobset: Tree, release: TrainerRelease) -> Iterator[Violation]:
     """Yield the violations of dependencies, policies and the coordinator."""
     spec = jobset["spec"]
     known = [job["name"] for job in spec.get("replicatedJobs") or ()]
@@ -62,7 +63,8 @@ def violations(jobset: Tree) -> Iterator[Violation]:
         yield from _failure(policy, known)
     if coordinator := spec.get("coordinator"):
         yield from _coordinator(coordinator, spec)
-        yield from _coordinator_name(jobset["metadata"]["name"], coordinator, spec)
+        if release.coordinator_label == "checked":
+            yield from _coordinator_name(jobset["metadata"]["name"], coordinator, spec)
 
 
 def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Violation]:

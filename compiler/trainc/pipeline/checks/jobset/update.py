@@ -19,11 +19,11 @@ from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Memory, get, put
 from trainc.kubernetes.violations import Violation, field_of, shown
 from trainc.pipeline.checks.cel import broken_rules
-from trainc.pipeline.checks.jobset import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
 NAMES: Final = ("name", "namespace")
@@ -47,11 +47,11 @@ _AS_VALUES: Final = Memory()
 """Replicated jobs as Go values, by identity: the rules and the consequences of a change both compare them."""
 
 
-def refused(old: Tree, new: Tree) -> list[Violation]:
+def refused(old: Tree, new: Tree, release: TrainerRelease) -> list[Violation]:
     """Return why the server would reject `new` as an update of `old`; an empty list if it accepts the update."""
-    admitted = load("JobSet", RELEASE).admit(new)
+    admitted = load("JobSet", release.jobset).admit(new)
     found = [*objectmeta.check(new["metadata"], namespaced=True), *admitted.violations]
-    found += broken_rules("JobSet", admitted.value, tuple(found))
+    found += broken_rules("JobSet", admitted.value, release, tuple(found))
     return found or immutable_changes(old, admitted.value)
 
 

@@ -34,6 +34,7 @@ INSTALLER: Final = "flux-installer"
 ENTRYPOINT: Final = "flux-entrypoint"
 CURVE: Final = "flux-curve"
 """Name suffixes: the ConfigMap's (and its volume's) after the JobSet name, the Secret's after the TrainJob name."""
+SHARED_MEMORY: Final = "shared-memory"
 CONFIG: Final = "/etc/flux-config"
 SETTINGS: Final = {
     "FLUX_VIEW_IMAGE": "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy",
@@ -71,7 +72,7 @@ def apply(plan: Plan) -> Plan:
         mount("spack-install", "/opt/software"),
         mount(scripts, CONFIG, read_only=True),
         mount(CURVE, "/curve", read_only=True),
-        mount("shared-memory", "/dev/shm", read_only=True),
+        *([mount(SHARED_MEMORY, "/dev/shm", read_only=True)] if plan.release.flux_shared_memory == "memory" else ()),
     )
     return plan.on(plan.find(node, NODE), mounts=mounts)
 
@@ -97,7 +98,7 @@ def command(plan: Plan) -> list[str]:
 
     If the TrainJob has no args, the runtime's args stay on the container, and so come after these words.
     """
-    slot = plan.find(plan.trainer, NODE)
+    slot = plan.find(plan.trainer, NODE) if plan.release.flux_command == "trainjob or runtime" else None
     of_runtime = get(plan.spec, (*slot.path, "command"), []) if slot else []
     return [*plan.job.trainer.get("command", of_runtime), *plan.job.trainer.get("args", [])]
 
@@ -110,11 +111,12 @@ def processes(plan: Plan) -> int:
 
 def volumes(plan: Plan, scripts: str) -> tuple[Tree, ...]:
     """Return the volumes: the Flux installation, the scripts, shared memory, the brokers' key."""
+    memory = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory"}}
     return (
         {"name": "spack-install", "emptyDir": {}},
         {"name": "flux-install", "emptyDir": {}},
         {"name": scripts, "configMap": {"name": scripts, "defaultMode": 0o755}},
-        {"name": "shared-memory", "emptyDir": {"medium": "Memory"}},
+        *([memory] if plan.release.flux_shared_memory == "memory" else ()),
         {"name": CURVE, "secret": {"secretName": f"{plan.job.name_of_secrets}-{CURVE}", "defaultMode": 0o400}},
     )
 
@@ -161,7 +163,7 @@ def options(nodes: int, slots: int, devices: int) -> list[str]:
     Each process gets an equal share of a node's GPUs, or sees all GPUs if there are fewer GPUs than processes. CPU
     affinity is off because the kubelet assigns cores: a process may use as many threads as the pod has CPUs.
     """
-    share = devices // slots
+    share = devices // slots if slots > 0 else 0
     of_gpus = [f"-g{share}"] if share > 0 else ["-ogpu-affinity=off"] if devices > 0 else []
     return [f"-N{nodes}", f"-n{nodes * slots}", "-ocpu-affinity=off", *of_gpus]
 
@@ -201,7 +203,7 @@ def node_count(plan: Plan) -> Iterator[Finding]:
 def process_count(plan: Plan) -> Iterator[Finding]:
     """Flux needs at least one process per node."""
     count = plan.job.trainer.get("numProcPerNode", 1)
-    if count < 1:
+    if count < 1 and plan.release.flux_processes == "checked":
         yield Finding(
             message=f"numProcPerNode must be at least 1 with Flux, not {count}",
             help="set 1 or more, or remove numProcPerNode to use the runtime's",

@@ -53,7 +53,7 @@ def apply(plan: Plan) -> Plan:
     launcher, node = launcher_job(plan), node_job(plan)
     for job in (node, launcher):
         if job is not None:
-            plan = with_keys(plan, job, keys(plan))
+            plan = with_image(with_keys(plan, job, keys(plan)), job)
     if launcher is not None:
         plan = with_variables(with_hostfile(plan, launcher), launcher)
     if node is not None and plan.job.namespace and needs_search_domain(plan):
@@ -104,7 +104,11 @@ def slots(plan: Plan) -> int:
 
 def keys(plan: Plan) -> Tree:
     """Return the volume with the Secret's keys, as sshd and ssh require them."""
-    secret = {"secretName": secret_name(plan), "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
+    if plan.release.ssh_modes == "strict":
+        secret: Tree = {"secretName": secret_name(plan), "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
+    else:
+        items = [{"key": key["key"], "path": key["path"]} for key in KEYS]
+        secret = {"secretName": secret_name(plan), "items": items}
     return {"name": SSH, "secret": secret}
 
 
@@ -118,6 +122,14 @@ def with_keys(plan: Plan, job: int, volume: Tree) -> Plan:
     plan = plan.with_volumes(job, [volume])
     mount = {"name": volume["name"], "mountPath": plan.runtime.settings["sshAuthMountPath"]}
     return plan.on(main_container(plan, job), mounts=[mount])
+
+
+def with_image(plan: Plan, job: int) -> Plan:
+    """Return the plan with the TrainJob's image in the main container of a job, if the release sets it there."""
+    image = plan.job.trainer.get("image")
+    if image is None or plan.release.mpi_image == "trainers":
+        return plan
+    return plan.on(main_container(plan, job), fields={"image": image})
 
 
 def with_hostfile(plan: Plan, launcher: int, name: str = HOSTFILE) -> Plan:
@@ -219,6 +231,8 @@ def needs_search_domain(plan: Plan) -> bool:
 
 def reserved_variables(plan: Plan) -> frozenset[str]:
     """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
+    if plan.release.mpi_variables == "free":
+        return frozenset()
     mpi = implementation(plan)
     return RESERVED if mpi is None else mpi.reserved_names
 

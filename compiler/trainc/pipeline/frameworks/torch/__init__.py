@@ -53,9 +53,14 @@ def apply(plan: Plan) -> Plan:
     return plan
 
 
+def reserved_variables(plan: Plan) -> frozenset[str]:
+    """Return the variables that only torch can set in the TrainJob."""
+    return RESERVED if torchrun.is_checked(plan) else frozenset()
+
+
 def torchtune_checks(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Run torchtune's checks, which are imported only for its jobs."""
-    if is_torchtune(plan):
+    if is_torchtune(plan) and torchrun.is_checked(plan):
         from trainc.pipeline.frameworks.torch import torchtune
 
         for check in torchtune.CHECKS:

@@ -30,6 +30,11 @@ def is_torchtune(plan: Plan) -> bool:
     return plan.job.trainer.get("command") == TUNE_RUN
 
 
+def is_checked(plan: Plan) -> bool:
+    """Return whether the webhook applies the rules of torch to the TrainJob."""
+    return plan.release.torch_rules == "always" or "numProcPerNode" in plan.job.trainer
+
+
 def ranks(plan: Plan) -> tuple[Tree, ...]:
     """Return the variables for the number of nodes, the processes per node, and the node's rank."""
     return (

@@ -88,7 +88,8 @@ def recipe_of(plan: Plan, nodes: int, processes: str) -> Recipe:
 
 def method(plan: Plan) -> str:
     """Return the method: full, lora or qlora. QLoRA is LoRA on a quantized base; DoRA does not quantize."""
-    if is_on(plan, "model.quantize_base") and not is_on(plan, "model.use_dora"):
+    is_set = is_on if plan.release.qlora == "value" else is_present
+    if is_set(plan, "model.quantize_base") and not is_set(plan, "model.use_dora"):
         return "qlora"
     return "lora" if any("model.lora_attn_modules" in argument for argument in arguments(plan)) else "full"
 
@@ -97,6 +98,11 @@ def is_on(plan: Plan, flag: str) -> bool:
     """Return whether an argument sets a key that contains `flag` to `true`, in any case."""
     settings = (argument.partition("=") for argument in arguments(plan))
     return any(flag in key and value.strip().lower() == "true" for key, _, value in settings)
+
+
+def is_present(plan: Plan, flag: str) -> bool:
+    """Return whether an argument contains `flag`."""
+    return any(flag in argument for argument in arguments(plan))
 
 
 def arguments(plan: Plan) -> list[str]:
@@ -166,6 +172,8 @@ def several_nodes(plan: Plan) -> Iterator[Finding]:
 @check("torchtune-lora-nodes", phase="trainjob", title="LoRA on several nodes")
 def lora_on_several_nodes(plan: Plan) -> Iterator[Finding]:
     """On several nodes torchtune supports only full fine-tuning, which ignores LoRA arguments."""
+    if plan.release.torchtune_lora == "any nodes":
+        return
     nodes = job_nodes(plan)
     if nodes > 1 and (of_lora := [argument for argument in arguments(plan) if is_of_lora(plan, argument)]):
         yield Finding(
@@ -220,7 +228,7 @@ def trainer_field(plan: Plan, field: str) -> str:
 @check("torchtune-managed", phase="trainjob", title="Argument that only the runtime can set")
 def managed_arguments(plan: Plan) -> Iterator[Finding]:
     """The runtime sets the paths of the model and the result, in its own command."""
-    for index, argument in enumerate(arguments(plan)):
+    for index, argument in enumerate(arguments(plan) if plan.release.torchtune_arguments == "managed" else ()):
         if key(argument) in MANAGED:
             own = next((word for word in managed(plan) if key(word) == key(argument)), "")
             yield Finding(
@@ -232,7 +240,19 @@ def managed_arguments(plan: Plan) -> Iterator[Finding]:
             )
 
 
+@check("torchtune-node-count", phase="build", title="torchtune job without numNodes")
+def node_count(plan: Plan) -> Iterator[Finding]:
+    """The webhook of Trainer v2.1 panics if a torchtune job sets numProcPerNode without numNodes."""
+    if plan.release.torchtune_nodes == "required" and "numNodes" not in plan.job.trainer:
+        yield Finding(
+            message=f"`tune run` with numProcPerNode requires numNodes: {plan.release.title} fails without it",
+            help="set spec.trainer.numNodes: 1",
+            place=plan.job.at("spec", "trainer", "numNodes"),
+        )
+
+
 REFUSED: Final[tuple[Check[[Plan]], ...]] = (
+    node_count,
     unknown_model,
     several_nodes,
     lora_on_several_nodes,

@@ -1,0 +1,57 @@
+"""The values of trainerVersion in trainc.yaml: as their author wrote them, and valid.
+
+Reads    the document, in which an unquoted version is a number.
+Returns  the document with the text of each version, and violations for the versions that no release has.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.releases import release_fault
+from trainc.diagnostics import Place
+from trainc.kubernetes.trees import get, put
+from trainc.kubernetes.violations import Violation
+from trainc.settings.keys import ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Document, Path
+    from trainc.settings.layers import Branch
+
+TRAINER_VERSION: Final = Declaration("trainer-version", ("read",), "Unknown release of Trainer", trainc_only=True)
+KEY: Final = "trainerVersion"
+_NUMBER: Final = re.compile(r"[0-9][0-9.]{0,60}", re.ASCII)
+
+
+def with_version_texts(document: Document) -> Document:
+    """Return the document with the text of each number in trainerVersion: 2.10 is not 2.1."""
+    from trainc.source.excerpt import place as indices
+
+    environments = get(document.value, (ENVIRONMENTS,))
+    paths: list[Path] = [(KEY,), *((ENVIRONMENTS, name, KEY) for name in environments or () if environments)]
+    value = document.value
+    for path in paths:
+        number = get(value, path)
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            continue
+        at = Place(document, path).locate()
+        if at.source is None:
+            continue
+        begin, end = indices(at)
+        text = at.source.text[begin:end]
+        if _NUMBER.fullmatch(text):
+            value = put(value, path, text)
+    return document if value is document.value else document._replace(value=value)
+
+
+def faults(path: Path, layer: Branch) -> Iterator[Violation]:
+    """Yield the fault of the version of a layer."""
+    from trainc.settings.layers import leaf
+
+    found = leaf(layer, KEY)
+    if found is not None and (fault := release_fault(found.value if isinstance(found.value, str) else "")):
+        yield Violation.at((*path, KEY), TRAINER_VERSION, *fault)
