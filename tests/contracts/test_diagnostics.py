@@ -234,6 +234,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{JOB}  trainer: {{numNodes: 90000}}\n",
         "fixed.yaml": f"{JOB}  trainer: {{numNodes: 9}}\n",
     },
+    "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
     "trainer-version": {
         "trainc.yaml": 'trainerVersion: "2.5"\n',
         "fixed/trainc.yaml": 'trainerVersion: "2.2"\n',

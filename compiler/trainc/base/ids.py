@@ -274,6 +274,7 @@ DECLARED_IN: Final = {
     "torchtune-nodes": "trainc.pipeline.frameworks.torch.torchtune",
     "torchtune-qlora": "trainc.pipeline.frameworks.torch.torchtune",
     "trainer-missing": "trainc.pipeline.frameworks",
+    "trainer-upgrade": "trainc.review.upgrades",
     "trainer-version": "trainc.settings.versions",
     "trainjob-name": "trainc.pipeline.checks.cel",
     "unknown-environment": "trainc.settings.selecting",

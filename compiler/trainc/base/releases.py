@@ -25,6 +25,9 @@ class TrainerRelease(NamedTuple):
     source: Literal["code", "release notes"]
     """The source of its behaviours."""
 
+    upgraded_from: frozenset[str]
+    """The releases from which an upgrade leads to it directly; empty for all earlier ones."""
+
     # Documents
     crds: str
     """The folder of the schemas of its CRDs."""
@@ -110,6 +113,10 @@ class TrainerRelease(NamedTuple):
         """The name in messages: `Trainer v2.3`."""
         return f"Trainer v{self.name}"
 
+    def is_same(self, other: TrainerRelease) -> bool:
+        """Return whether another value is the same release: legacy jobs have only some of its behaviours."""
+        return self.name == other.name
+
     @property
     def described(self) -> str:
         """The name where versions are listed, with the source if the behaviours are only announced."""
@@ -120,6 +127,7 @@ V2_1: Final = TrainerRelease(
     name="2.1",
     tag="v2.1.0",
     source="code",
+    upgraded_from=frozenset(),
     crds="trainer-2.1",
     jobset="jobset-0.10",
     runtimes="trainer-2.1",
@@ -216,6 +224,7 @@ V2_4: Final = V2_3._replace(
     name="2.4",
     tag="v2.4.0",
     source="release notes",
+    upgraded_from=frozenset({"2.3"}),
     runtimes="trainer-2.4",
     rules=V2_3.rules | {"nodes_below_zero", "processes_below_one"},
     job_names=20,

@@ -22,6 +22,7 @@ Examples:
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
+  trainc diff --trainer-version 2.2..2.3      what an upgrade of Trainer changes
 """
 
 REVISIONS: Final = 200
@@ -41,6 +42,20 @@ def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     first, range, start = incomplete.rpartition(dots)
     found = (name for name in names(REVISIONS) if name.startswith(start))
     return [*files, *(CompletionItem(f"{first}{range}{name}") for name in found)]
+
+
+def release_range(ctx: click.Context, param: click.Parameter, given: str | None) -> tuple[str, str] | None:
+    """Return two releases of `A..B`, of which the default ones may be left out; ("", A) for one release."""
+    if given is None:
+        return None
+    from trainc.base.releases import DEFAULT_RELEASE, RELEASES, release_fault
+
+    first, dots, last = given.partition("..")
+    names = (first or DEFAULT_RELEASE.name, last or RELEASES[-1].name) if dots else ("", first)
+    for name in filter(None, names) if dots else (first,):
+        if fault := release_fault(name):
+            raise click.BadParameter(f"{fault[0]}: {fault[1]}")
+    return names
 
 
 class Separated(click.Command):
@@ -67,12 +82,14 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.review import compare
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
-    from trainc.review.side_arguments import parse_sides, reporting
+    from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
 
+    versions = values.get("trainer_version")
+    values["trainer_version"] = versions[1] if versions and not versions[0] else None
     run, others = options.options_of(values)
     run = run._replace(others="require" if others["passthrough"] else "skip")
     try:
-        old, new = parse_sides(sides)
+        old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
         reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
         review = compare(old, new, run, reported)
     except (RevisionError, ValueError) as error:
@@ -100,6 +117,11 @@ command = Command(
         options.NAMESPACE,
         options.CONFIG._replace(help="Settings file for both sides."),
         options.NO_CONFIG,
+        options.TRAINER_VERSION._replace(
+            help="Release of Trainer on both sides; A..B: compare one tree for two releases; A..: up to the newest.",
+            metavar="VERSION|A..B",
+            convert=release_range,
+        ),
         options.FIELD_VALIDATION,
         *options.LEGACY,
         Option(

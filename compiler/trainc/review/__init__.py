@@ -19,9 +19,9 @@ from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
 from trainc.review import generated_pairs, lint_annotations, merged_reviews, setting_changes, sides
-from trainc.review.causes import Causes
+from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
-from trainc.review.consequences import judge, recreated, touches
+from trainc.review.consequences import after_upgrade, judge, recreated, touches
 from trainc.review.masked_changes import shown
 from trainc.review.presence import Presence
 from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
     from trainc.pipeline.plan import Plan
-    from trainc.review.causes import InputEdit
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
+    from trainc.review.release_causes import ReleaseEdit
     from trainc.review.setting_changes import SettingEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
+TRAINER_VERSION: Final = "trainerVersion"
 OLD_SIDE: Final = "in {}: "
 """The prefix of the old side's messages."""
 
@@ -82,13 +83,25 @@ def _read(
     """Return both sides in an environment."""
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
     before = sides.read(old, options._replace(field_validation="ignore"), meter, environment, reporting=reporting)
+    if _are_releases(old, new) and options.field_validation is None:
+        options = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     return before, sides.read(new, options, meter, environment, reporting=reporting)
+
+
+def _are_releases(old: SideSpec, new: SideSpec) -> bool:
+    """Return whether the sides are one tree for two releases of Trainer."""
+    return bool(old.trainer_version and new.trainer_version)
 
 
 def _compare(before: Side, after: Side, options: Options, environment: str = "") -> Review:
     """Compare two sides in one environment."""
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
+    if _are_releases(old, new):
+        from trainc.review import upgrades
+
+        notes = upgrades.notes(before, after)
+        diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     if before.content == after.content == "nothing" and not diagnostics:
         diagnostics = (sides.no_jobs(before, after),)
@@ -146,6 +159,13 @@ def _new_diagnostics(old: Side, new: Side) -> Iterator[Diagnostic]:
             yield diagnostic
 
 
+def _for_release(diagnostic: Diagnostic, new: SideSpec) -> Diagnostic:
+    """Return an error of the new release as a warning: one job that it rejects must not hide the others."""
+    if diagnostic.severity != "error" or diagnostic.stage == "read":
+        return diagnostic
+    return diagnostic._replace(severity="warning", message=f"rejected by {new.name}: {diagnostic.message}")
+
+
 def _pairs(old: Side, new: Side) -> Iterator[tuple[SideItem | None, SideItem | None]]:
     """Yield the old and the new version of each object, in the order of a review."""
     before = {_key(item.id): item for item in old.items}
@@ -192,6 +212,8 @@ class _Reviewer:
         judgement = judge(new.id.kind, old.tree, new.tree, found, self.release, compiled=compiled)
         if new.new_name:
             judgement = recreated(judgement)
+        if self._is_upgrade(old, new):
+            judgement = after_upgrade(new.id.kind, judgement)
         lines = tuple(self._lines(old, new, found, judgement))
         return Reviewed(
             status="changed",
@@ -205,6 +227,12 @@ class _Reviewer:
             renamed=old.id.name if old.id.name != new.id.name else "",
             new_name=self._new_name(new, judgement),
         )
+
+    def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
+        """Return whether an object is compiled for two releases of Trainer, whose controller makes it."""
+        if old.job is None or new.job is None:
+            return False
+        return not old.job.plan.release.is_same(new.job.plan.release)
 
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
         known = None
@@ -236,7 +264,7 @@ class _Reviewer:
         item = new or old
         assert item is not None  # a pair has at least one item
         before, after = self._plans_of(item)
-        edit = self.causes.compare(before, after).presence(item.id) if before and after else None
+        edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
         return Reviewed(
             status="removed" if new is None else "added",
             id=item.id,
@@ -245,6 +273,16 @@ class _Reviewer:
             before=old.tree if old else None,
             after=new.tree if new else None,
         )
+
+    def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
+        """Return the change of the release if one of two releases rejects the TrainJob of an object."""
+        before, after = (self.sides[side].settings.release for side in (True, False))
+        if before == after or all(item is None or item.job is None for item in (old, new)):
+            return None
+        from trainc.review.release_causes import edit_of_releases
+
+        rejecting = after if new is None else before
+        return edit_of_releases(before, after, by=f"{rejecting.title} rejects the TrainJob")
 
     def _plans_of(self, item: SideItem) -> tuple[Plan | None, Plan | None]:
         """Return both plans of the TrainJob that an object is compiled from."""
@@ -270,8 +308,10 @@ class _Reviewer:
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: InputEdit) -> Cause:
+    def _cause(self, edit: InputEdit | ReleaseEdit) -> Cause:
         """Return an edit as a cause, which is computed once."""
+        if not isinstance(edit, InputEdit):
+            return Cause(edit.by, edit.field, edit.change, edit.at, release=True)
         if id(edit) not in self._shown:
             self._shown[id(edit)] = (edit, self._make_cause(edit))
         return self._shown[id(edit)][1]
@@ -290,6 +330,8 @@ class _Reviewer:
 
 def _is_of(setting: Change, cause: Cause) -> bool:
     """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
+    if cause.release:
+        return setting.path[-1:] == (TRAINER_VERSION,)
     if patch := numbered(setting.path):
         return cause.by.endswith(patch)
     if cause.setting:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import JOBSET
-from trainc.diagnostics import ObjectId, Path, Place
 from trainc.edits.patching.patch_names import name_of, path_in_settings
 from trainc.emit.order import objects_of_a_job
 from trainc.files.inputs import SETTINGS
@@ -20,14 +19,16 @@ from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.passes.conform import conform
 from trainc.pipeline.plan import Plan
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing
-from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
+from trainc.review.experiments import Experiment, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trainc.diagnostics import ObjectId, Path, Place
     from trainc.kubernetes.trees import Tree
+    from trainc.review.release_causes import ReleaseCauses, ReleaseEdit
 
 Owner = Literal["job", "document", "runtime", "project", "patches"]
 """What was edited: `document` is a job of another kind, from which its TrainJob and its runtime are derived."""
@@ -91,7 +92,13 @@ class _Causes:
         is_document = bool(old.job.own_runtime and new.job.own_runtime)
         self.own: list[InputEdit] = []
         self.others: list[InputEdit] = []
-        self._without: dict[int, _Experiment | None] = {}
+        self.releases: ReleaseCauses | None = None
+        """The causes by the releases of the plans, if they differ."""
+        if not old.release.is_same(new.release):
+            from trainc.review.release_causes import ReleaseCauses
+
+            self.releases = ReleaseCauses(old, new)
+        self._without: dict[int, Experiment | None] = {}
         self._traces: dict[int, Trace] = {}
         self._edited: dict[bool, list[Place]] = {}
         """The fields of all edits in the old text (True) and the new one."""
@@ -107,8 +114,10 @@ class _Causes:
             self.others += shared.edits("runtime", old, new)
         self.others += shared.edits("project", old, new)
 
-    def cause(self, old: int, new: int, change: Change) -> InputEdit | None:
+    def cause(self, old: int, new: int, change: Change) -> InputEdit | ReleaseEdit | None:
         """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
+        if self.releases is not None and (found := self.releases.cause(new, change)) is not None:
+            return found
         if self._patched and (edit := self._patch(old, new, change)) is not None:
             return edit
         edits = [*self.own, *self.others]
@@ -138,15 +147,17 @@ class _Causes:
             self._traces[id(plan)] = Trace(plan)
         return self._traces[id(plan)]
 
-    def presence(self, id: ObjectId) -> InputEdit | None:
+    def presence(self, id: ObjectId) -> InputEdit | ReleaseEdit | None:
         """Return the edit that adds or removes an object of the TrainJob."""
+        if self.releases is not None and (found := self.releases.presence(id)) is not None:
+            return found
         edits = [*self.own, *self.others]
         if len(edits) < 2:
             return edits[0] if edits else None
-        exists = any(_is_object(tree, id) for tree in self.new.objects)
+        exists = any(is_object(tree, id) for tree in self.new.objects)
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             experiment = self._experiment(number, edits[number])
-            if experiment is not None and any(_is_object(tree, id) for tree in experiment.without) != exists:
+            if experiment is not None and any(is_object(tree, id) for tree in experiment.without) != exists:
                 return edits[number]
         return None
 
@@ -157,13 +168,13 @@ class _Causes:
                 return edits[number]
         return self._nearest_edit(edits, old, new, change)
 
-    def _experiment(self, number: int, edit: InputEdit) -> _Experiment | None:
+    def _experiment(self, number: int, edit: InputEdit) -> Experiment | None:
         """Return the objects as compiled without one edit; None if the stages fail."""
         if number not in self._without:
             value = undone(edit.trees[1], edit.change)
             try:
                 without = _remade(self.new, edit.owner, value).objects
-                self._without[number] = _Experiment(self.new.objects, without)
+                self._without[number] = Experiment(self.new.objects, without)
             except Exception:  # stages rely on checks, which this input has not passed
                 self._without[number] = None
         return self._without[number]
@@ -193,34 +204,6 @@ def _edited_place(edit: InputEdit, plan: Plan, *, removed: bool) -> Place:
 def _owner(plan: Plan, owner: Owner) -> Any:
     """Return the part of a plan that an edit belongs to."""
     return plan.job.as_written if owner == "document" else getattr(plan, owner)
-
-
-class _Experiment:
-    """The objects of a TrainJob as compiled with and without one edit."""
-
-    def __init__(self, made: tuple[Tree, ...], without: tuple[Tree, ...]) -> None:
-        self.made = objects_of_a_job(made)
-        self.without = without
-        self._compared: dict[int, Correspondence] = {}
-
-    def undoes(self, index: int, change: Change) -> bool:
-        """Whether a change of the object with an index has disappeared without the edit."""
-        compared = self._comparison(index)
-        around = compared.match(change.new_path[:-1]).there
-        if around is GONE:  # without the edit, the object has other jobs or containers: this shows nothing
-            return False
-        if change.kind == "removed":  # the field itself has no corresponding value, its parent may have one
-            return _has_value(around, change.new_path[-1], change.old)
-        found = compared.match(change.new_path)
-        return bool(found.there != found.here if change.kind == "moved" else found.there == change.old)
-
-    def _comparison(self, index: int) -> Correspondence:
-        """Return the corresponding values of an object without the edit; it may not exist then."""
-        if index not in self._compared:
-            id = ObjectId.from_manifest(self.made[index])
-            without = next((tree for tree in self.without if _is_object(tree, id)), GONE)
-            self._compared[index] = Correspondence(self.made[index], without)
-        return self._compared[index]
 
 
 def _replacement(old: Plan, new: Plan) -> InputEdit:
@@ -294,16 +277,3 @@ def _values(plan: Plan) -> list[Any]:
 def _common_prefix(one: Path, other: Path) -> int:
     """Return the length of the common prefix of two paths."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-
-
-def _has_value(tree: Any, step: str | int, value: Any) -> bool:
-    """Whether a mapping has a value at a key, or a list has an item with its merge key."""
-    if isinstance(tree, dict):
-        return bool(tree.get(str(step), GONE) == value)
-    return isinstance(tree, list) and has_item(tree, value)
-
-
-def _is_object(tree: Tree, id: ObjectId) -> bool:
-    """Whether a manifest has the kind and name of an object."""
-    found = ObjectId.from_manifest(tree)
-    return (found.kind, found.name) == (id.kind, id.name)

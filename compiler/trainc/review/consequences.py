@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
     from trainc.review.changes import Change
 
-Effect = Literal["in-place", "starts", "stops", "while-suspended", "restarts", "new-object", "refused", "unknown"]
+Effect = Literal[
+    "in-place", "new-jobs", "starts", "stops", "while-suspended", "restarts", "new-object", "refused", "unknown"
+]
 
 WORDS: Final[dict[Effect, str]] = {
     "unknown": "has an unknown effect",
     "in-place": "applies in place",
+    "new-jobs": "applies to new jobs",
     "starts": "starts the job",
     "stops": "stops the job: its pods are deleted",
     "while-suspended": "applies only while the JobSet is suspended",
@@ -49,6 +52,9 @@ IMMUTABLE_DATA: Final = "the object sets immutable: true"
 IMMUTABLE_NAME: Final = "names are immutable"
 NEW_NAME: Final = "the name contains a hash, which changes"
 SAME: Final = "the new value is equivalent"
+AGAIN: Final = "the upgraded controller applies it again"
+RUNNING: Final = "running jobs keep the old value"
+STUCK: Final = "running jobs keep the old value, and suspended ones do not resume: JobSet rejects the change"
 REPLACED: Final = "Argo CD deletes and recreates the JobSet (sync-options Force=true,Replace=true)"
 
 
@@ -97,6 +103,22 @@ def recreated(judgement: Judgement) -> Judgement:
             for each in judgement.consequences
         )
     )
+
+
+def after_upgrade(kind: str, judgement: Judgement) -> Judgement:
+    """Return the effects of changes that an upgrade of Trainer causes, whose controller makes the objects.
+
+    It leaves the JobSet of a running TrainJob alone, and builds that of a suspended one again.
+    """
+    found = []
+    for each in judgement.consequences:
+        if kind != JOBSET.kind:
+            found.append(Consequence("in-place", AGAIN))
+        elif each.effect in ("new-object", "refused", "restarts"):
+            found.append(Consequence("new-jobs", STUCK))
+        else:
+            found.append(Consequence("new-jobs", RUNNING))
+    return Judgement(tuple(found))
 
 
 def most_severe(consequences: Sequence[Consequence]) -> Effect:

@@ -39,6 +39,8 @@ class Cause(NamedTuple):
     """Whether the line is in the old side, because the edit removed the whole document or the setting."""
     setting: Path = ()
     """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
+    release: bool = False
+    """Whether it is a behaviour of a release of Trainer; the line is then a section of the documentation."""
 
     @property
     def key(self) -> object:

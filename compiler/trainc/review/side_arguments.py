@@ -47,6 +47,24 @@ def parse_sides(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
     return _sides_of_one_argument(*arguments)
 
 
+def sides_of_releases(arguments: Sequence[str], old: str, new: str) -> tuple[SideSpec, SideSpec]:
+    """Return the sides of one tree that is compiled for two releases. Raises ValueError with the reason.
+
+    The arguments are paths; without one, the project of the working tree.
+    """
+    paths = tuple(argument for argument in arguments if argument != SEPARATOR)
+    for path in paths:
+        if path != STDIN and not os.path.lexists(path):
+            raise ValueError(f"path {path} does not exist: with two releases, give only paths")
+    if STDIN in paths:
+        raise ValueError("standard input cannot be read twice: with two releases, give files or folders")
+    found = [
+        SideSpec(f"Trainer v{version}", paths or HERE, project=not paths, trainer_version=version)
+        for version in (old, new)
+    ]
+    return found[0], found[1]
+
+
 def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
     """Return the sides of given revisions, for paths that apply to both sides."""
     if len(given) > 2:

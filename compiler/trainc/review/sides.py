@@ -52,6 +52,8 @@ class SideSpec(NamedTuple):
     """The commit whose files are read; None for files on disk."""
     project: bool = False
     """Whether no path is given, so that the sources of its trainc.yaml are read."""
+    trainer_version: str = ""
+    """The release of Trainer that it is compiled for; empty for that of the settings."""
 
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
@@ -135,6 +137,8 @@ def read(
     """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
+    if spec.trainer_version:
+        options = options._replace(trainer_version=spec.trainer_version)
     side = _read(spec, options, meter, environment, reporting)
     meter.check()
     return side

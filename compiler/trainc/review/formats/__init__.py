@@ -206,6 +206,8 @@ def meaning(line: Line, reviewed: Reviewed) -> str:
 
 def origin(cause: Cause | ChangedSetting) -> str:
     """Return the line of the input: `runtimes/torch.yaml:14`; a deleted line is marked as the old side's."""
+    if not cause.at.line:
+        return cause.at.file
     return f"{cause.at.file}:{cause.at.line}" + (" (before)" if cause.gone else "")
 
 
