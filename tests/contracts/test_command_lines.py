@@ -86,6 +86,8 @@ OF_CLICK = {
         "--field-validation=Strict",
         "--report json=file",
         "--gang volcano",
+        "--trainer-version 2.2 a",
+        "--trainer-version=2.5",
         "-x",
         "---",
     ),

@@ -283,7 +283,7 @@ def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None
     }
     assert [(step["stage"], step["by"], step["file"], step["line"]) for step in entry["steps"]] == [
         ("conform", "the TrainJob", "input.yaml", 2),
-        ("override", 'runtime "torch-distributed-shm"', "<built-in>/torch-distributed-shm.yaml", 18),
+        ("override", 'runtime "torch-distributed-shm"', "<built-in>/torch-distributed-shm.yaml", 20),
         ("override", 'patch "platform.acme.example.com/pools"', "input.yaml", 16),
         ("override", 'patch "security.acme.example.com/identity"', "input.yaml", 43),
         ("size", "the controller", None, None),

@@ -493,9 +493,13 @@ def test_the_first_job_of_init_has_no_warnings(tmp_path: Path, monkeypatch: pyte
     assert "warning" not in run("validate").out
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "runtimes").iterdir()))
+BUILT_IN = [*(ROOT / "runtimes").glob("*.yaml"), *(ROOT / "runtimes" / DEFAULT_RELEASE.runtimes).iterdir()]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in BUILT_IN))
 def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
-    (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
+    (path,) = (path for path in BUILT_IN if path.stem == name)
+    (document,) = yaml.safe_load_all(path.read_text())
     eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
     findings = [found.id for found in warnings(tmp_path, document, trainjob(runtime=name, **eight))]
     assert findings == ([] if name not in installed(DEFAULT_RELEASE) else findings)

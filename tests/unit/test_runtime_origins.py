@@ -39,7 +39,7 @@ def job(name: str, runtime: str) -> None:
 
 def pinned(folder: str, image: str = "registry.example.com/train:1") -> None:
     """Write a runtime with the name of a built-in one."""
-    text = (BUILT_IN / "torch-distributed.yaml").read_text()
+    text = (BUILT_IN / "trainer-2.3" / "torch-distributed.yaml").read_text()
     Path(folder).mkdir(parents=True)
     Path(folder, "torch.yaml").write_text(
         text.replace("pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime", image), encoding="utf-8"
@@ -72,7 +72,7 @@ def test_only_the_runtimes_of_trainer_are_in_a_cluster() -> None:
 
 
 def test_many_runtimes_are_counted() -> None:
-    for index, path in enumerate(sorted(BUILT_IN.glob("[a-o]*.yaml"))):
+    for index, path in enumerate(sorted(BUILT_IN.glob("**/[a-o]*.yaml"))):
         job(f"j{index}", path.stem)
     used = len({job.plan.runtime.id.name for job in trainc.compile(["jobs"]).jobs})
     note = run("build", "jobs").err.partition(NOTE)[2]

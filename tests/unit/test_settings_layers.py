@@ -85,6 +85,14 @@ LAYERS = [
         id="runtimes.builtin",
     ),
     pytest.param(
+        *("trainerVersion", '"2.1"', '"2.2"', ("--trainer-version", "2.4")),
+        [("2.3", BUILT_IN)],
+        [("2.1", "1")],
+        [("2.2", "4")],
+        [("2.4", "--trainer-version")],
+        id="trainerVersion",
+    ),
+    pytest.param(
         *("fieldValidation", "warn", "ignore", ("--field-validation", "strict")),
         [("strict", BUILT_IN)],
         [("warn", "1")],
@@ -231,7 +239,7 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     """Without a file, options are applied without the imports of the layers."""
     key = next(each for each in KEYS if each.name == row[0])
     lists = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "legacy.kinds": ("PyTorchJob",)}
-    value = {**lists, "fieldValidation": "warn", "legacy.gang": "volcano"}.get(key.name, True)
+    value = {**lists, "fieldValidation": "warn", "trainerVersion": "2.1", "legacy.gang": "volcano"}.get(key.name, True)
     without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})
@@ -430,7 +438,7 @@ def test_the_reference_has_every_key_with_its_rule_option_and_default() -> None:
     assert list(listed) == [key.name for key in KEYS]
     for key in KEYS:
         rule, flag, default, environment = listed[key.name]
-        words = {None: "", "allow": "`allow`", "strict": "`strict`"}
+        words = {None: "", "allow": "`allow`", "strict": "`strict`", "2.3": "`2.3`"}
         written = words[key.default] if isinstance(key.default, str | None) else f"`{json.dumps(key.default)}`"
         assert (rule, default) == (key.rule, written)
         assert flag == (f"`{key.flag}`" if key.flag else "")

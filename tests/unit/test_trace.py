@@ -96,12 +96,12 @@ def file_and_line(place: Place | Location) -> str:
             'patch "security.acme.example.com/identity"',
             "override",
         ),
-        ("node-pool-patches", f"{NODE}.name", "torch-distributed-shm.yaml:32", SHM, "override"),
-        ("node-pool-patches", f"{NODE}.image", "torch-distributed-shm.yaml:33", SHM, "override"),
+        ("node-pool-patches", f"{NODE}.name", "torch-distributed-shm.yaml:34", SHM, "override"),
+        ("node-pool-patches", f"{NODE}.image", "torch-distributed-shm.yaml:35", SHM, "override"),
         (
             "fetch-then-train",
             "spec.replicatedJobs[2].template.spec.parallelism",
-            "torch-with-initializers.yaml:17",
+            "torch-with-initializers.yaml:19",
             'runtime "torch-with-initializers"',
             "trainer",
         ),
@@ -145,8 +145,8 @@ def file_and_line(place: Place | Location) -> str:
             "framework",
         ),
         ("llm-finetune-4x8", f"{NODE}.env[5].value", "input.yaml:5", f"{TORCH}, from metadata.name", "framework"),
-        ("llm-finetune-4x8", f"{NODE}.env[6].value", "torch-distributed.yaml:19", TORCH, "framework"),
-        ("llm-finetune-4x8", f"{NODE}.ports[0].containerPort", "torch-distributed.yaml:19", TORCH, "framework"),
+        ("llm-finetune-4x8", f"{NODE}.env[6].value", "torch-distributed.yaml:22", TORCH, "framework"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].containerPort", "torch-distributed.yaml:22", TORCH, "framework"),
         ("sidecar-metrics", f"{POD}.initContainers[0].env[0].name", "input.yaml:13", TORCH, "framework"),
         (
             "jax-two-nodes",
@@ -156,17 +156,17 @@ def file_and_line(place: Place | Location) -> str:
             "framework",
         ),
         # Fields that no input sets
-        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:21", DEFAULT, "store"),
-        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:28", DEFAULT, "store"),
-        ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:19", DEFAULT, "store"),
+        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:24", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:31", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:22", DEFAULT, "store"),
         (
             "llm-finetune-4x8",
             "spec.replicatedJobs[0].replicas",
-            "torch-distributed.yaml:23",
+            "torch-distributed.yaml:26",
             'a default of runtime "torch-distributed"',
             "override",
         ),
-        ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:36", "the controller", "trainer"),
+        ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:38", "the controller", "trainer"),
         ("llm-finetune-4x8", "kind", "input.yaml:2", "the controller", "conform"),
     ],
 )
@@ -186,7 +186,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
             (*POD.split("."), "volumes", 0, "emptyDir", "sizeLimit"),
             [
                 ("input.yaml:42", 'patch "platform.acme.example.com/pools"', "64Gi"),
-                ("torch-distributed-shm.yaml:46", 'runtime "torch-distributed-shm"', "8Gi"),
+                ("torch-distributed-shm.yaml:48", 'runtime "torch-distributed-shm"', "8Gi"),
             ],
             id="a patch over the runtime",
         ),
@@ -196,7 +196,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
             [
                 ("input.yaml:12", "the TrainJob", "ghcr.io/acme/finetune:2.4.0"),
                 (
-                    "torch-distributed.yaml:33",
+                    "torch-distributed.yaml:36",
                     'runtime "torch-distributed"',
                     "pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime",
                 ),
@@ -416,7 +416,7 @@ def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
     [
         pytest.param("llm-finetune-4x8", "image", ["input.yaml:12"], id="the TrainJob's line"),
         pytest.param(
-            "node-pool-patches", "image", ["input.yaml:8", "torch-distributed-shm.yaml:33"], id="the runtime's, beside"
+            "node-pool-patches", "image", ["input.yaml:8", "torch-distributed-shm.yaml:35"], id="the runtime's, beside"
         ),
         pytest.param("node-pool-patches", "securityContext", ["input.yaml:59"], id="a mapping of a patch"),
         pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:70", "input.yaml:50"], id="a missing field"),

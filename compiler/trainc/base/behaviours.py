@@ -362,5 +362,7 @@ def between(old: TrainerRelease, new: TrainerRelease) -> tuple[TrainerRelease, .
     """Return the releases on the way from one to another, with both; backwards if the second one is older."""
     names = [release.name for release in RELEASES]
     first, last = names.index(old.name), names.index(new.name)
-    found = RELEASES[min(first, last) : max(first, last) + 1]
-    return found if first <= last else found[::-1]
+    inside = RELEASES[min(first, last) + 1 : max(first, last)]
+    if first == last:
+        return (new,)
+    return (old, *(inside if first < last else inside[::-1]), new)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from trainc.base import releases as trainer_releases
 from trainc.base.version import IMPLEMENTS, __version__
 from trainc.cli.common.codes import INTERRUPTED, OutputError
 
@@ -51,7 +52,13 @@ HABITS: Final = {
 """The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
 
 
-RELEASES: Final = "implements " + ", ".join(map(" ".join, IMPLEMENTS))
+RELEASES: Final = (
+    "implements "
+    + ", ".join(map(" ".join, IMPLEMENTS))
+    + "\nfor the releases of Trainer "
+    + ", ".join(release.described for release in trainer_releases.RELEASES)
+    + " (--trainer-version)"
+)
 """The second line of `--version`."""
 UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """The errors of a write to an open stream, except a closed pipe."""

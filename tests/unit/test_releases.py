@@ -1,0 +1,345 @@
+"""The releases of Trainer: their literals, their page, each behaviour's case, and runs for several releases."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conformance import test_trainer
+from conformance.recordings import DATA, UNVALIDATED
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import trainc
+from trainc.base.behaviours import BEHAVIOURS, IDENTITY, Behaviour
+from trainc.base.releases import (
+    DEFAULT_RELEASE,
+    RELEASES,
+    V2_2,
+    V2_3,
+    V2_4,
+    TrainerRelease,
+    find_release,
+    release_fault,
+)
+from trainc.compilation import Options
+from trainc.kubernetes.structural import load
+from trainc.review import upgrades
+from trainc.review.sides import Side, SideSpec
+
+ROOT = Path(__file__).parents[2]
+COMPILER = ROOT / "compiler" / "trainc"
+PAGE = (ROOT / "docs" / "releases.md").read_text(encoding="utf-8")
+STEPS = [
+    pytest.param(behaviour, old, new, id=f"{old.name}-{behaviour.field}")
+    for old, new in pairwise(RELEASES)
+    for behaviour in BEHAVIOURS
+    if getattr(old, behaviour.field) != getattr(new, behaviour.field)
+]
+"""Each behaviour of each release that the next release changes."""
+
+
+def test_every_field_of_a_release_is_a_behaviour() -> None:
+    assert [behaviour.field for behaviour in BEHAVIOURS if behaviour.field in IDENTITY] == []
+    assert {behaviour.field for behaviour in BEHAVIOURS} | IDENTITY == {*TrainerRelease._fields}
+    assert len({behaviour.link for behaviour in BEHAVIOURS}) == len(BEHAVIOURS)
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.field)
+def test_the_page_has_a_section_with_the_values_of_the_literals(behaviour: Behaviour) -> None:
+    section = PAGE.partition(f"\n### {behaviour.title}\n")[2].partition("\n### ")[0]
+    releases: dict[str, list[str]] = {}
+    for release in RELEASES:
+        releases.setdefault(behaviour.sentence(release), []).append(f"v{release.name}")
+    rows = [f"| {', '.join(names)} | {sentence} |" for sentence, names in releases.items()]
+    assert re.findall(r"^\| v.*$", section, re.MULTILINE) == rows
+    assert f"Behavior `{behaviour.field}`; source: " in section
+
+
+def test_the_page_has_no_other_section() -> None:
+    _, _, differences = PAGE.partition("\n## Differences\n")
+    assert re.findall(r"^### (.*)$", differences, re.MULTILINE) == [behaviour.title for behaviour in BEHAVIOURS]
+
+
+def test_the_page_lists_the_releases() -> None:
+    for release in RELEASES:
+        pattern = (
+            rf"^\| `{release.name}`(?:, the default)? \| Trainer {release.tag} \| v0\.\d+\.\d+ \| {release.source} \|$"
+        )
+        assert re.search(pattern, PAGE, re.MULTILINE)
+    assert f"`{DEFAULT_RELEASE.name}`, the default" in PAGE
+
+
+OF_RELEASES = {"base/releases.py", "base/behaviours.py"}
+"""The modules that may name releases."""
+
+
+@pytest.mark.parametrize(
+    "path", sorted(COMPILER.rglob("*.py")), ids=lambda path: str(path.relative_to(COMPILER)).removesuffix(".py")
+)
+def test_no_other_module_asks_for_a_version(path: Path) -> None:
+    if str(path.relative_to(COMPILER)) in OF_RELEASES:
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "trainc.base.releases"
+        for alias in node.names
+    ]
+    assert [name for name in imported if re.fullmatch(r"V\d+_\d+", name)] == []
+    compared = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    assert [
+        text for text in compared if re.search(r"release\.(name|tag)\b|[\"']v?2\.[0-9]+(\.[0-9]+)?[\"']", text)
+    ] == [
+        text for text in compared if re.search(r"dialect|detected\.key", text) and re.search(r"[\"']v2\.\d[\"']", text)
+    ]
+
+
+@pytest.mark.parametrize("name", [release.name for release in RELEASES])
+def test_a_release_is_found_by_its_name(name: str) -> None:
+    assert find_release(name, DEFAULT_RELEASE).name == name
+    assert release_fault(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [
+        ("2.5", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
+        ("2.10", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
+        ("2.0", "trainc reads documents of Trainer v2.0 for 2.3 and translates them"),
+        ("v2", "without v and without a patch release"),
+        ("2.2.1", "without v and without a patch release"),
+        ("", "use 2.1, 2.2, 2.3 or 2.4 (from its release notes)"),
+    ],
+)
+def test_other_names_are_faults(name: str, help: str) -> None:
+    fault = release_fault(name)
+    assert fault is not None
+    assert help in fault[1]
+
+
+# Mutations: each behaviour, set to the next release's value, makes a case fail.
+
+RECORDED = {
+    "2.1-crds": "extra/jax-without-trainer",
+    "2.1-dialect": "labels/over-runtime",
+    "2.1-coordinator_label": "extra/coordinator-long",
+    "2.1-runtimes": "extra/qlora-off",
+    "2.1-gang_resources": "gang/volcano",
+    "2.1-torch_rules": "torch/reserved-env-nnodes",
+    "2.1-torchtune_nodes": "torchtune/llama32-3b-nproc1",
+    "2.2-crds": "jobset/failure-policy-restartjob",
+    "2.2-rules": "initializers/bad-uri",
+    "2.2-runtimes": "extra/qlora-off",
+    "2.2-webhook_label": "jobset/replicas-skipped-webhook",
+    "2.2-unknown_job": "patches/unknown-job",
+    "2.2-resources": "random/r002-torch",
+    "2.2-resources_without_policy": "plain/no-policy",
+    "2.2-gang_resources": "podgroup/cosched-mpi",
+    "2.2-mpi_variables": "mpi/reserved",
+    "2.2-ssh_modes": "mpi/command",
+    "2.2-hostfile": "extra/mpi-node-replicas",
+    "2.2-initializer_mount": "initializers/missing-mount",
+    "2.2-torchtune_lora": "torchtune/llama33-70b-lora-multinode",
+    "2.2-torchtune_arguments": "torchtune/managed-args",
+    "2.2-qlora": "extra/qlora-on",
+    "2.2-flux_shared_memory": "flux/lammps-gpu",
+    "2.2-flux_command": "flux/runtime-command",
+    "2.2-flux_processes": "flux/nproc-zero",
+}
+"""The recorded case that shows a behaviour: area and name, of the release."""
+
+
+def job(runtime: str, **spec: Any) -> dict[str, Any]:
+    """Return a TrainJob."""
+    body = {"runtimeRef": {"name": runtime}, **spec}
+    api = "trainer.kubeflow.org/v1alpha1"
+    return {"apiVersion": api, "kind": "TrainJob", "metadata": {"name": "t", "namespace": "ml"}, "spec": body}
+
+
+def runtime(policy: dict[str, Any], *, name: str = "node", trainer: bool = True) -> dict[str, Any]:
+    """Return the runtime `team` with one job."""
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"} if trainer else {}
+    pod = {"containers": [{"name": "node", "image": "acme/train:1"}]}
+    template = {"metadata": {"labels": labels}, "spec": {"template": {"spec": pod}}}
+    spec = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": [{"name": name, "template": template}]}}}
+    api = "trainer.kubeflow.org/v1alpha1"
+    return {"apiVersion": api, "kind": "ClusterTrainingRuntime", "metadata": {"name": "team"}, "spec": spec}
+
+
+def compiled(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Compilation:
+    """Return documents compiled for a release; unknown fields are dropped."""
+    options = Options(settings=UNVALIDATED._replace(release=release))
+    return trainc.compile(text=yaml.safe_dump_all(documents), options=options)
+
+
+def ids(release: TrainerRelease, *documents: dict[str, Any]) -> set[str]:
+    """Return the ids of the errors and warnings."""
+    return {found.id for found in compiled(release, *documents).diagnostics if found.severity != "note"}
+
+
+def notes(old: TrainerRelease, new: TrainerRelease, *documents: dict[str, Any]) -> str:
+    """Return the notes about an upgrade."""
+    sides = [
+        Side(SideSpec(release.title, (".",)), "compiled", (), (), UNVALIDATED._replace(release=release))
+        for release in (old, new)
+    ]
+    return "\n".join(found.message for found in upgrades.notes(*sides))
+
+
+ELASTIC = {"torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2}}}
+CLAIMS: dict[str, Any] = {"spec": {"replicatedJobs": [], "volumeClaimPolicies": []}}
+RULES = [{"name": "a", "action": "RestartJob"}]
+RESTART: dict[str, Any] = {"spec": {"replicatedJobs": [], "failurePolicy": {"rules": RULES}}}
+MPI = runtime({"mpi": {}}, name="node", trainer=False)
+OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
+    "2.1-rules": (
+        "v2.1.0, manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml:600: numNodes with elasticPolicy",
+        lambda release: "one-ml-policy" in ids(release, runtime({"numNodes": 2, **ELASTIC})),
+    ),
+    "2.1-jobset": (
+        "jobset v0.10.1, api/jobset/v1alpha2/jobset_types.go: no volumeClaimPolicies",
+        lambda release: bool(load("JobSet", release.jobset).admit(CLAIMS).unknown),
+    ),
+    "2.1-unusable_runtimes": (
+        "v2.1.0, pkg/apis/trainer/v1alpha1/trainingruntime_types.go: MLPolicySource has torch and mpi",
+        lambda release: "runtime-not-found" in ids(release, job("jax-distributed-shm")),
+    ),
+    "2.1-elastic_policy": (
+        "v2.1.0, pkg/runtime/framework/plugins/torch/torch.go: EnforceMLPolicy reads no elasticPolicy",
+        lambda release: "elastic-policy-unread" in ids(release, runtime(ELASTIC)),
+    ),
+    "2.1-immutable": (
+        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go: XValidation self == oldSelf",
+        lambda release: "are immutable" in notes(release, V2_2),
+    ),
+    "2.1-patches_change": (
+        "v2.2.1, pkg/runtime/framework/plugins/jobset/jobset.go: checkRuntimePatchesImmutability",
+        lambda release: "patches can change" in notes(release, V2_2),
+    ),
+    "2.2-older_dialects": (
+        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go: no podTemplateOverrides",
+        lambda release: "unknown-field" in ids(release, job("torch-distributed", podTemplateOverrides=[])),
+    ),
+    "2.2-jobset": (
+        "jobset v0.11.1, api/jobset/v1alpha2/jobset_types.go: no action RestartJob",
+        lambda release: bool(load("JobSet", release.jobset).admit(RESTART).violations),
+    ),
+    "2.2-jax_trainer": (
+        "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go: FindPodSetByAncestor is not checked for nil",
+        lambda release: "jax-trainer-missing" in ids(release, runtime({"jax": {}}, trainer=False), job("team")),
+    ),
+    "2.2-managed_by": (
+        "v2.3.0, pkg/controller/trainjob_controller.go: Reconcile returns for another manager",
+        lambda release: (
+            "managed-by-other" in ids(release, job("torch-distributed", managedBy="kueue.x-k8s.io/multikueue"))
+        ),
+    ),
+    "2.2-runtime_read": (
+        "v2.3.0, pkg/runtime/core/snapshot.go",
+        lambda release: "keeps the runtime of its creation" in notes(release, V2_3),
+    ),
+    "2.2-runtime_deletion": (
+        "v2.2.1, pkg/controller/clustertrainingruntime_controller.go: the finalizer",
+        lambda release: "in use can be deleted" in notes(release, V2_3),
+    ),
+    "2.3-rules": (
+        "release notes of v2.4.0, kubeflow/trainer#3809",
+        lambda release: "minimum-count" in ids(release, job("torch-distributed", trainer={"numProcPerNode": 0})),
+    ),
+    "2.3-runtimes": (
+        "release notes of v2.4.0: the tag",
+        lambda release: ":v2.3.0" in str(compiled(release, job("xgboost-distributed")).objects),
+    ),
+    "2.3-job_names": (
+        "release notes of v2.4.0, kubeflow/trainer#4394",
+        lambda release: "runtime-job-name" in ids(release, runtime({"torch": {}}, name="nodes-of-the-training")),
+    ),
+    "2.3-mpi_image": (
+        "release notes of v2.4.0, kubeflow/trainer#4301",
+        lambda release: (
+            "acme/own:1" in str(compiled(release, MPI, job("team", trainer={"image": "acme/own:1"})).objects)
+        ),
+    ),
+    "2.3-mpi_resume": (
+        "release notes of v2.4.0, kubeflow/trainer#4029",
+        lambda release: "do not resume" in notes(release, V2_4),
+    ),
+}
+"""The cases of behaviours that no recorded answer shows: the line of the source, and what the release answers."""
+
+
+def test_every_behaviour_has_a_case() -> None:
+    assert {*RECORDED} | {*OWN} == {str(step.id) for step in STEPS}
+    assert {*RECORDED}.isdisjoint(OWN)
+
+
+@pytest.mark.parametrize(("behaviour", "old", "new"), STEPS)
+def test_a_mutation_is_noticed(
+    behaviour: Behaviour, old: TrainerRelease, new: TrainerRelease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutated = old._replace(**{behaviour.field: getattr(new, behaviour.field)})
+    key = f"{old.name}-{behaviour.field}"
+    if key in OWN:
+        answers = OWN[key][1]
+        assert answers(old) != answers(mutated)
+        return
+    case = DATA / "targets" / old.tag / f"{RECORDED[key]}.yaml"
+    test_trainer.test_case(case)
+    monkeypatch.setattr(test_trainer, "release_of", lambda _: mutated)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        test_trainer.test_case(case)
+
+
+# Runs for several releases in one process.
+
+INTERLEAVED = [
+    *((DATA / "targets" / "v2.2.1" / f"{name}.yaml") for name in ("plain/no-policy", "mpi/command", "flux/nproc-zero")),
+    *((DATA / "targets" / "v2.1.0" / f"{name}.yaml") for name in ("labels/over-runtime", "gang/volcano")),
+    ROOT / "golden" / "llm-finetune-4x8" / "input.yaml",
+]
+RUNS = [(path, release) for path in INTERLEAVED for release in RELEASES]
+_ALONE: dict[int, Any] = {}
+
+
+def answer(path: Path, release: TrainerRelease) -> Any:
+    """Return the objects and the diagnostics of a run."""
+    found = trainc.compile([str(path)], options=Options(settings=UNVALIDATED._replace(release=release)))
+    return trainc.render(found.objects), [str(diagnostic) for diagnostic in found.diagnostics]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.integers(0, len(RUNS) - 1), min_size=2, max_size=8))
+def test_interleaved_releases_give_what_each_gives_alone(order: list[int]) -> None:
+    for index in order:
+        found = answer(*RUNS[index])
+        assert _ALONE.setdefault(index, found) == found
+
+
+def test_releases_differ() -> None:
+    answers = {release.name: answer(INTERLEAVED[1], release) for release in RELEASES}
+    assert len({text for text, _ in answers.values()}) > 1
+
+
+def test_a_number_is_read_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
+    (tmp_path / "trainc.yaml").write_text("trainerVersion: 2.2\n")
+    assert ":v2.2.1" in str(trainc.compile().objects)
+    (tmp_path / "trainc.yaml").write_text("trainerVersion: 2.20\n")
+    (found,) = trainc.compile().diagnostics
+    assert found.message == '"2.20" is not a release of Trainer that trainc compiles for'
+
+
+def test_the_argument_of_compile(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
+    assert ":v2.2.1" in str(trainc.compile(tmp_path, trainer_version="2.2").objects)
+    with pytest.raises(ValueError, match="trainer_version"):
+        trainc.compile(tmp_path, trainer_version="2.5")
