@@ -186,7 +186,7 @@ RECIPES: Final = (
         "<name>",
         both(
             named("runtimes/*.yaml"),
-            found(r"(?:^\| |, )`([a-z0-9.-]+)`(?=[^|\n]*\|(?:[^|\n]*\|){4}$)", "docs/runtimes.md"),
+            found(r"(?:^\| |, )`([a-z0-9.-]+)`(?=[^|\n]*\| trainc \|(?:[^|\n]*\|){3}$)", "docs/runtimes.md"),
         ),
         {
             File(("runtimes/{}.yaml",)): "torch-elastic",

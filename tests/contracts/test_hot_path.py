@@ -44,7 +44,7 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
-    "trainc.base": "data declarations kinds records version",
+    "trainc.base": "data declarations kinds records releases version",
     "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
     "trainc.compilation": "identities plans results sources",
@@ -83,7 +83,7 @@ OF_THE_NOTE = {
     "trainc.source.printable",
 }
 """The further modules of a build with a built-in runtime."""
-PINNED = "runtimes/torch-distributed.yaml"
+PINNED = "runtimes/trainer-2.3/torch-distributed.yaml"
 
 
 def modules(program: str, *arguments: str) -> list[str]:

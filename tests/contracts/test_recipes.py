@@ -70,7 +70,7 @@ def check_rules(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", cel.RULES)
 def test_a_forgotten_crd_rule_is_reported(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for rule in cel.RULES[kind]:
+    for rule in (rule for rule in cel.RULES[kind] if rule.digests):
         others = tuple(other for other in cel.RULES[kind] if other is not rule)
         monkeypatch.setattr(cel, "RULES", cel.RULES | {kind: others})
         with pytest.raises(AssertionError):

@@ -350,7 +350,7 @@ class ChangedBehaviour(NamedTuple):
 
 def changed_behaviours(old: TrainerRelease, new: TrainerRelease) -> Iterator[ChangedBehaviour]:
     """Yield the changes of behaviours on the way from one release to another, the last change of each first."""
-    steps = [*pairwise(between(old, new))][::-1]
+    steps = [*pairwise(releases_between(old, new))][::-1]
     for behaviour in BEHAVIOURS:
         for one, other in steps:
             before, after = (getattr(release, behaviour.field) for release in (one, other))
@@ -358,7 +358,7 @@ def changed_behaviours(old: TrainerRelease, new: TrainerRelease) -> Iterator[Cha
                 yield ChangedBehaviour(behaviour, other, before, after)
 
 
-def between(old: TrainerRelease, new: TrainerRelease) -> tuple[TrainerRelease, ...]:
+def releases_between(old: TrainerRelease, new: TrainerRelease) -> tuple[TrainerRelease, ...]:
     """Return the releases on the way from one to another, with both; backwards if the second one is older."""
     names = [release.name for release in RELEASES]
     first, last = names.index(old.name), names.index(new.name)

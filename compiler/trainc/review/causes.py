@@ -21,7 +21,7 @@ from trainc.pipeline.plan import Plan
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
-from trainc.review.experiments import Experiment, is_object
+from trainc.review.undoing import Experiment, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from trainc.pipeline.passes.conform import conform, conform_runtime
 from trainc.pipeline.plan import Plan
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change
-from trainc.review.experiments import Experiment
+from trainc.review.undoing import Experiment
 
 if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
@@ -71,7 +71,7 @@ class ReleaseCauses:
             return None
         affecting = (number for number, experiment in experiments.items() if experiment.affects(index, change))
         first = next(affecting, None)
-        return self.whole if first is None else edit_of(self.changed[first])
+        return self.release_change if first is None else edit_of(self.changed[first])
 
     def _experiment(self, number: int) -> Experiment | None:
         if number not in self._experiments:
@@ -86,10 +86,10 @@ class ReleaseCauses:
             without = self._objects(number, changed)
             if without is not None and _has_object(without, id) != exists:
                 return edit_of(changed)
-        return self.whole if self.is_only_cause else None
+        return self.release_change if self.is_only_cause else None
 
     @property
-    def whole(self) -> ReleaseEdit:
+    def release_change(self) -> ReleaseEdit:
         """The change of the release, if several behaviours cause a change together."""
         return edit_of_releases(self.old.release, self.new.release)
 

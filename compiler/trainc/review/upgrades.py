@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.behaviours import PAGE, between, changed_behaviours
+from trainc.base.behaviours import PAGE, changed_behaviours, releases_between
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic
+from trainc.pipeline import frameworks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ TRAINER_UPGRADE: Final = Declaration(
 def notes(before: Side, after: Side) -> Iterator[Diagnostic]:
     """Yield the notes about the upgrade from the release of one side to that of the other."""
     old, new = before.settings.release, after.settings.release
-    path = between(old, new)
+    path = releases_between(old, new)
     found = [changed for changed in changed_behaviours(old, new) if not changed.behaviour.objects]
     if found:
         yield _note(f"the upgrade also changes the cluster: {'; '.join(changed.words for changed in found)}")
@@ -45,7 +46,9 @@ def _suspended(before: Side, new: TrainerRelease) -> Iterator[Diagnostic]:
     """Yield a note for each suspended MPI TrainJob."""
     for item in before.items:
         plan = item.job.plan if item.job and not item.position else None
-        if plan is not None and plan.runtime.framework == "mpi" and plan.job.spec.get("suspend"):
+        if plan is None or not plan.job.spec.get("suspend") or plan.job.own_runtime is not None:
+            continue
+        if frameworks.traits(plan.runtime).launcher:
             yield _note(
                 f'TrainJob "{plan.job.source_name}" is suspended and uses MPI: it does not resume with {new.title}',
                 "create it again after the upgrade",

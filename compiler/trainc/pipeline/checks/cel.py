@@ -43,9 +43,6 @@ TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "TrainJob name 
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
-SELF_POSITIVE: Final = "db79007bd8f7"
-"""The digest of a rule for several fields."""
-
 _URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 
@@ -67,7 +64,7 @@ def _rule(at: tuple[str, ...], check: CelCheck, *digests: str) -> CelRule:
     return CelRule(at, frozenset(digests), check)
 
 
-def _optional(at: tuple[str, ...], check: CelCheck, *digests: str) -> CelRule:
+def _rule_of_releases(at: tuple[str, ...], check: CelCheck, *digests: str) -> CelRule:
     """Return a rule of some releases. Without a digest, it is known from release notes."""
     return CelRule(at, frozenset(digests), check, optional=True)
 
@@ -233,11 +230,11 @@ def _runtime() -> tuple[CelRule, ...]:
     names = ("torch", "envInjection", "targets", EACH, "containerNames")
     return (
         _rule(policy, one_ml_policy, "25356e262c57", "b7d6884678ef"),
-        _optional(policy, nodes_of_elastic, "4b3f685dcb91"),
-        _optional((*policy, "numNodes"), nodes_below_zero),
-        _optional((*policy, "mpi", "numProcPerNode"), processes_below_one, SELF_POSITIVE),
-        _rule((*policy, "flux", "numProcPerNode"), flux_processes, SELF_POSITIVE),
-        _optional((*policy, *names), node_container_injected, "94d855f7f547"),
+        _rule_of_releases(policy, nodes_of_elastic, "4b3f685dcb91"),
+        _rule_of_releases((*policy, "numNodes"), nodes_below_zero),
+        _rule_of_releases((*policy, "mpi", "numProcPerNode"), processes_below_one),
+        _rule((*policy, "flux", "numProcPerNode"), flux_processes, "db79007bd8f7"),
+        _rule_of_releases((*policy, *names), node_container_injected, "94d855f7f547"),
         *_jobset("spec", "template", "spec"),
     )
 
@@ -253,11 +250,11 @@ RULES: Final[dict[str, tuple[CelRule, ...]]] = {
     "TrainJob": (
         _rule((), trainjob_name, "43ba58b4d868"),
         _rule((), trainjob_name_length, "d7c81dd73daa"),
-        _optional(("spec", "initializer", "dataset", "storageUri"), storage_uri, "8f8719b24ce8"),
-        _optional(("spec", "initializer", "model", "storageUri"), storage_uri, "8f8719b24ce8"),
+        _rule_of_releases(("spec", "initializer", "dataset", "storageUri"), storage_uri, "8f8719b24ce8"),
+        _rule_of_releases(("spec", "initializer", "model", "storageUri"), storage_uri, "8f8719b24ce8"),
         _rule(("spec", "managedBy"), managed_by, "fd68d6fb21f5"),
-        _optional(("spec", "trainer", "numNodes"), nodes_below_zero),
-        _optional(("spec", "trainer", "numProcPerNode"), processes_below_one, SELF_POSITIVE),
+        _rule_of_releases(("spec", "trainer", "numNodes"), nodes_below_zero),
+        _rule_of_releases(("spec", "trainer", "numProcPerNode"), processes_below_one),
     ),
     "TrainingRuntime": _runtime(),
     "ClusterTrainingRuntime": _runtime(),
