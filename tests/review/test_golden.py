@@ -84,7 +84,7 @@ def test_no_format_shows_a_secret(case: str, form: str, monkeypatch: pytest.Monk
     assert "aHVudGVy" not in done.out + done.err
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for case in CASES if [*(GOLDEN / case).glob("old*")]])
 def test_a_side_is_the_same_as_itself(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     side = next(path.name for path in (GOLDEN / case).glob("old*"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.emit.order import in_order
 from trainc.kubernetes.trees import Memory
 from trainc.provenance.tracing import OPTION
+from trainc.provenance.tracing.recompiling import Decisions
 from trainc.source.masking import leaves, masked
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Explained(NamedTuple):
     path: Path
     writings: tuple[Writing, ...]
     """The latest first, which is the field's final value."""
+    release: str = ""
+    """The release of Trainer, if its value depends on a behaviour in which releases differ."""
 
 
 class Account(NamedTuple):
@@ -58,12 +61,20 @@ class Account(NamedTuple):
 def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iterator[Account]:
     """Yield the objects that have a selected field; without a selector, all objects and fields."""
     for compiled in jobs:
-        trace = None
+        trace, decisions = None, None
         for index, tree in enumerate(compiled.objects):
             found = list(selected(tree, selector))
             if found:
                 trace = trace or compiled.trace()
                 fields = [Explained(path, tuple(writings(trace, index, path, secret))) for path, secret in found]
+                if selector is not None:
+                    # Thirty more compilations of the TrainJob: only for the fields that the user selects.
+                    decisions = decisions or Decisions(compiled.plan)
+                    by_release = [decisions.is_by_release(index, each.path) for each in fields]
+                    title = compiled.plan.release.title
+                    fields = [
+                        each._replace(release=title if by else "") for each, by in zip(fields, by_release, strict=True)
+                    ]
                 yield Account(compiled.plan.job, tree, tuple(fields))
 
 

@@ -34,13 +34,14 @@ def render(accounts: Iterable[Account]) -> Iterator[str]:
 
 
 def _entries(account: Account) -> Iterator[Tree]:
-    for path, (last, *earlier) in account.fields:
+    for path, (last, *earlier), release in account.fields:
         yield {
             "job": account.job.id._asdict(),
             "object": ObjectId.from_manifest(account.tree)._asdict(),
             "field": field_of(path),
             "pointer": pointer(path),
             **_writing(last),
+            **({"release": release} if release else {}),
             "before": [_writing(writing) for writing in earlier],
         }
 

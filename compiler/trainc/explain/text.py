@@ -64,14 +64,15 @@ def _heading(account: Account, paint: Paint) -> str:
 
 def _field_lines(account: Account, paint: Paint) -> Iterator[str]:
     """Yield the fields, each writing with its source line."""
-    for number, (path, writings) in enumerate(account.fields):
+    for number, (path, writings, release) in enumerate(account.fields):
         if number:
             yield ""
         for order, writing in enumerate(writings):
             value = escape(shown(writing.value))
             yield f"  was {value}" if order else f"{paint(CYAN, escape(by_names(account.tree, path)))}: {value}"
             where = f"{paint(BOLD, position(writing.at))}: " if writing.at else ""
-            yield f"  {where}{writing.stage}: {escape(writing.by)}"
+            stage = writing.stage if order or not release else f"{writing.stage} ({release})"
+            yield f"  {where}{stage}: {escape(writing.by)}"
             shown_line = excerpt(writing.at) if writing.at else None
             if shown_line:
                 yield from underlined(shown_line, len(str(shown_line.number)), "-" if order else "^", BLUE, paint)
@@ -98,7 +99,7 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
 
 def _is_redundant(account: Account, number: int) -> bool:
     """Return whether a field is the name of a list item, and another field of the item has the same author."""
-    path, writings = account.fields[number]
+    path, writings, _ = account.fields[number]
     item = path[:-1]
     if not item or not isinstance(item[-1], int) or len(writings) > 1 or path[-1] not in KEYS:
         return False
@@ -129,7 +130,9 @@ def _rows(names: Names, group: Path, explained: Explained) -> Iterator[tuple[str
     """Yield a row for a field's value and for each previous value: name, value, stage, line, author."""
     name = names.name(explained.path)[len(names.name(group)) :].removeprefix(".")
     for order, writing in enumerate(explained.writings):
-        yield "  was" if order else escape(name), *_cells(writing)
+        value, stage, line, author = _cells(writing)
+        shown_stage = stage if order or not explained.release else f"{stage} ({explained.release})"
+        yield "  was" if order else escape(name), value, shown_stage, line, author
 
 
 def _cells(writing: Writing) -> tuple[str, ...]:

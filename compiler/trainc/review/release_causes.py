@@ -14,17 +14,16 @@ from trainc.base.behaviours import BEHAVIOURS, PAGE, ChangedBehaviour, changed_b
 from trainc.diagnostics import Location, ObjectId
 from trainc.emit.order import objects_of_a_job
 from trainc.pipeline.library import BUILT_IN, BuiltIn, key_of
-from trainc.pipeline.passes.conform import conform, conform_runtime
-from trainc.pipeline.plan import Plan
-from trainc.provenance.tracing.history import remade, resolved_plan
+from trainc.pipeline.passes.conform import conform_runtime
+from trainc.provenance.tracing.recompiling import compiled_for
 from trainc.review.changes import Change
 from trainc.review.undoing import Experiment
 
 if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
-    from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import Runtime
+    from trainc.pipeline.plan import Plan
 
 RUNTIMES: Final = next(behaviour for behaviour in BEHAVIOURS if behaviour.field == "runtimes")
 
@@ -126,29 +125,6 @@ def edit_of_releases(old: TrainerRelease, new: TrainerRelease, by: str = "") -> 
     """Return the change of the release as a cause, by default in the words of its title."""
     change = Change("changed", "trainerVersion", (), (), old.name, new.name)
     return ReleaseEdit(by or new.title, "trainerVersion", change, Location(PAGE))
-
-
-def compiled_for(plan: Plan, release: TrainerRelease, runtime: Runtime) -> tuple[Tree, ...] | None:
-    """Return the objects of a plan's TrainJob for another release, on a runtime; None if the job is rejected."""
-    fresh = Plan(
-        job=plan.job.as_written,
-        library=plan.library,
-        release=release,
-        gang_scheduler=plan.gang_scheduler,
-        field_validation="ignore",
-    )
-    conformed = conform(fresh)
-    if conformed.stopped:
-        return None
-    found = conformed.job.own_runtime or _conformed_runtime(runtime.document, runtime.level, release)
-    if found is None:
-        return None
-    kept = {key: getattr(plan, key) for key in ("project", "delivery", "patches", "suffix")}
-    return remade(resolved_plan(conformed._replace(runtime=found, **kept))).objects
-
-
-def _conformed_runtime(document: Document, level: str, release: TrainerRelease) -> Runtime | None:
-    return conform_runtime(document, level, release=release, field_validation="ignore", option="")[0]
 
 
 def _has_object(objects: tuple[Tree, ...] | list[Tree], id: ObjectId) -> bool:

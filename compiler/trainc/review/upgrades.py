@@ -31,6 +31,7 @@ def notes(before: Side, after: Side) -> Iterator[Diagnostic]:
     old, new = before.settings.release, after.settings.release
     path = releases_between(old, new)
     found = [changed for changed in changed_behaviours(old, new) if not changed.behaviour.objects]
+    found.sort(key=lambda changed: path.index(changed.release))
     if found:
         yield _note(f"the upgrade also changes the cluster: {'; '.join(changed.words for changed in found)}")
     if path[-1].source != "code":

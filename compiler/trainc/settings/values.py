@@ -55,6 +55,11 @@ def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
     for name in environments:
         for violation in _environment_name(name):
             yield diagnostic(document, violation)
+    if "trainerVersion" in document.text:
+        from trainc.settings.versions import environment_faults
+
+        for violation in environment_faults(document):
+            yield diagnostic(document, violation)
     yield from _accelerators(document, paths)
 
 

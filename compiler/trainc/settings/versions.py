@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.releases import release_fault
+from trainc.base.releases import DEFAULT_RELEASE, release_fault
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import Violation
@@ -46,6 +46,27 @@ def with_version_texts(document: Document) -> Document:
         if _NUMBER.fullmatch(text):
             value = put(value, path, text)
     return document if value is document.value else document._replace(value=value)
+
+
+def environment_faults(document: Document) -> Iterator[Violation]:
+    """Yield a fault for each environment whose cluster has another release in an earlier environment."""
+    first: dict[str, tuple[str, str]] = {}
+    for name, written in (get(document.value, (ENVIRONMENTS,)) or {}).items():
+        own = written or {}
+        cluster = own.get("cluster", document.value.get("cluster", ""))
+        version = own.get(KEY, document.value.get(KEY, DEFAULT_RELEASE.name))
+        other, expected = first.setdefault(cluster, (name, version))
+        if version != expected:
+            named = f'cluster "{cluster}"' if cluster else "one cluster"
+            path = (ENVIRONMENTS, name, KEY) if KEY in own else (ENVIRONMENTS, name)
+            yield Violation.at(
+                path,
+                TRAINER_VERSION,
+                f"the environments {other} and {name} of {named} have different releases of Trainer: {expected} and "
+                f"{version}",
+                "set the same trainerVersion, or cluster if each has a cluster of its own",
+                key=KEY not in own,
+            )
 
 
 def faults(path: Path, layer: Branch) -> Iterator[Violation]:

@@ -301,9 +301,9 @@ def unknown_violations(
 
             newer = f"se {option} if a Trainer release after v{release.name} has the field"
             help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
-            yield (
-                found if leading_space(str(violation.path[-1])) else found._replace(help=help)
-            )  # no release has a space
+            known = release.title in found.help  # the help names the release's own field
+            no_release = leading_space(str(violation.path[-1]))  # no release has a space
+            yield found if no_release or (known and release.older_dialects == "unknown") else found._replace(help=help)
     elif validation == "warn":
         dropped = (violation.dropped() for violation in unknown)
         yield from diagnose(document, dropped, release, severity="warning")
