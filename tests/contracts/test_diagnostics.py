@@ -127,6 +127,8 @@ spec:
 """
 
 
+VOLUME = "                volumes:\n                - {name: data, image: {}}\n"
+IMAGE_VOLUME = team_runtime("{torch: {}}") + VOLUME
 LABELED = f"{JOB.replace('}', ', labels: {team: nlp}}', 1)}  trainer: {{image: acme/train:1}}\n"
 IMAGE = "  patch: {spec: {trainer: {image: acme/train:2}}}\n"
 ELASTIC_PYTORCHJOB = """\
@@ -233,6 +235,10 @@ CONSOLES: dict[str, dict[str, str]] = {
     "over-budget": {
         "job.yaml": f"{JOB}  trainer: {{numNodes: 90000}}\n",
         "fixed.yaml": f"{JOB}  trainer: {{numNodes: 9}}\n",
+    },
+    "kubernetes-version": {
+        "job.yaml": TEAM_JOB + IMAGE_VOLUME,
+        "fixed.yaml": TEAM_JOB + IMAGE_VOLUME.replace("image: {}", 'image: {reference: "acme/data:1"}'),
     },
     "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
     "trainer-version": {

@@ -129,6 +129,7 @@ DECLARED_IN: Final = {
     "job-selector": "trainc.kubernetes.validation.selector",
     "jobset-managed-by": "trainc.pipeline.checks.jobset",
     "kubectl-failed": "trainc.pinning.kubectl",
+    "kubernetes-version": "trainc.kubernetes.validation.combinators",
     "kustomize-base": "trainc.frontends.kustomizations",
     "kustomize-not-run": "trainc.argocd.generate",
     "kustomize-overlays": "trainc.frontends.kustomizations",

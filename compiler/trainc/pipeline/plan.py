@@ -221,7 +221,9 @@ class Plan(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether the plan has errors, which prevent output."""
-        return bool(self.refused) or (bool(self.diagnostics) and failed(self.diagnostics))
+        if self.refused and any(found.severity == "error" for each in self.refused for found in each.violations):
+            return True
+        return bool(self.diagnostics) and failed(self.diagnostics)
 
     # Changes: each returns a new plan
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.violations import (
@@ -29,8 +30,12 @@ from trainc.kubernetes.violations import field_of as field_of_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.base.declarations import Declaration
     from trainc.kubernetes.trees import At, Tree
+
+KUBERNETES_VERSION: Final = Declaration(
+    "kubernetes-version", ("job",), "Field that only one of two Kubernetes versions accepts", "warning"
+)
+"""The versions are those of docs/versions.md; with the older one, the older rules apply."""
 
 FieldRule = Callable[["PodViolations", "At", Any], None]
 
@@ -77,6 +82,11 @@ class PodViolations:
         self.report(
             REQUIRED, at, f"{called(parent)} has no {key}, which is required", help or f"add {key}", field=field
         )
+
+    def report_difference(self, at: At, message: str, help: str) -> None:
+        """Report a value that one of two Kubernetes versions rejects and the other one accepts, as a warning."""
+        self.report(KUBERNETES_VERSION, at, message, help)
+        self.violations[-1] = self.violations[-1]._replace(severity="warning")
 
     def not_allowed(self, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
         """Report a value that an enum does not allow."""

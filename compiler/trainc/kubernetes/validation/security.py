@@ -161,12 +161,22 @@ _common: Final[dict[str, FieldRule]] = {
 _container: Final = fields(
     {**_common, "procMount": _proc_mount, "windowsOptions": imported_later("windows", "options")}
 )
+
+
+def _selinux_change_policy(violations: PodViolations, at: At, value: str) -> None:
+    if value == "MountOption":
+        message = "Kubernetes 1.36 rejects seLinuxChangePolicy MountOption, and Kubernetes 1.37 accepts it"
+        violations.report_difference(at, message, "use Recursive, or remove it")
+    else:
+        one_of("Recursive")(violations, at, value)
+
+
 pod_security: Final = fields(
     {
         **_common,
         "fsGroup": _id,
         "fsGroupChangePolicy": one_of("Always", "OnRootMismatch"),
-        "seLinuxChangePolicy": one_of("Recursive"),
+        "seLinuxChangePolicy": _selinux_change_policy,
         "supplementalGroups": each_item(_id),
         "supplementalGroupsPolicy": one_of("Merge", "Strict"),
         "sysctls": sysctls,

@@ -159,6 +159,9 @@ def _nfs(violations: PodViolations, at: At, value: Tree) -> None:
 def _image(violations: PodViolations, at: At, value: Tree) -> None:
     if policy := value.get("pullPolicy"):
         _pull_policy(violations, (at, "pullPolicy"), policy)
+    if not value.get("reference"):
+        message = "Kubernetes 1.37 rejects an image volume without a reference; Kubernetes 1.36 rejects only its pods"
+        violations.report_difference((at, "reference"), message, "set reference")
 
 
 def _driver(violations: PodViolations, at: At, value: Any) -> None:

@@ -89,7 +89,7 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
 
             for violation in joblabels.violations(jobset, index):
                 yield JobFault(first_job(jobset, replicated), violation, ())
-        if found or _runs_nothing(job):
+        if any(violation.severity == "error" for violation in found) or _runs_nothing(job):
             continue
         pod = job["spec"]["template"]
         for violation in validation.pod_violations(pod):

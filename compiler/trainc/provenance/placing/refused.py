@@ -67,7 +67,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
         place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
     return Diagnostic(
         id=violation.rule,
-        severity="error",
+        severity=violation.severity,
         stage=refused.stage,
         message=violation.message,
         help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan, violation),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.diagnostics import Place, failed
+from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import UNKNOWN_FIELD
 from trainc.pipeline.passes.conform import conform, drop_field
@@ -47,7 +47,7 @@ def unaffected_errors(plan: Plan) -> Iterator[Diagnostic]:
     again = plan._replace(job=plan.job._replace(value=value), diagnostics=())
     for stage in REMAINING:
         again = stage(again)
-        if failed(again.diagnostics) or again.refused:
+        if again.failed:
             break
     refused = tuple(found for found in again.refused if found.stage == "job")
     if refused and again.objects:

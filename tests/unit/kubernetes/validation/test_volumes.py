@@ -81,7 +81,7 @@ GOOD: list[tuple[str, Any]] = [
     ("csi", {"driver": "Driver.io", "nodePublishSecretRef": {"name": "s"}}),
     ("ephemeral", claim(storageClassName="", dataSource=CLAIM, dataSourceRef=CLAIM)),
     ("ephemeral", claim(selector={"matchExpressions": [{"key": "a", "operator": "Exists"}]})),
-    ("image", {}),
+    ("image", {"reference": "a"}),
 ]
 
 
@@ -190,7 +190,7 @@ BAD: list[tuple[str, Any, str]] = [
         ),
         f"{SELECTED}[0].key {SELECTED}[0].values {SELECTED}[1].values {SELECTED}[1].values[0]",
     ),
-    ("image", {"pullPolicy": "always"}, "pullPolicy"),
+    ("image", {"reference": "a", "pullPolicy": "always"}, "pullPolicy"),
 ]
 
 
