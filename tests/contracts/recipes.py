@@ -317,6 +317,18 @@ RECIPES: Final = (
         },
     ),
     Recipe(
+        "A release",
+        "<release>",
+        both(
+            found(r'^    name="([0-9.]+)",$', f"{PACKAGE}/base/releases.py"),
+            found(r"^\| `([0-9.]+)`", "docs/releases.md"),
+        ),
+        {
+            Text(f"{PACKAGE}/base/releases.py", 'name="{}",'): "2.2",
+            Text("docs/releases.md", "| `{}`"): "2.4",
+        },
+    ),
+    Recipe(
         "A stage",
         "<name>",
         listed("pipeline/passes", STAGES),
