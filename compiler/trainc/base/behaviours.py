@@ -31,6 +31,8 @@ class Behaviour(NamedTuple):
     """A sentence for each value."""
     objects: bool = True
     """Whether it can change compiled objects, or what is rejected."""
+    documents: bool = False
+    """Whether it decides how documents are read, and not what a stage does."""
 
     @property
     def link(self) -> str:
@@ -52,6 +54,7 @@ BEHAVIOURS: Final = (
             "trainer-2.2": "runtimes also have the policies jax, xgboost and flux; fields have limits",
             "trainer-2.3": "runtimes have torch.envInjection; patches have terminationGracePeriodSeconds",
         },
+        documents=True,
     ),
     Behaviour(
         "rules",
@@ -65,16 +68,19 @@ BEHAVIOURS: Final = (
                 {"storage_uri", "node_container_injected", "nodes_below_zero", "processes_below_one"}
             ): "numNodes is at least 0, and numProcPerNode at least 1",
         },
+        documents=True,
     ),
     Behaviour(
         "dialect",
         "Patches and overrides",
         {"v2.1": "TrainJobs have podTemplateOverrides", "v2.3": "TrainJobs have runtimePatches"},
+        documents=True,
     ),
     Behaviour(
         "older_dialects",
         "TrainJobs of older releases",
         {"unknown": "fields of other releases are dropped", "translated": "trainc translates older TrainJobs"},
+        documents=True,
     ),
     Behaviour(
         "jobset",
@@ -84,6 +90,7 @@ BEHAVIOURS: Final = (
             "jobset-0.11": "JobSet v0.11 has volumeClaimPolicies",
             "jobset-0.12": "JobSet v0.12 can restart single Jobs",
         },
+        documents=True,
     ),
     Behaviour(
         "coordinator_label",
@@ -97,6 +104,7 @@ BEHAVIOURS: Final = (
         "runtimes",
         "Installed runtimes",
         {release.runtimes: f"an installation has the runtimes and images of {release.tag}" for release in RELEASES},
+        documents=True,
     ),
     Behaviour(
         "unusable_runtimes",
@@ -105,6 +113,7 @@ BEHAVIOURS: Final = (
             V2_1.unusable_runtimes: "runtimes with jax, xgboost, flux or volumeClaimPolicies do not work",
             V2_2.unusable_runtimes: "all runtimes of trainc work",
         },
+        documents=True,
     ),
     Behaviour(
         "webhook_label",

@@ -69,7 +69,9 @@ def _alternatives(plan: Plan) -> Iterator[tuple[Tree, ...]]:
     """Yield the objects of a plan with each behaviour of another release, if it compiles and they differ."""
     for behaviour in BEHAVIOURS if plan.job.own_runtime is None else ():
         own = getattr(plan.release, behaviour.field)
-        values = {getattr(release, behaviour.field) for release in RELEASES} if behaviour.objects else set()
+        if behaviour.documents or not behaviour.objects:
+            continue
+        values = {getattr(release, behaviour.field) for release in RELEASES}
         for value in sorted(values - {own}, key=str):
             try:
                 objects = compiled_for(plan, plan.release._replace(**{behaviour.field: value}), plan.runtime)
