@@ -240,6 +240,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": TEAM_JOB + IMAGE_VOLUME,
         "fixed.yaml": TEAM_JOB + IMAGE_VOLUME.replace("image: {}", 'image: {reference: "acme/data:1"}'),
     },
+    "pinned-release": {
+        "job.yaml": TEAM_JOB,
+        "runtimes/team.yaml": "# Pinned by trainc.\n# The cluster runs Trainer v2.2.1.\n"
+        + team_runtime("{torch: {}}").removeprefix("---\n"),
+    },
     "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
     "trainer-version": {
         "trainc.yaml": 'trainerVersion: "2.5"\n',

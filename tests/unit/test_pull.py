@@ -42,6 +42,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+IMAGES = "registry.k8s.io/coredns/coredns:v1.12.1 ghcr.io/acme/other:v1"
+"""The images of the deployments of a cluster in which the controller is somewhere else."""
+
+
 @pytest.fixture
 def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kubectl:
     """Return a function that puts a kubectl on the PATH, which prints an answer and records its arguments."""
@@ -53,7 +57,9 @@ def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kubectl:
         (bin / "out").write_text(out)
         (bin / "err").write_text(err)
         answer = f'cat "{bin}/out"; cat "{bin}/err" >&2; exit {status}'
-        (bin / "kubectl").write_text(f'#!/bin/sh\necho "$*" > "{bin}/asked"\n{script}\n{answer}\n')
+        images = f'case "$*" in "get deployments"*) cat "{bin}/images"; exit; esac'
+        (bin / "images").write_text(IMAGES)
+        (bin / "kubectl").write_text(f'#!/bin/sh\n{images}\necho "$*" > "{bin}/asked"\n{script}\n{answer}\n')
         (bin / "kubectl").chmod(0o755)
 
     install()
@@ -712,3 +718,55 @@ def test_the_runtimes_of_the_settings_are_listed() -> None:
     names = [row.split()[0] for row in run("runtimes", "list", "jobs").out.splitlines()]
     assert names == ["NAME", "a"]
     assert run("runtimes", "show", "plain", "jobs").code == 0
+
+
+# The release of Trainer in the cluster.
+
+CONTROLLER = f"{IMAGES} ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.0"
+
+
+def installed(tmp_path: Path, images: str = CONTROLLER) -> None:
+    (tmp_path / "bin" / "images").write_text(images)
+
+
+def test_a_pinned_file_records_the_release(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path)
+    done = pull()
+    assert 'the cluster runs Trainer v2.2.0: set trainerVersion: "2.2" in trainc.yaml\n' in done.err
+    assert "# The cluster runs Trainer v2.2.0.\n" in Path("runtimes/a.yaml").read_text()
+
+
+def test_the_setting_is_written_once(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path)
+    Path("trainc.yaml").write_text("# ours\nsources: [jobs]\n")
+    assert pull("--check").code == 3
+    assert Path("trainc.yaml").read_text() == "# ours\nsources: [jobs]\n"
+    assert 'trainc.yaml: trainerVersion: "2.2"\n' in pull().err
+    assert Path("trainc.yaml").read_text() == '# ours\ntrainerVersion: "2.2"\nsources: [jobs]\n'
+    assert "trainerVersion" not in pull().err
+
+
+def test_another_setting_is_reported_and_kept(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path)
+    Path("trainc.yaml").write_text('trainerVersion: "2.1"\n')
+    assert 'set trainerVersion: "2.2"' in pull().err
+    assert Path("trainc.yaml").read_text() == 'trainerVersion: "2.1"\n'
+
+
+@pytest.mark.parametrize(
+    "images", ["", IMAGES, f"{CONTROLLER} a/trainer-controller-manager:v2.3.0", f"{CONTROLLER}-rc.1"]
+)
+def test_without_one_release_nothing_is_recorded(images: str, kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path, images)
+    pull()
+    assert "The cluster runs" not in Path("runtimes/a.yaml").read_text()
+
+
+def test_a_release_that_trainc_does_not_compile_for(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path, "a/trainer-controller-manager:v9.1.0")
+    assert "the cluster runs Trainer v9.1.0, for which trainc does not compile\n" in pull().err

@@ -197,6 +197,7 @@ DECLARED_IN: Final = {
     "patch-sets-env": "trainc.pipeline.checks.trainjob",
     "path-leads-out": "trainc.kubernetes.validation.volume_files",
     "pattern": "trainc.kubernetes.violations",
+    "pinned-release": "trainc.pipeline.checks.runtime",
     "pinned-runtime-edited": "trainc.pinning.pinned_folder",
     "pinned-runtime-taken": "trainc.pinning.pinned_folder",
     "pod-annotation": "trainc.kubernetes.validation.podannotations",

@@ -117,6 +117,10 @@ class TrainerRelease(NamedTuple):
         """Return whether another value is the same release: legacy jobs have only some of its behaviours."""
         return self.name == other.name
 
+    def has_tag(self, tag: str) -> bool:
+        """Return whether a tag is one of this minor release: v2.2.0 of the release with the tag v2.2.1."""
+        return tag.rpartition(".")[0] == self.tag.rpartition(".")[0]
+
     @property
     def described(self) -> str:
         """The name where versions are listed, with the source if the behaviours are only announced."""

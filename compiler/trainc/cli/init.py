@@ -27,7 +27,7 @@ FILES = {
 """The written files and their templates. Templates of hidden files have visible names, so that tools ignore them."""
 
 
-def init(folder: str) -> int:
+def init(folder: str, trainer_version: str | None) -> int:
     """Create a starter repository in DIR: two environments, a runtime, a job, pre-commit checks, a README.
 
     Existing files are kept.
@@ -36,13 +36,13 @@ def init(folder: str) -> int:
 
     for name, template in FILES.items():
         path = os.path.normpath(os.path.join(folder, name))
-        printing.write(f"{escape(path)}: {'written' if _write(path, template) else 'exists, kept'}\n")
+        printing.write(f"{escape(path)}: {'written' if _write(path, template, trainer_version) else 'exists, kept'}\n")
     printing.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build\n")
     return OK
 
 
-def _write(path: str, template: str) -> bool:
-    """Write a file; return False if it already exists."""
+def _write(path: str, template: str, trainer_version: str | None) -> bool:
+    """Write a file; return False if it already exists. The settings get the release of Trainer, if it is given."""
     from trainc.base.data import data_path
     from trainc.files.atomic import create_at
     from trainc.files.confine import open_to_write
@@ -50,6 +50,8 @@ def _write(path: str, template: str) -> bool:
 
     with open(data_path("templates", "init", template), "rb") as file:
         data = file.read()
+    if template == FILES["trainc.yaml"] and trainer_version is not None:
+        data = data.replace(b"sources:", f'trainerVersion: "{trainer_version}"\nsources:'.encode(), 1)
     folder, name = os.path.split(path)
     try:
         at = open_to_write(folder or os.curdir, make=True)
@@ -74,7 +76,7 @@ def _change_to(folder: str) -> str:
 
 command = Command(
     init,
-    (Argument("folder", metavar="[DIR]", complete=options.folder_names, nargs=1, default="."),),
+    (Argument("folder", metavar="[DIR]", complete=options.folder_names, nargs=1, default="."), options.TRAINER_VERSION),
     short_help="Create a starter repository.",
     epilog=EPILOG,
 )

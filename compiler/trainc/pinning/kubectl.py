@@ -29,6 +29,9 @@ KUBECTL_FAILED: Final = Declaration("kubectl-failed", ("read",), "No list of run
 RESOURCES: Final = "clustertrainingruntimes,trainingruntimes"
 """The names without a group or version: kubectl selects the ones that the server serves."""
 GET: Final = ("get", RESOURCES, "-A", "-o", "json")
+IMAGES: Final = ("get", "deployments", "-A", "-o", "jsonpath={.items[*].spec.template.spec.containers[*].image}")
+"""The images of all deployments: the overlay and the Helm chart give the controller other labels."""
+CONTROLLER: Final = r"trainer-controller-manager:(v[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![^\s])"
 RUN: Final = f"run `kubectl {' '.join(GET)}` to find the cause"
 """The fix for a failure of unknown cause."""
 SHOWN: Final = "<kubectl>"
@@ -108,6 +111,26 @@ def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) ->
         reason = f"kubectl was stopped by signal {-ended.status}" if ended.status < 0 else _status(ended.status)
         return _failed(reason, _hint(messages, RUN), messages)
     return KubectlOutput(ended.out, messages)
+
+
+def controller_tag(context: str | None, *, timeout: int, environment: Mapping[str, str]) -> str:
+    """Return the tag of the image of Trainer's controller; empty if the user may not list deployments, or without one.
+
+    The arguments are those of `get`.
+    """
+    import re
+    import shutil
+
+    program = shutil.which("kubectl", path=environment.get("PATH", os.defpath))
+    if program is None:
+        return ""
+    options = [f"--request-timeout={timeout}s", *([] if context is None else [f"--context={context}"])]
+    try:
+        ended = _run([program, *IMAGES, *options], timeout, environment)
+    except OSError:
+        return ""
+    found = re.findall(CONTROLLER, ended.out.decode(errors="replace")) if ended.status == 0 else []
+    return str(found[0]) if len({*found}) == 1 else ""
 
 
 def _status(status: int) -> str:

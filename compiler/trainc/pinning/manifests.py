@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.emit import yaml
 from trainc.files.inputs import SETTINGS
+from trainc.pipeline.checks.runtime import RECORD
 from trainc.pipeline.library import key_of
 
 if TYPE_CHECKING:
@@ -63,10 +64,11 @@ def path_of(document: Document) -> str:
     return f"{namespace}/{file}{SUFFIX}" if namespace else f"{file}{SUFFIX}"
 
 
-def files_of(documents: Iterable[Document]) -> dict[str, str]:
-    """Return the text of each runtime's file by its path."""
+def files_of(documents: Iterable[Document], tag: str = "") -> dict[str, str]:
+    """Return the text of each runtime's file by its path; `tag` is the release of Trainer in the cluster, if known."""
     writer = yaml.Writer()
-    return {path_of(document): MARK + writer.document(clean(document.value)) for document in documents}
+    start = MARK + (RECORD.format(tag) if tag else "")
+    return {path_of(document): start + writer.document(clean(document.value)) for document in documents}
 
 
 def clean(tree: Tree) -> Tree:

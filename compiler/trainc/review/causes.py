@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import JOBSET
+from trainc.diagnostics import Place
 from trainc.edits.patching.patch_names import name_of, path_in_settings
 from trainc.emit.order import objects_of_a_job
 from trainc.files.inputs import SETTINGS
@@ -26,7 +27,7 @@ from trainc.review.undoing import Experiment, is_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trainc.diagnostics import ObjectId, Path, Place
+    from trainc.diagnostics import ObjectId, Path
     from trainc.kubernetes.trees import Tree
     from trainc.review.release_causes import ReleaseCauses, ReleaseEdit
 

@@ -49,8 +49,11 @@ def target(folder: str | None) -> str:
     return next((path.path for path in settings.runtimes if not path.path.endswith(SUFFIXES)), FOLDER)
 
 
-def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool) -> int:
-    """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
+def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag: str = "") -> int:
+    """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error.
+
+    tag   the release of Trainer in the cluster, if known
+    """
     from trainc.diagnostics import failed
     from trainc.files import outputs
     from trainc.pinning import manifests, pinned_listing
@@ -59,7 +62,7 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool) -> i
 
     if failed(answer.diagnostics):
         return report(answer.diagnostics)
-    files = manifests.files_of(answer.runtimes)
+    files = manifests.files_of(answer.runtimes, tag)
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(outputs.opened(folder, make=not check, notify=printing.report))

@@ -44,7 +44,46 @@ def pull(context: str | None, folder: str | None, timeout: int, check: bool, for
     found = answers.parse_answer(answer.data, kubectl.SHOWN)
     if found is None:
         return report([_not_a_list(answer.data)])
-    return pinned.write(found, folder, check=check, force=force)
+    tag = kubectl.controller_tag(context, timeout=timeout, environment=os.environ)
+    if tag:
+        _compare_release(tag, check=check)
+    return pinned.write(found, folder, check=check, force=force, tag=tag)
+
+
+def _compare_release(tag: str, *, check: bool) -> None:
+    """Compare the release of the cluster with trainerVersion, or set it in a trainc.yaml that has none."""
+    from trainc.base.releases import RELEASES
+    from trainc.settings import load
+
+    release = next((each for each in RELEASES if each.has_tag(tag)), None)
+    if release is None:
+        printing.report(f"the cluster runs Trainer {tag}, for which trainc does not compile\n")
+        return
+    settings = load((".",))
+    if settings.release == release:
+        return
+    document = settings.document
+    if settings.file and document is not None and "trainerVersion" not in document.text and not check:
+        _set_release(settings.file, release.name)
+        return
+    printing.report(f'the cluster runs Trainer {tag}: set trainerVersion: "{release.name}" in trainc.yaml\n')
+
+
+def _set_release(file: str, name: str) -> None:
+    """Add trainerVersion to a settings file that does not have it, after the comments at its start."""
+    from trainc.files.atomic import replace_at
+    from trainc.source.printable import escape
+
+    with open(file, encoding="utf-8") as opened:
+        lines = opened.read().splitlines(keepends=True)
+    at = next((index for index, line in enumerate(lines) if line.strip() and line[0] not in "#-%"), len(lines))
+    lines.insert(at, f'trainerVersion: "{name}"\n')
+    at_folder = os.open(os.path.dirname(file), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        replace_at(at_folder, os.path.basename(file), "".join(lines).encode())
+    finally:
+        os.close(at_folder)
+    printing.report(f'{escape(os.path.relpath(file))}: trainerVersion: "{name}"\n')
 
 
 def _not_a_list(data: bytes) -> Diagnostic:

@@ -26,6 +26,13 @@ CONTAINERS: Final = {
 """The container that the replicated job of each ancestor step must have."""
 
 
+RECORD: Final = "# The cluster runs Trainer {}.\n"
+"""The line of a pinned file with the release of its cluster."""
+_RECORDED: Final = "# The cluster runs Trainer "
+_MARKED: Final = 200
+"""The characters at the start of a file that can have the line."""
+
+
 def skipped(runtime: Runtime) -> bool:
     """Return whether the runtime has the label that disables the webhook."""
     if runtime.release.webhook_label == "ignored":
@@ -98,6 +105,26 @@ def job_names(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
+@check(
+    "pinned-release",
+    phase="runtime",
+    severity="warning",
+    title="Pinned runtime from a cluster with another release",
+    trainc_only=True,
+)
+def pinned_release(runtime: Runtime) -> Iterator[Finding]:
+    """`trainc runtimes pull` records the release of the cluster whose runtimes it pins."""
+    _, record, rest = runtime.document.text[:_MARKED].partition(_RECORDED)
+    tag = rest.partition("\n")[0].removesuffix(".")
+    if record and not runtime.release.has_tag(tag):
+        yield Finding(
+            message=f'runtime "{runtime.id.name}" is pinned from a cluster with Trainer {tag}, and compiled for '
+            f"{runtime.release.title}",
+            help="pin the runtimes of the cluster again with `trainc runtimes pull`, or change trainerVersion",
+            place=runtime.at("metadata", "name"),
+        )
+
+
 @check("runtime-deprecated", phase="runtime", severity="warning", title="Deprecated runtime")
 def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
     """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
@@ -110,4 +137,11 @@ def deprecated_runtime(runtime: Runtime) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Runtime]], ...]] = (unnamed, replicas, containers, job_names, deprecated_runtime)
+CHECKS: Final[tuple[Check[[Runtime]], ...]] = (
+    unnamed,
+    replicas,
+    containers,
+    job_names,
+    pinned_release,
+    deprecated_runtime,
+)
