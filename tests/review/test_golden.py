@@ -28,6 +28,7 @@ FOR_PROGRAMS = (
     "patch-and-runtime",
     "pod-group",
     "queues",
+    "release-in-settings",
     "renamed",
     "secrets",
     "settings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -15,12 +16,14 @@ from conformance import test_trainer
 from conformance.recordings import DATA, UNVALIDATED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from running import run
 
 import trainc
 from trainc.base.behaviours import BEHAVIOURS, IDENTITY, Behaviour
 from trainc.base.releases import (
     DEFAULT_RELEASE,
     RELEASES,
+    V2_1,
     V2_2,
     V2_3,
     V2_4,
@@ -339,3 +342,122 @@ def test_the_argument_of_compile(tmp_path: Path) -> None:
     assert ":v2.2.1" in str(trainc.compile(tmp_path, trainer_version="2.2").objects)
     with pytest.raises(ValueError, match="trainer_version"):
         trainc.compile(tmp_path, trainer_version="2.5")
+
+
+PATCHED = job("team", runtimePatches=[{"manager": "example.com/a", "trainingRuntimeSpec": {"template": {}}}])
+
+
+def test_a_newer_document_is_refused_or_pruned() -> None:
+    documents = (runtime({"torch": {}}), PATCHED)
+    strict = trainc.compile(text=yaml.safe_dump_all(documents), trainer_version="2.1")
+    (error,) = (found for found in strict.diagnostics if found.severity == "error")
+    assert error.help == "Trainer v2.1 drops runtimePatches: write podTemplateOverrides, or set trainerVersion"
+    pruned = compiled(V2_1, *documents)
+    assert [found.message for found in pruned.diagnostics if found.id == "unknown-field"] == [
+        "unknown field spec.runtimePatches in TrainJob; it is dropped"
+    ]
+    assert pruned.objects
+
+
+def test_an_older_document_is_translated_since_2_3() -> None:
+    older = job("team", podTemplateOverrides=[{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"a": "b"}}}])
+    texts = {release.name: str(compiled(release, runtime({"torch": {}}), older).objects) for release in RELEASES}
+    assert {name for name, text in texts.items() if "'nodeSelector': {'a': 'b'}" in text} == {"2.1", "2.3", "2.4"}
+
+
+def test_a_trainjob_without_spec_is_no_v2_1_job() -> None:
+    document = {key: value for key, value in job("team").items() if key != "spec"}
+    assert compiled(V2_1, runtime({"torch": {}}), document).failed
+
+
+def test_the_runtimes_of_trainc_are_those_that_a_release_admits() -> None:
+    own = sorted((ROOT / "runtimes").glob("*.yaml"))
+    for release in RELEASES:
+        options = Options(settings=UNVALIDATED._replace(release=release, field_validation="strict"))
+        rejected = {path.stem for path in own if trainc.compile([str(path)], options=options).failed}
+        assert rejected == release.unusable_runtimes
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "runtimes").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_runtime_of_trainc_states_its_oldest_release(path: Path) -> None:
+    oldest = next(release for release in RELEASES if path.stem not in release.unusable_runtimes)
+    assert f"# Works with Trainer v{oldest.name} and later.\n" in path.read_text()
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_the_installed_runtimes_have_the_tag(release: TrainerRelease) -> None:
+    folder = ROOT / "runtimes" / release.runtimes
+    texts = "".join(path.read_text() for path in folder.iterdir())
+    assert set(re.findall(r"ghcr\.io/kubeflow/trainer/[a-z-]+(?::(\S+))?", texts)) == {release.tag}
+    assert len([*folder.iterdir()]) == (7 if release is V2_1 else 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param('trainerVersion: "2.0"', '"2.0" is not a release of Trainer', id="an old one"),
+        pytest.param("trainerVersion: v2", '"v2" is not a release of Trainer', id="a major one"),
+        pytest.param("trainerVersion: [2.2]", '"" is not a release of Trainer', id="a list"),
+        pytest.param("environments: {a: {trainerVersion: 2.9}}", '"2.9" is not a release', id="in an environment"),
+        pytest.param(
+            "trainerVersion: 2.2\nenvironments: {a: {namespace: x}, b: {namespace: z, trainerVersion: 2.3}}",
+            "the environments a and b of one cluster have different releases of Trainer: 2.2 and 2.3",
+            id="one cluster",
+        ),
+        pytest.param(
+            "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: x}}",
+            'the environments a and b of cluster "x" have different releases of Trainer: 2.1 and 2.3',
+            id="one named cluster",
+        ),
+    ],
+)
+def test_a_wrong_setting(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trainc.yaml").write_text(f"{text}\n")
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("plain")))
+    (found,) = (each for each in json.loads(run("validate", "--format", "json").out) if each["severity"] == "error")
+    assert found["id"] == "trainer-version"
+    assert found["message"].startswith(message)
+
+
+def test_clusters_may_have_different_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trainc.yaml").write_text(
+        "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: z, trainerVersion: 2.2}}\n"
+    )
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("deepspeed-distributed")))
+    assert run("build", "-o", "out").code == 0
+    assert ":v2.1.0" in (tmp_path / "out" / "a" / "ml" / "t.yaml").read_text()
+    assert ":v2.2.1" in (tmp_path / "out" / "b" / "ml" / "t.yaml").read_text()
+
+
+def test_upgrade_refuses_a_release_without_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    older = job("plain", podTemplateOverrides=[])
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(older))
+    done = run("upgrade", "--diff", "--trainer-version", "2.1")
+    assert done.code == 1
+    assert "Trainer v2.1 has no runtimePatches: its clusters drop what an upgrade writes" in done.err
+    assert run("upgrade", "--diff", "--trainer-version", "2.2").code == 0
+
+
+@pytest.mark.parametrize("words", [("2.5..2.3",), ("2.2..2.9",), ("2.2...2.3",), ("latest",)])
+def test_a_wrong_range(words: tuple[str, ...]) -> None:
+    assert run("diff", "--trainer-version", *words).code == 2
+
+
+def test_a_range_needs_one_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "give only paths" in run("diff", "--trainer-version", "2.2..", "main").err
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
+    done = run("diff", "--trainer-version", "2.2..", "job.yaml")
+    assert done.out.startswith("Trainer v2.2 -> Trainer v2.4: 1 JobSet changes")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])
+def test_every_format_links_the_behavior(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("deepspeed-distributed", trainer={"numNodes": 2})))
+    done = run("diff", "--trainer-version", "2.2..2.3", "job.yaml", "--format", form)
+    assert done.code == 0
+    assert "docs/releases.md#modes-of-ssh-keys" in done.out
