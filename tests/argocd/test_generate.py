@@ -20,7 +20,11 @@ spec:
   runtimeRef: {name: torch-distributed}
   trainer: {resourcesPerNode: {requests: {cpu: 1}}}
 """
-RUNTIME = (ROOT / "runtimes" / "torch-distributed.yaml").read_text().replace("name: torch-distributed", "name: ours")
+RUNTIME = (
+    (ROOT / "runtimes" / "trainer-2.3" / "torch-distributed.yaml")
+    .read_text()
+    .replace("name: torch-distributed", "name: ours")
+)
 OURS = JOB.replace("torch-distributed", "ours")
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
 

@@ -31,7 +31,7 @@ spec:
   trainer: {resourcesPerNode: {requests: {cpu: 1}}}
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
-BUILT_IN = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
+BUILT_IN = (FILES.parents[1] / "runtimes" / "trainer-2.3" / "torch-distributed.yaml").read_text()
 APPLICATION = {"job.yaml": JOB, "data.yaml": CLAIM}
 MENTIONED = {"notes.yaml": f'data: {{a: "\nkind: TrainJob\n"}}\n{CLAIM}' + "#" * 2**20}
 """A large file that discovery accepts by its text, because it does not parse large files."""

@@ -62,7 +62,7 @@ def application() -> Iterator[Path]:
     folder = root / "apps" / "training"
     folder.mkdir(parents=True)
     (root / "platform").mkdir()
-    built_in = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
+    built_in = (FILES.parents[1] / "runtimes" / "trainer-2.3" / "torch-distributed.yaml").read_text()
     (root / "platform" / "ours.yaml").write_text(built_in.replace("name: torch-distributed", "name: ours"))
     (folder / "job.yaml").write_text(JOB)
     (folder / "data.yaml").write_text(CLAIM)

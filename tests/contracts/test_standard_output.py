@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 JOB = Path(__file__).parents[2] / "golden" / "llm-finetune-4x8" / "input.yaml"
-PINNED = ("-r", str(Path(__file__).parents[2] / "runtimes" / "torch-distributed.yaml"))
+PINNED = ("-r", str(Path(__file__).parents[2] / "runtimes" / "trainer-2.3" / "torch-distributed.yaml"))
 """Without a built-in runtime, standard error has no note."""
 COMMANDS = (["build", str(JOB), *PINNED], ["validate", str(JOB), *PINNED], ["graph", str(JOB)], ["schema", "TrainJob"])
 

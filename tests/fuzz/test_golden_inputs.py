@@ -35,7 +35,8 @@ def with_runtimes(file: Path) -> list[Any]:
     """Return the documents of an input, and the built-in runtimes that they refer to."""
     documents = [document for document in yaml.safe_load_all(file.read_text()) if document]
     text = file.read_text()
-    built_in = [runtime for runtime in sorted((ROOT / "runtimes").glob("*.yaml")) if f"name: {runtime.stem}\n" in text]
+    runtimes = sorted([*(ROOT / "runtimes").glob("*.yaml"), *(ROOT / "runtimes" / "trainer-2.3").iterdir()])
+    built_in = [runtime for runtime in runtimes if f"name: {runtime.stem}\n" in text]
     return documents + [yaml.safe_load(runtime.read_text()) for runtime in built_in]
 
 
