@@ -16,6 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
+from trainc.base.releases import find_release
 from trainc.diagnostics import Document
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
@@ -66,6 +67,8 @@ class _LegacyJob:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.release = find_release(plan.release.name, plan.release)
+        """The release of the cluster; a legacy job's plan has only a part of its behaviours."""
         self.traits = frameworks.traits(plan.runtime)
 
     @cached_property
@@ -101,7 +104,7 @@ class _LegacyJob:
         settings = {"numNodes": 1, self.family: self._settings()}
         counted = (trainer.job,) if nodes is None else (trainer.job, nodes)
         without = self._runtime(self._template_of_policy(names, None, ports=True), counted, settings)
-        if faults := [violation.message for violation in violations_of(without)]:
+        if faults := [violation.message for violation in violations_of(without, self.release)]:
             yield RejectedForm("policy", tuple(faults))
             return
         by_policy = self._added_by(without, given)
@@ -140,7 +143,7 @@ class _LegacyJob:
         if trainer:
             spec["trainer"] = trainer
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
-        return Candidate(form, job, runtime, tuple(extension_fields(runtime)), slot)
+        return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""
@@ -159,7 +162,7 @@ class _LegacyJob:
 
     def _runtime(self, spec: Tree, counted: tuple[int, ...], policy: Tree | None) -> Tree:
         """Return the runtime; the first of the replicated jobs whose pods numNodes counts is the trainer's."""
-        return runtime_of(spec, counted=counted, policy=policy, gang=self.plan.runtime.gang)
+        return runtime_of(spec, self.release, counted=counted, policy=policy, gang=self.plan.runtime.gang)
 
     def _trainer(self, launcher: str) -> Slot | None:
         """Return the container that spec.trainer applies to with a public policy: the launcher's, or the only one."""
@@ -170,10 +173,10 @@ class _LegacyJob:
 
     def _settings(self) -> Tree:
         """Return the settings of the job that the public policy has, too, and that are not its default."""
-        defaults = policy_defaults(self.family)
+        defaults = policy_defaults(self.family, self.release)
         policy = {self.family: dict(self.plan.runtime.settings)}
         probe = {"kind": CLUSTER_RUNTIME.kind, "spec": {"mlPolicy": policy}}
-        found: Tree = without_unknown_fields(probe)["spec"]["mlPolicy"][self.family]
+        found: Tree = without_unknown_fields(probe, self.release)["spec"]["mlPolicy"][self.family]
         return {key: field for key, field in found.items() if defaults.get(key) != field}
 
     def _nodes(self, nodes: int | None) -> int:
@@ -231,16 +234,11 @@ class _LegacyJob:
 
     def _added_by(self, runtime: Tree, trainer: Tree) -> frozenset[str]:
         """Return the variables that a policy adds."""
-        document, runtime = Document("", 1, "", runtime), with_defaults(runtime)
+        document, runtime = Document("", 1, "", runtime), with_defaults(runtime, self.release)
         spec = as_go_type(runtime["spec"]["template"]["spec"])
         job = put(self.plan.job.value, ("spec", "trainer"), trainer)
-        found = override(
-            Plan(
-                TrainJob(self.plan.job.document, job),
-                self.plan.library,
-                Runtime.from_value(document, runtime, spec, ""),
-            )
-        )
+        of_form = Runtime.from_value(document, self.release, runtime, spec, "")
+        found = override(Plan(TrainJob(self.plan.job.document, job), self.plan.library, self.release, of_form))
         env = [each for _, container in containers(framework(size(found)).spec) for each in container.get("env") or ()]
         return frozenset(each["name"] for each in env)
 

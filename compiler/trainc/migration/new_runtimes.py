@@ -16,11 +16,12 @@ from trainc.frontends import extensions
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.pipeline.objects import ANCESTOR
-from trainc.pipeline.passes.conform import RELEASE, drop_field
+from trainc.pipeline.passes.conform import drop_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
 
@@ -31,7 +32,9 @@ _DIGITS: Final = 8
 """The length of the hash in a name."""
 
 
-def runtime_of(spec: Tree, *, counted: Sequence[int], policy: Tree | None, gang: Tree | None) -> Tree:
+def runtime_of(
+    spec: Tree, release: TrainerRelease, *, counted: Sequence[int], policy: Tree | None, gang: Tree | None
+) -> Tree:
     """Return a runtime without a name.
 
     counted    the replicated jobs whose pods numNodes counts; spec.trainer applies to the first one
@@ -51,7 +54,7 @@ def runtime_of(spec: Tree, *, counted: Sequence[int], policy: Tree | None, gang:
             "template": {"spec": spec | {"replicatedJobs": jobs}},
         },
     }
-    return without_unknown_fields(runtime)
+    return without_unknown_fields(runtime, release)
 
 
 def _job(job: Tree, *, is_trainer: bool, has_count: bool) -> Tree:
@@ -68,29 +71,29 @@ def _job(job: Tree, *, is_trainer: bool, has_count: bool) -> Tree:
     return rest | {"template": ({"metadata": metadata} if metadata else {}) | {"spec": spec}}
 
 
-def without_unknown_fields(runtime: Tree) -> Tree:
+def without_unknown_fields(runtime: Tree, release: TrainerRelease) -> Tree:
     """Return a runtime without the fields of a legacy kind that no runtime of a user can have."""
-    for violation in extensions.load(runtime["kind"]).admit(runtime).unknown:
+    for violation in extensions.load(runtime["kind"], release.crds).admit(runtime).unknown:
         runtime = drop_field(runtime, violation.path)
     return runtime
 
 
-def policy_defaults(framework: str) -> Tree:
+def policy_defaults(framework: str, release: TrainerRelease) -> Tree:
     """Return the settings of a framework's policy that have a default."""
     empty = {"kind": CLUSTER_RUNTIME.kind, "spec": {"mlPolicy": {framework: {}}}}
-    found: Tree = get(with_defaults(empty), ("spec", "mlPolicy", framework), {})
+    found: Tree = get(with_defaults(empty, release), ("spec", "mlPolicy", framework), {})
     return found
 
 
-def with_defaults(runtime: Tree) -> Tree:
+def with_defaults(runtime: Tree, release: TrainerRelease) -> Tree:
     """Return a runtime as the API server would store it with the extensions of trainc."""
-    found: Tree = extensions.load(runtime["kind"]).admit(runtime).value
+    found: Tree = extensions.load(runtime["kind"], release.crds).admit(runtime).value
     return found
 
 
-def violations_of(runtime: Tree) -> list[Violation]:
+def violations_of(runtime: Tree, release: TrainerRelease) -> list[Violation]:
     """Return the violations of the schema of runtimes with the extensions of trainc."""
-    return [*extensions.load(runtime["kind"]).admit(runtime).violations]
+    return [*extensions.load(runtime["kind"], release.crds).admit(runtime).violations]
 
 
 def named(runtime: Tree, framework: str) -> Tree:
@@ -100,9 +103,9 @@ def named(runtime: Tree, framework: str) -> Tree:
     return {key: metadata if key == "metadata" else field for key, field in runtime.items()}
 
 
-def extension_fields(runtime: Tree) -> Iterator[str]:
+def extension_fields(runtime: Tree, release: TrainerRelease) -> Iterator[str]:
     """Yield the fields and values of a runtime that Trainer's own schema does not have."""
-    admitted = load(runtime["kind"], RELEASE).admit(runtime)
+    admitted = load(runtime["kind"], release.crds).admit(runtime)
     yield from (violation.field for violation in admitted.unknown)
     yield from (
         f"{violation.field}: {get(runtime, violation.path)}"

@@ -145,7 +145,9 @@ def _without_env(plan: Plan) -> Plan:
 
 def _with_runtime(plan: Plan, value: Tree) -> Plan:
     spec = as_go_type(get(value, ("spec", "template", "spec"), {}))
-    return plan._replace(runtime=Runtime.from_value(plan.runtime.document, value, spec, plan.runtime.level))
+    return plan._replace(
+        runtime=Runtime.from_value(plan.runtime.document, plan.release, value, spec, plan.runtime.level)
+    )
 
 
 def containers(spec: Tree) -> Iterator[tuple[Path, Tree]]:
