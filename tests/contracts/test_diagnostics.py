@@ -245,6 +245,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "runtimes/team.yaml": "# Pinned by trainc.\n# The cluster runs Trainer v2.2.1.\n"
         + team_runtime("{torch: {}}").removeprefix("---\n"),
     },
+    "announced-release": {"jobs/finetune.yaml": JOB},
     "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
     "trainer-version": {
         "trainc.yaml": 'trainerVersion: "2.5"\n',

@@ -39,6 +39,7 @@ DECLARED_IN: Final = {
     "admission-unknown": "trainc.kueue.findings",
     "all-excluded": "trainc.files.exclude",
     "annotations-too-big": "trainc.kubernetes.violations",
+    "announced-release": "trainc.compilation.built_in",
     "application-too-large": "trainc.argocd.application_files",
     "argocd-parameter": "trainc.argocd.plugin_environment",
     "argument-too-long": "trainc.pipeline.checks.limits",

@@ -158,6 +158,10 @@ def find_runtimes(build: Build) -> Build:
         edits=edits,
     )
     before = [*build.options.settings.diagnostics, *build.reading.diagnostics, *diagnostics]
+    if build.options.settings.release.source != "code":
+        from trainc.compilation.built_in import announced
+
+        before.append(announced(build.options.settings.release))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
 
 

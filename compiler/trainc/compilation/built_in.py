@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic
 from trainc.pipeline.passes.resolve import BUILT_IN_RUNTIME
 from trainc.pipeline.runtime_owners import installed, origin
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
 LISTED: Final = 8
 """The number of runtimes that the note names."""
 PULL: Final = ", or the runtimes of your cluster with `trainc runtimes pull`"
+
+
+ANNOUNCED_RELEASE: Final = Declaration(
+    "announced-release", ("read",), "Release of Trainer that is known from its release notes", "note", trainc_only=True
+)
+
+
+def announced(release: TrainerRelease) -> Diagnostic:
+    """Return the note about a release whose code trainc has not been compared with."""
+    return Diagnostic.declared(
+        ANNOUNCED_RELEASE,
+        f"{release.title} is compiled from its {release.source}: trainc was not compared with its code",
+        "compare the objects with those of a cluster before you rely on them",
+    )
 
 
 def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | None:

@@ -34,8 +34,6 @@ def notes(before: Side, after: Side) -> Iterator[Diagnostic]:
     found.sort(key=lambda changed: path.index(changed.release))
     if found:
         yield _note(f"the upgrade also changes the cluster: {'; '.join(changed.words for changed in found)}")
-    if path[-1].source != "code":
-        yield _note(f"the behaviors of {path[-1].title} are known from its {path[-1].source}")
     for index, release in enumerate(path):
         if release.upgraded_from and index > 1 and path[index - 1].name in release.upgraded_from:
             yield _note(f"the upgrade from {path[0].title} to {release.title} leads over {path[index - 1].title}")
