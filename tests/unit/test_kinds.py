@@ -137,12 +137,15 @@ def documents(*kinds: str) -> list[Document]:
     ("kinds", "sentence"),
     [
         ((), ""),
-        (("TFJob", "TFJob"), "2 TFJobs are not compiled yet"),
-        (("MPIJob", "TFJob", "TFJob"), "2 TFJobs and 1 MPIJob are not compiled yet"),
-        (("MPIJob", "JAXJob", "TFJob", "TFJob"), "2 TFJobs, 1 JAXJob and 1 MPIJob are not compiled yet"),
+        (("MXJob", "MXJob"), "2 MXJobs are not compiled yet"),
+        (("MPIJob", "MXJob", "MXJob"), "2 MXJobs and 1 MPIJob are not compiled yet"),
+        (
+            ("MPIJob", "TFJob", "TFJob"),
+            "2 TFJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled yet",
+        ),
         (("PyTorchJob",), "1 PyTorchJob is not compiled (--legacy compiles it)"),
         (("PyTorchJob", "PyTorchJob"), "2 PyTorchJobs are not compiled (--legacy compiles them)"),
-        (("PyTorchJob", "TFJob"), "1 PyTorchJob is not compiled (--legacy compiles it); 1 TFJob is not compiled yet"),
+        (("PyTorchJob", "MXJob"), "1 PyTorchJob is not compiled (--legacy compiles it); 1 MXJob is not compiled yet"),
     ],
 )
 def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str) -> None:
