@@ -12,6 +12,7 @@ import trainc
 from trainc.argocd import parameters, plugin_environment
 from trainc.argocd.parameters import OPTION_NAMES
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
+from trainc.base.releases import RELEASES
 from trainc.compilation import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.checks.jobset.update import WHILE_SUSPENDED
@@ -47,7 +48,8 @@ def test_the_page_has_the_parameters_of_the_plugin() -> None:
     table = PAGE.partition("### Parameters")[2].partition("Set them in")[0]
     rows = dict(re.findall(r"^\| `(.+?)` \| (.+?) \|", table, re.MULTILINE))
     values = {"paths": "array of paths", "text": "string", "gang": "string", "switch": '"true" or "false"'}
-    values |= {"validation": '"strict", "warn" or "ignore"'}
+    releases = [f'"{release.name}"' for release in RELEASES]
+    values |= {"validation": '"strict", "warn" or "ignore"', "release": f"{', '.join(releases[:-1])} or {releases[-1]}"}
     assert rows == {parameter.name: values[parameter.form] for parameter in parameters.PARAMETERS}
 
 
