@@ -10,6 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
+from trainc.base.releases import RELEASES, TrainerRelease
 from trainc.compilation import Compilation, Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -27,7 +28,7 @@ def replicated(name: str, *, trainer: bool = False, pods: int = 1, env: Any = No
 WORKER = replicated("node", trainer=True)
 
 
-def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any = None) -> Compilation:
+def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any = None, **options: Any) -> Compilation:
     runtime = {"mlPolicy": {"tensorflow": policy or {}}, "template": {"spec": {"replicatedJobs": jobs}}}
     documents = [
         {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
@@ -40,7 +41,7 @@ def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any =
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT), **options)
 
 
 def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:
@@ -123,6 +124,14 @@ def test_the_cluster(tmp_path: Path, jobs: Any, policy: Any, nodes: int, cluster
     clusters = [(config["cluster"], config["task"]["index"]) for config in read.values() if config]
     assert clusters == [(cluster, 1)] * len(cluster)
     assert {config["task"]["type"] for config in read.values() if config} == set(cluster)
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_the_cluster_has_all_replicas_in_every_release(tmp_path: Path, release: TrainerRelease) -> None:
+    jobs = [replicated("worker", trainer=True), replicated("ps", replicas=2)]
+    jobset = compiled(tmp_path, jobs, trainer_version=release.name).objects[0]
+    env = jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert '"ps":["j-ps-0-0.j:2222","j-ps-1-0.j:2222"]' in env[1]["value"]
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,7 @@ class Plan(NamedTuple):
 
     def endpoints(self, job: int) -> Iterator[str]:
         """Yield the host names of all pods of a replicated job."""
-        whole = self.release.hostfile == "all replicas"
-        for replica in range(self.jobs[job].get("replicas", 1) if whole else 1):
+        for replica in range(self.jobs[job].get("replicas", 1)):
             for pod in range(self.counts[job]):
                 yield self.host(job, replica, pod)
 

@@ -173,7 +173,7 @@ def with_search_domain(plan: Plan, node: int) -> Plan:
 
 def hostfile(plan: Plan, jobs: Iterable[int]) -> Tree:
     """Return the ConfigMap with a line for every pod of some jobs, in their order."""
-    mpi = implementation(plan)
+    plan, mpi = with_listed_replicas(plan), implementation(plan)
     suffix = mpi.slots.format(slots(plan)) if mpi else ""
     lines = [f"{host}{suffix}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.name}-{HOSTFILE}"}
@@ -189,11 +189,20 @@ def hostfile_jobs(plan: Plan) -> list[int]:
     return [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
 
 
+def with_listed_replicas(plan: Plan) -> Plan:
+    """Return the plan with the replicas whose pods the release lists in the hostfile."""
+    if plan.release.hostfile == "all replicas":
+        return plan
+    jobs = [job | {"replicas": min(1, job.get("replicas", 1))} for job in plan.jobs]
+    return plan._replace(spec=plan.spec | {"replicatedJobs": jobs})
+
+
 def hostfile_size(plan: Plan) -> int:
     """Return the hostfile's size in bytes, by arithmetic."""
     mpi, size = implementation(plan), 0
     if mpi is None:
         return 0
+    plan = with_listed_replicas(plan)
     for job in hostfile_jobs(plan):
         end = len(mpi.slots.format(slots(plan))) + 1
         size += host_lists.length(plan, job, short=is_short(plan, job, mpi)) + end * host_lists.count(plan, job)
