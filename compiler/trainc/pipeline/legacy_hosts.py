@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
+def layout_of(plan: Plan) -> Layout:
+    """Return the layout of a legacy job."""
+    return Layout.from_tree(plan.runtime.settings["layout"])
+
+
 def role_host(plan: Plan, layout: Layout, role: str, index: int = 0) -> str:
     """Return the host name of a role's pod."""
     position = layout.position(role, index)
@@ -96,7 +101,7 @@ class _OldHosts:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.job = plan.job.source_name
-        self.layout = Layout.from_tree(plan.runtime.settings["layout"])
+        self.layout = layout_of(plan)
         self.roles = {role.lower(): role for group in self.layout.groups for role, _ in group.roles}
         name = re.escape(self.job)
         domain = rf"(?:\.{name}(?![\w-]))?" if self.layout.in_subdomain else ""

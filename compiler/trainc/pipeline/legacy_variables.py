@@ -39,11 +39,15 @@ def with_variables(plan: Plan, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
     )
 
 
-def with_operator_variables(plan: Plan, env: list[Tree], job: int | None = None) -> Plan:
-    """Return the plan with variables in all containers of a replicated job, or of all; init containers get none."""
+def with_operator_variables(plan: Plan, env: list[Tree], job: int | None = None, *, container: str = "") -> Plan:
+    """Return the plan with variables in the containers of a replicated job, or of all; init containers get none.
+
+    container   the name of the containers that get the variables; empty for all of them
+    """
     for each in range(len(plan.jobs)) if job is None else (job,):
         for slot in plan.containers(each):
-            plan = with_variables(plan, slot, env)
+            has_variables = not container or get(plan.spec, (*slot.path, "name")) == container
+            plan = with_variables(plan, slot, env if has_variables else ())
         for slot in plan.init_containers(each):
             plan = with_variables(plan, slot)
     return plan

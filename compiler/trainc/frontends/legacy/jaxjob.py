@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting
-from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    WORKER,
+    OperatorKind,
+    layout_by_role,
+    replica_specs,
+)
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
 from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.loss_rules import Loss, LossRule
@@ -23,12 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
     from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "training-operator-1.9"
-WORKER: Final = "Worker"
 KIND: Final = OperatorKind(
     key="jaxjob",
     replicas=("spec", "jaxReplicaSpecs"),
@@ -60,23 +63,16 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime. All workers decide about success."""
     roles = replica_specs(job, KIND)
-    layout = Layout.by_role((role.name, role.pods) for role in roles)
     return lowered(
         job,
         KIND,
         roles,
-        layout,
+        layout_by_role(roles),
         gang=gang,
-        settings=_settings(roles[0], layout),
+        settings=[PolicySetting(("port",), roles[0].port, (*roles[0].at, *CONTAINERS))],
         success=None,
         losses=_losses(job),
     )
-
-
-def _settings(worker: ReplicaSpec, layout: Layout) -> Iterator[PolicySetting]:
-    yield PolicySetting(("layout",), layout.tree, (*worker.at, "replicas"))
-    yield PolicySetting(("nodes",), worker.replicas, (*worker.at, "replicas"))
-    yield PolicySetting(("port",), worker.port, (*worker.at, *CONTAINERS))
 
 
 def _losses(job: Tree) -> Iterator[Loss]:

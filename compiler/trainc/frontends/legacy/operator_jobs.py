@@ -14,8 +14,15 @@ from trainc.frontends.legacy import own_runtime
 from trainc.frontends.legacy.common_losses import LABELS, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.own_runtime import NO_LIMIT, add_success, moves_of_job, replicated_job, with_labels
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX
+from trainc.frontends.legacy.own_runtime import (
+    NO_LIMIT,
+    PolicySetting,
+    add_success,
+    moves_of_job,
+    replicated_job,
+    with_labels,
+)
+from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX, WORKER
 from trainc.frontends.legacy.run_policy import POLICY, with_run_policy, with_top_fields
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
-    from trainc.frontends.legacy.own_runtime import PolicySetting, Success
+    from trainc.frontends.legacy.own_runtime import Success
     from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec
     from trainc.frontends.lowering import Lowered
 
@@ -136,7 +143,7 @@ def lowered(
         manager=OPERATOR,
         roles=roles,
         gang=gang,
-        settings=settings,
+        settings=(*_settings(roles, layout), *settings),
         moves=moves,
     )
     repeated = (((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:])
@@ -144,6 +151,13 @@ def lowered(
         losses=(*found.losses, *_losses(job, kind, roles, layout), *losses), repeated=tuple(repeated)
     )
     return with_top_fields(written, found)
+
+
+def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+    """Yield the settings that the frameworks of all kinds read."""
+    replicas = (*roles[-1].at, "replicas")
+    yield PolicySetting(("layout",), layout.tree, replicas)
+    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), replicas)
 
 
 def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: GangScheduler | None) -> Tree:
@@ -179,7 +193,7 @@ def _labels(job: Tree, kind: OperatorKind, roles: list[ReplicaSpec], group: Grou
 def _has_first_worker(job: Tree, kind: OperatorKind, role: ReplicaSpec) -> bool:
     """Return whether the operator adds the label `job-role` to the first pod of a role, and to no other."""
     has_lead = any(kind.role(key) in kind.leads for key in get(job, kind.replicas, {}))
-    return kind.worker_leads and role.name == "Worker" and not has_lead
+    return kind.worker_leads and role.name == WORKER and not has_lead
 
 
 def _restart_policy(role: ReplicaSpec) -> str:

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
-from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    MASTER,
+    WORKER,
+    OperatorKind,
+    layout_by_role,
+    replica_specs,
+)
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
@@ -27,8 +33,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "training-operator-1.9"
-MASTER: Final = "Master"
-WORKER: Final = "Worker"
 KIND: Final = OperatorKind(
     key="paddlejob",
     replicas=("spec", "paddleReplicaSpecs"),
@@ -69,23 +73,19 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime. The Master decides about success; without one, all workers."""
     roles = replica_specs(job, KIND)
-    layout = Layout.by_role((role.name, role.pods) for role in roles)
     return lowered(
         job,
         KIND,
         roles,
-        layout,
+        layout_by_role(roles),
         gang=gang,
-        settings=_settings(roles, layout),
+        settings=_settings(roles[0]),
         success=Success(MASTER, roles[0].at) if roles[0].name == MASTER else None,
         losses=_losses(job, roles),
     )
 
 
-def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
-    lead, last = roles[0], roles[-1]
-    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
-    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
+def _settings(lead: ReplicaSpec) -> Iterator[PolicySetting]:
     yield PolicySetting(("lead",), lead.name, lead.at)
     yield PolicySetting(("port",), lead.port, (*lead.at, *CONTAINERS))
 

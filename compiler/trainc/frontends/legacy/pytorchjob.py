@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
-from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import (
     CONTAINERS,
+    MASTER,
+    WORKER,
     OperatorKind,
-    can_share_a_job,
     not_single,
+    ranked_layout,
     replica_specs,
 )
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from trainc.frontends.lowering import Lowered
 
 SCHEMA: Final = "training-operator-1.9"
-MASTER: Final = "Master"
-WORKER: Final = "Worker"
 KIND: Final = OperatorKind(
     key="pytorchjob",
     replicas=("spec", "pytorchReplicaSpecs"),
@@ -85,15 +84,13 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     roles = replica_specs(job, KIND)
-    counts = [(role.name, role.replicas) for role in roles]
-    layout = Layout.folded(counts) if can_share_a_job(roles) else Layout.ranked(counts)
     return lowered(
         job,
         KIND,
         roles,
-        layout,
+        ranked_layout(roles),
         gang=gang,
-        settings=_settings(job, roles, layout),
+        settings=_settings(job, roles),
         success=_success(job, roles),
         losses=_losses(job),
     )
@@ -108,11 +105,8 @@ def _success(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Success | None:
     return None
 
 
-def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
+def _settings(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[PolicySetting]:
     named = {role.name: role for role in roles}
-    last = roles[-1]
-    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
-    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
     processes, elastic = get(job, PROCESSES), get(job, ELASTIC)
     if processes is None and get(job, OF_ELASTIC) is None:
         processes = AUTO

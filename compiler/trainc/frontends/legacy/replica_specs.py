@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.frontends.legacy.field_refs import field_paths
+from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.run_policy import POLICY, double_settings
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import (
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 CONTAINERS: Final = ("template", "spec", "containers")
+MASTER: Final = "Master"
+WORKER: Final = "Worker"
 OPERATOR: Final = "kubeflow.org/training-operator"
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 MANAGERS: Final = (OPERATOR, MULTIKUEUE)
@@ -68,7 +71,7 @@ class OperatorKind(NamedTuple):
     """Whether the names of roles can have any case of letters, and other roles than these have pods, too."""
     fewest: int = 0
     """The fewest replicas that admission accepts. Without replicas, the operator creates one pod."""
-    leads: tuple[str, ...] = ("Master",)
+    leads: tuple[str, ...] = (MASTER,)
     """The roles that decide about success, and whose pods have the label `job-role`."""
     worker_leads: bool = False
     """Whether the first Worker has the label `job-role` in a job without a lead."""
@@ -167,7 +170,18 @@ def _with_port(container: Tree, kind: OperatorKind) -> tuple[Tree, int]:
     return container | {"ports": [*ports, {"name": kind.port_name, "containerPort": kind.port}]}, kind.port
 
 
-def can_share_a_job(roles: tuple[ReplicaSpec, ...]) -> bool:
+def layout_by_role(roles: tuple[ReplicaSpec, ...]) -> Layout:
+    """Return the layout with a Job for each role, whose pods have no common rank."""
+    return Layout.by_role((role.name, role.pods) for role in roles)
+
+
+def ranked_layout(roles: tuple[ReplicaSpec, ...]) -> Layout:
+    """Return the layout in which each pod has a rank among those of all roles."""
+    counts = [(role.name, role.pods) for role in roles]
+    return Layout.folded(counts) if _can_share_a_job(roles) else Layout.ranked(counts)
+
+
+def _can_share_a_job(roles: tuple[ReplicaSpec, ...]) -> bool:
     """Return whether the pods of all roles can be those of one Job: they are equal, and none fails for ever.
 
     A worker that fails for ever at the moment in which the first pod succeeds would end the job as failed.

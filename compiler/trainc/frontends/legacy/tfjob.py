@@ -10,11 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import NO_LEAD, lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
-from trainc.frontends.legacy.replica_specs import CONTAINERS, OperatorKind, replica_specs
+from trainc.frontends.legacy.replica_specs import (
+    CONTAINERS,
+    MASTER,
+    WORKER,
+    OperatorKind,
+    layout_by_role,
+    replica_specs,
+)
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
 from trainc.frontends.legacy.run_policy import POLICY, with_run_policy
 from trainc.frontends.loss_rules import Loss, LossRule
@@ -30,8 +36,6 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "training-operator-1.9"
 CHIEF: Final = "Chief"
-MASTER: Final = "Master"
-WORKER: Final = "Worker"
 PS: Final = "PS"
 KIND: Final = OperatorKind(
     key="tfjob",
@@ -103,15 +107,14 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime."""
     is_dynamic = bool(get(job, DYNAMIC))
     roles = tuple(role._replace(is_expendable=is_dynamic and role.name == WORKER) for role in replica_specs(job, KIND))
-    layout = Layout.by_role((role.name, role.pods) for role in roles)
     success = _success(job, roles)
     return lowered(
         job,
         KIND,
         roles,
-        layout,
+        layout_by_role(roles),
         gang=gang,
-        settings=_settings(job, roles, layout),
+        settings=_settings(job, roles),
         success=success,
         losses=_losses(job, roles, success),
     )
@@ -135,8 +138,7 @@ def _is_distributed(roles: tuple[ReplicaSpec, ...]) -> bool:
     return sum(role.replicas for role in roles if role.name in KIND.roles) != 1
 
 
-def _settings(job: Tree, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
-    yield PolicySetting(("layout",), layout.tree, (*roles[-1].at, "replicas"))
+def _settings(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[PolicySetting]:
     yield PolicySetting(("isDistributed",), _is_distributed(roles), (*roles[-1].at, "replicas"))
     for role in roles:
         yield PolicySetting(("tasks", role.name, "replicas"), role.replicas, (*role.at, "replicas"))

@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
 from trainc.frontends.legacy.operator_jobs import lowered
 from trainc.frontends.legacy.own_runtime import PolicySetting, Success
 from trainc.frontends.legacy.replica_specs import (
     CONTAINERS,
+    MASTER,
+    WORKER,
     OperatorKind,
-    can_share_a_job,
     not_single,
+    ranked_layout,
     replica_specs,
 )
 from trainc.frontends.legacy.replica_specs import violations as shared_violations
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from trainc.frontends.lowering import Lowered
 
 SCHEMA: Final = "training-operator-1.9"
-MASTER: Final = "Master"
-WORKER: Final = "Worker"
 KIND: Final = OperatorKind(
     key="xgboostjob",
     replicas=("spec", "xgbReplicaSpecs"),
@@ -82,23 +81,18 @@ def _old_container(spec: Tree, at: Path) -> Iterator[Violation]:
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     """Return the TrainJob and its runtime. The Master decides about success."""
     roles = replica_specs(job, KIND)
-    counts = [(role.name, role.pods) for role in roles]
-    layout = Layout.folded(counts) if can_share_a_job(roles) else Layout.ranked(counts)
     return lowered(
         job,
         KIND,
         roles,
-        layout,
+        ranked_layout(roles),
         gang=gang,
-        settings=_settings(roles, layout),
+        settings=_settings(roles),
         success=Success(MASTER, roles[0].at, {"succeededIndexes": "0"}),
         losses=(),
     )
 
 
-def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
-    last = roles[-1]
-    yield PolicySetting(("layout",), layout.tree, (*last.at, "replicas"))
-    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), (*last.at, "replicas"))
+def _settings(roles: tuple[ReplicaSpec, ...]) -> Iterator[PolicySetting]:
     for role in roles:
         yield PolicySetting(("ports", role.name), role.port, (*role.at, *CONTAINERS))

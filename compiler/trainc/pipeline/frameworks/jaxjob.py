@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.jaxjob import KIND, WORKER
-from trainc.frontends.legacy.layout import Layout
-from trainc.pipeline.legacy_hosts import role_host, with_new_hosts
+from trainc.frontends.legacy.jaxjob import KIND
+from trainc.frontends.legacy.replica_specs import WORKER
+from trainc.pipeline.legacy_hosts import layout_of, role_host, with_new_hosts
 from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
@@ -37,7 +37,7 @@ def apply(plan: Plan) -> Plan:
 
 
 def _variables(plan: Plan) -> Iterator[Tree]:
-    layout, settings = Layout.from_tree(plan.runtime.settings["layout"]), plan.runtime.settings
+    layout, settings = layout_of(plan), plan.runtime.settings
     yield value("PYTHONUNBUFFERED", 1)
     yield value("COORDINATOR_PORT", settings["port"])
     yield value("COORDINATOR_ADDRESS", role_host(plan, layout, WORKER))

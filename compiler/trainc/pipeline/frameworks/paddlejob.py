@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.paddlejob import KIND, MASTER
-from trainc.pipeline.legacy_hosts import role_host, with_new_hosts
+from trainc.frontends.legacy.paddlejob import KIND
+from trainc.frontends.legacy.replica_specs import MASTER
+from trainc.pipeline.legacy_hosts import layout_of, role_host, with_new_hosts
 from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
@@ -21,6 +21,7 @@ from trainc.pipeline.plan import from_field, value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.legacy.layout import Layout
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.checks import Check
     from trainc.pipeline.plan import Plan
@@ -35,7 +36,7 @@ ADDRESS: Final = "status.podIP"
 
 def apply(plan: Plan) -> Plan:
     """Add the variables to all containers."""
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    layout = layout_of(plan)
     for job, group in enumerate(layout.groups):
         plan = with_operator_variables(plan, [*_variables(plan, layout, group.roles[0][0])], job)
     return with_new_hosts(plan)

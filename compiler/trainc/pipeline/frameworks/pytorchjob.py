@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.pytorchjob import KIND, MASTER, WORKER
+from trainc.frontends.legacy.pytorchjob import KIND
+from trainc.frontends.legacy.replica_specs import MASTER, WORKER
 from trainc.kubernetes.trees import get
-from trainc.pipeline.legacy_hosts import role_host, with_new_hosts
+from trainc.pipeline.legacy_hosts import layout_of, role_host, with_new_hosts
 from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
@@ -22,6 +22,7 @@ from trainc.pipeline.plan import from_field, value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.legacy.layout import Layout
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.checks import Check
     from trainc.pipeline.plan import Plan
@@ -36,7 +37,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 def apply(plan: Plan) -> Plan:
     """Add the variables to all containers."""
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    layout = layout_of(plan)
     env = [*_variables(plan, layout)]
     return with_new_hosts(_with_least_nodes(with_operator_variables(plan, env)))
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.tfjob import KIND, PS, WORKER
-from trainc.kubernetes.trees import get
+from trainc.frontends.legacy.replica_specs import WORKER
+from trainc.frontends.legacy.tfjob import KIND, PS
 from trainc.pipeline.legacy_hosts import (
+    layout_of,
     long_variable,
     role_hosts,
     role_hosts_length,
     with_new_hosts,
 )
-from trainc.pipeline.legacy_variables import with_variables
+from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.frontends.legacy.layout import Layout
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.frameworks import PlanCheck
     from trainc.pipeline.plan import Plan
@@ -42,17 +43,14 @@ INDEX: Final = "TF_TASK_INDEX"
 
 def apply(plan: Plan) -> Plan:
     """Add TF_CONFIG to each task."""
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    layout = layout_of(plan)
     all_hosts = {role: addresses(plan, layout, role) for role in listed(plan)} if is_distributed(plan) else {}
     for job, group in enumerate(layout.groups):
-        role = group.roles[0][0]
-        for slot in plan.containers(job):
-            env: list[Tree] = []
-            if is_distributed(plan) and get(plan.spec, (*slot.path, "name")) == KIND.container:
-                env = [from_field(INDEX, group.index_field), value(CONFIG, config(plan, layout, role, all_hosts))]
-            plan = with_variables(plan, slot, env)
-        for slot in plan.init_containers(job):
-            plan = with_variables(plan, slot)
+        env: list[Tree] = []
+        if is_distributed(plan):
+            text = config(plan, layout, group.roles[0][0], all_hosts)
+            env = [from_field(INDEX, group.index_field), value(CONFIG, text)]
+        plan = with_operator_variables(plan, env, job, container=KIND.container)
     return with_new_hosts(plan)
 
 
@@ -107,7 +105,7 @@ def config(plan: Plan, layout: Layout, role: str, hosts: dict[str, list[str]]) -
 
 def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if TF_CONFIG is too long for a process: before it is written, because a count is cheap."""
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    layout = layout_of(plan)
     roles = listed(plan) if is_distributed(plan) else []
     size = max(len(config(plan, layout, role, {each: [] for each in roles})) for role in plan.runtime.settings["tasks"])
     for role in roles:

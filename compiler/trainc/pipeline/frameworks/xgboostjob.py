@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.xgboostjob import KIND, MASTER, WORKER
+from trainc.frontends.legacy.replica_specs import MASTER, WORKER
+from trainc.frontends.legacy.xgboostjob import KIND
 from trainc.pipeline.legacy_hosts import (
+    layout_of,
     long_variable,
     role_host,
     role_hosts,
@@ -44,7 +45,7 @@ def apply(plan: Plan) -> Plan:
 
 
 def _variables(plan: Plan) -> Iterator[Tree]:
-    layout = Layout.from_tree(plan.runtime.settings["layout"])
+    layout = layout_of(plan)
     ports, nodes = plan.runtime.settings["ports"], plan.runtime.settings["nodes"]
     yield value("MASTER_PORT", ports[MASTER])
     yield value("MASTER_ADDR", role_host(plan, layout, MASTER))
@@ -58,7 +59,7 @@ def _variables(plan: Plan) -> Iterator[Tree]:
 
 def long_addresses(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if WORKER_ADDRS is too long for a process: before it is written, because a count is cheap."""
-    layout, workers = Layout.from_tree(plan.runtime.settings["layout"]), plan.runtime.settings["nodes"] - 1
+    layout, workers = layout_of(plan), plan.runtime.settings["nodes"] - 1
     if workers:
         size = role_hosts_length(plan, layout, WORKER, workers) + workers - 1
         yield from long_variable(subject, plan, WORKERS, size)
