@@ -748,6 +748,20 @@ def test_the_setting_is_written_once(kubectl: Kubectl, tmp_path: Path) -> None:
     assert "trainerVersion" not in pull().err
 
 
+def test_a_settings_file_keeps_its_permissions_and_a_link_stays(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl(answer(runtime("a")))
+    installed(tmp_path)
+    Path("trainc.yaml").write_text("sources: [jobs]\n")
+    Path("trainc.yaml").chmod(0o640)
+    pull()
+    assert Path("trainc.yaml").stat().st_mode & 0o777 == 0o640
+    Path("trainc.yaml").write_text("sources: [jobs]\n")
+    Path("trainc.yaml").rename("ours.yaml")
+    Path("trainc.yaml").symlink_to("ours.yaml")
+    assert 'ours.yaml: trainerVersion: "2.2"\n' in pull().err
+    assert Path("trainc.yaml").is_symlink()
+
+
 def test_another_setting_is_reported_and_kept(kubectl: Kubectl, tmp_path: Path) -> None:
     kubectl(answer(runtime("a")))
     installed(tmp_path)

@@ -104,8 +104,7 @@ def _output(
 
     new = output_files.documents(migration)
     if not write and folder is None:
-        texts = (*(text for _, text in new.jobs), *new.runtimes.values())
-        printing.write("---\n".join(text if text.endswith("\n") else f"{text}\n" for text in texts))
+        printing.write_documents((*(text for _, text in new.jobs), *new.runtimes.values()))
         return
     if folder is not None:
         sources = [*output_files.in_folder(new, folder, paths)]

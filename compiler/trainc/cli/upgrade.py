@@ -71,7 +71,7 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
 def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes, *, follow_links: bool) -> None:
     """Print the new texts as one stream. A single file or `-` is printed even if it is unchanged."""
     if upgraded:
-        printing.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
+        printing.write_documents(file.new for file in upgraded)
     elif paths == ("-",):
         printing.write_bytes(stdin)
     elif len(paths) == 1 and os.path.isfile(paths[0]):
@@ -105,21 +105,11 @@ def _diff(file: Upgraded) -> Iterator[str]:
 
 
 def _replace(file: Upgraded) -> None:
-    """Replace a file atomically; a link below the root is an error."""
-    from trainc.files import atomic
-    from trainc.files.confine import LinkError, is_confined, is_link, open_to_write
+    """Replace a file; a link below the root is an error."""
+    from trainc.files.atomic import replace_file
 
-    data = file.new.encode(file.encoding, "surrogateescape")
-    path = os.path.abspath(file.path) if is_confined(file.path) else os.path.realpath(file.path)
-    folder, name = os.path.split(path)
     try:
-        at = open_to_write(folder, make=False)
-        try:
-            if is_link(name, at):
-                raise LinkError
-            atomic.replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777)
-        finally:
-            os.close(at)
+        replace_file(file.path, file.new.encode(file.encoding, "surrogateescape"))
     except OSError as error:
         raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None
 

@@ -10,7 +10,7 @@ import stat
 from contextlib import closing, suppress
 from typing import Final
 
-from trainc.files.confine import READ
+from trainc.files.confine import READ, LinkError, is_confined, is_link, open_to_write
 
 PART: Final = ".trainc-part"
 """The suffix of a temporary file, whose name starts with a `.`."""
@@ -126,6 +126,26 @@ def replace_at(at: int, name: str, data: bytes, *, mode: int | None = None) -> N
     except BaseException:
         os.unlink(part, dir_fd=at)
         raise
+
+
+def replace_file(path: str, data: bytes, *, make: bool = False, keep_mode: bool = True) -> None:
+    """Write a file that the user names, atomically. Raises LinkError for a link below the root, and OSError.
+
+    Args:
+        path: the path; outside of every root, its links are followed.
+        data: the content.
+        make: whether to create a missing folder.
+        keep_mode: whether it keeps the permissions of the file that it replaces, which must exist then.
+    """
+    full = os.path.abspath(path) if is_confined(path) else os.path.realpath(path)
+    folder, name = os.path.split(full)
+    at = open_to_write(folder, make=make)
+    try:
+        if is_link(name, at):
+            raise LinkError
+        replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777 if keep_mode else None)
+    finally:
+        os.close(at)
 
 
 def create_at(at: int, name: str, data: bytes) -> bool:

@@ -15,12 +15,10 @@ from trainc.base.kinds import JOBS_OF_RUNTIME, find
 from trainc.base.records import NamedTuple
 from trainc.frontends import lowering
 from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
-from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import edit, get, put
 from trainc.migration.old_names import LISTS
 from trainc.pipeline import frameworks
-from trainc.pipeline.objects import Runtime
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
@@ -140,14 +138,7 @@ def _without_env(plan: Plan) -> Plan:
     for path, container in containers(spec):
         if "env" in container:
             spec = put(spec, path, {key: field for key, field in container.items() if key != "env"})
-    return _with_runtime(plan, put(plan.runtime.value, ("spec", "template", "spec"), spec))
-
-
-def _with_runtime(plan: Plan, value: Tree) -> Plan:
-    spec = as_go_type(get(value, ("spec", "template", "spec"), {}))
-    return plan._replace(
-        runtime=Runtime.from_value(plan.runtime.document, plan.release, value, spec, plan.runtime.level)
-    )
+    return resolved_plan(plan, runtime=put(plan.runtime.value, ("spec", "template", "spec"), spec))
 
 
 def containers(spec: Tree) -> Iterator[tuple[Path, Tree]]:
@@ -188,7 +179,8 @@ def _larger_job(plan: Plan) -> Plan | None:
     if kind is None or path[-1:] != ("replicas",):
         return None
     front_end = lowering.load(kind.front_end)
-    job = load(kind.kind, front_end.SCHEMA).admit(document.value).value
+    schema = load(kind.kind, lowering.schema_folder(kind, document.value.get("apiVersion")))
+    job = schema.admit(document.value).value
     lowered = front_end.lower(put(job, path, get(job, path, 1) + 1))
-    larger = _with_runtime(plan, lowered.runtime)
+    larger = resolved_plan(plan, runtime=lowered.runtime)
     return larger._replace(job=larger.job._replace(value=lowered.job))

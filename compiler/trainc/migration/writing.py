@@ -14,7 +14,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files import atomic
-from trainc.files.confine import LinkError, is_confined, is_link, is_within, open_to_write, resolved
+from trainc.files.confine import is_within, open_to_write, resolved
 from trainc.files.outputs import write_fault
 
 if TYPE_CHECKING:
@@ -89,17 +89,9 @@ def conflicts(files: Iterable[OutputFile], *, force: bool) -> Iterator[tuple[Out
 
 def write(file: OutputFile) -> Diagnostic | None:
     """Write a file atomically; return the error if that fails."""
-    path = os.path.abspath(file.path) if is_confined(file.path) else os.path.realpath(file.path)
-    folder, name = os.path.split(path)
+    is_new = file.replaces is None
     try:
-        at = open_to_write(folder, make=file.replaces is None)
-        try:
-            if is_link(name, at):
-                raise LinkError
-            mode = None if file.replaces is None else os.lstat(name, dir_fd=at).st_mode & 0o7777
-            atomic.replace_at(at, name, file.data, mode=mode)
-        finally:
-            os.close(at)
+        atomic.replace_file(file.path, file.data, make=is_new, keep_mode=not is_new)
     except OSError as error:
         return write_fault(os.path.dirname(file.path) or os.curdir, os.path.basename(file.path), error)
     return None

@@ -92,17 +92,9 @@ def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) ->
         timeout: seconds for each request, and for all of kubectl.
         environment: the variables that kubectl gets; its PATH is searched for kubectl.
     """
-    import shutil
-
-    program = shutil.which("kubectl", path=environment.get("PATH", os.defpath))
-    if program is None:
-        help = "install kubectl, or save an answer elsewhere and run `trainc runtimes import`"
-        return _failed("kubectl is not on the PATH", help)
-    options = [f"--request-timeout={timeout}s", *([] if context is None else [f"--context={context}"])]
-    try:
-        ended = _run([program, *GET, *options], timeout, environment)
-    except OSError as error:
-        return _failed(f"{program} cannot be started: {error.strerror}", "check the kubectl on the PATH")
+    ended = _kubectl(GET, context, timeout, environment)
+    if isinstance(ended, Diagnostic):
+        return ended
     lines = (line.strip() for line in ended.err.decode(errors="replace").splitlines())
     messages = tuple(line[:_LONGEST_LINE] for line in lines if line)[-_LAST_LINES:]
     if ended.status is None:
@@ -119,18 +111,29 @@ def controller_tag(context: str | None, *, timeout: int, environment: Mapping[st
     The arguments are those of `get`.
     """
     import re
+
+    ended = _kubectl(IMAGES, context, timeout, environment)
+    if isinstance(ended, Diagnostic) or ended.status != 0:
+        return ""
+    found = re.findall(CONTROLLER, ended.out.decode(errors="replace"))
+    return str(found[0]) if len({*found}) == 1 else ""
+
+
+def _kubectl(
+    arguments: Sequence[str], context: str | None, timeout: int, environment: Mapping[str, str]
+) -> _Ended | Diagnostic:
+    """Run the kubectl of the PATH; return the diagnostic if it cannot be started."""
     import shutil
 
     program = shutil.which("kubectl", path=environment.get("PATH", os.defpath))
     if program is None:
-        return ""
+        help = "install kubectl, or save an answer elsewhere and run `trainc runtimes import`"
+        return _failed("kubectl is not on the PATH", help)
     options = [f"--request-timeout={timeout}s", *([] if context is None else [f"--context={context}"])]
     try:
-        ended = _run([program, *IMAGES, *options], timeout, environment)
-    except OSError:
-        return ""
-    found = re.findall(CONTROLLER, ended.out.decode(errors="replace")) if ended.status == 0 else []
-    return str(found[0]) if len({*found}) == 1 else ""
+        return _run([program, *arguments, *options], timeout, environment)
+    except OSError as error:
+        return _failed(f"{program} cannot be started: {error.strerror}", "check the kubectl on the PATH")
 
 
 def _status(status: int) -> str:

@@ -16,11 +16,8 @@ from trainc.edits.patching.patch_names import name_of, path_in_settings
 from trainc.emit.order import objects_of_a_job
 from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
-from trainc.pipeline.objects import TrainJob
-from trainc.pipeline.passes.conform import conform
-from trainc.pipeline.plan import Plan
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing
-from trainc.provenance.tracing.history import remade, resolved_plan
+from trainc.provenance.tracing.history import conformed_again, remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
 from trainc.review.undoing import Experiment, is_object
 
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import ObjectId, Path
     from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.plan import Plan
     from trainc.review.release_causes import ReleaseCauses, ReleaseEdit
 
 Owner = Literal["job", "document", "runtime", "project", "patches"]
@@ -264,8 +262,7 @@ def _remade(plan: Plan, owner: Owner, value: Tree) -> Plan:
     """Return the plan with its objects for another value of one of its owners."""
     if owner != "document":
         return remade(resolved_plan(plan, **{owner: value}))
-    document = plan.job.document._replace(value=value)
-    job = conform(Plan(TrainJob(document, value), plan.library, plan.release, gang_scheduler=plan.gang_scheduler)).job
+    job = conformed_again(plan, value=value).job
     assert job.own_runtime is not None, "the caller catches it: the job is invalid without the edit"
     return remade(resolved_plan(plan._replace(job=job, runtime=job.own_runtime)))
 

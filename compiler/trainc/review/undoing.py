@@ -38,8 +38,7 @@ class Experiment:
 
     def affects(self, index: int, change: Change) -> bool:
         """Whether the field of a change has another value without the part."""
-        found = self._comparison(index).match(change.new_path)
-        return bool(found.there != found.here)
+        return self._comparison(index).differs(change.new_path)
 
     def _comparison(self, index: int) -> Correspondence:
         """Return the corresponding values of an object without the edit; it may not exist then."""

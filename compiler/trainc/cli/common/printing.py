@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from trainc.cli.common.codes import WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Diagnostic
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 def write(*texts: str) -> None:
     """Write texts to standard output as UTF-8, whatever the locale."""
     write_bytes(*(text.encode("utf-8", "surrogatepass") for text in texts))
+
+
+def write_documents(texts: Iterable[str]) -> None:
+    """Write the texts of YAML documents to standard output as one stream."""
+    write("---\n".join(text if text.endswith("\n") else f"{text}\n" for text in texts))
 
 
 def write_bytes(*parts: bytes) -> None:

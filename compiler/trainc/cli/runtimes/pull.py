@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -64,25 +65,22 @@ def _compare_release(tag: str, *, check: bool) -> None:
         return
     document = settings.document
     if settings.file and document is not None and "trainerVersion" not in document.text and not check:
-        _set_release(settings.file, release.name)
-        return
+        with suppress(OSError):  # the user must set it
+            _set_release(settings.file, release.name)
+            return
     printing.report(f'the cluster runs Trainer {tag}: set trainerVersion: "{release.name}" in trainc.yaml\n')
 
 
 def _set_release(file: str, name: str) -> None:
     """Add trainerVersion to a settings file that does not have it, after the comments at its start."""
-    from trainc.files.atomic import replace_at
+    from trainc.files.atomic import replace_file
     from trainc.source.printable import escape
 
     with open(file, encoding="utf-8") as opened:
         lines = opened.read().splitlines(keepends=True)
     at = next((index for index, line in enumerate(lines) if line.strip() and line[0] not in "#-%"), len(lines))
     lines.insert(at, f'trainerVersion: "{name}"\n')
-    at_folder = os.open(os.path.dirname(file), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        replace_at(at_folder, os.path.basename(file), "".join(lines).encode())
-    finally:
-        os.close(at_folder)
+    replace_file(file, "".join(lines).encode())
     printing.report(f'{escape(os.path.relpath(file))}: trainerVersion: "{name}"\n')
 
 

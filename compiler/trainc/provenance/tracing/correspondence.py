@@ -74,6 +74,11 @@ class Correspondence:
         """Return the match of the value at a path."""
         return self._container_match(path[:-1]).match_of(path[-1]) if path else self._root
 
+    def differs(self, path: Path) -> bool:
+        """Return whether the value at a path has another one in its place."""
+        found = self.match(path)
+        return bool(found.there != found.here)
+
     def _container_match(self, path: Path) -> Match:
         """Return the match of a container, which is found once."""
         found = self._known.get(path)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import Tree, get, put
-from trainc.pipeline.objects import Runtime
+from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.admit import admit
+from trainc.pipeline.passes.conform import conform
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.patch import completed, patched_plans
 from trainc.pipeline.passes.patch import patch as patch_stage
@@ -25,6 +26,7 @@ from trainc.provenance.tracing.patches import TracedOperation, patch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Edit
 
 MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
@@ -96,6 +98,28 @@ def resolved_plan(
         delivery=plan.delivery,
         patches=plan.patches,
         suffix=plan.suffix,
+    )
+
+
+def conformed_again(plan: Plan, *, value: Tree | None = None, release: TrainerRelease | None = None) -> Plan:
+    """Return a new plan after the stage `conform`, without reports of unknown fields.
+
+    Args:
+        plan: the plan of the TrainJob.
+        value: the value of its document instead of its own.
+        release: another release than the plan's.
+    """
+    job = plan.job.as_written
+    if value is not None:
+        job = TrainJob(job.document._replace(value=value), value)
+    return conform(
+        Plan(
+            job=job,
+            library=plan.library,
+            release=release or plan.release,
+            gang_scheduler=plan.gang_scheduler,
+            field_validation="ignore",
+        )
     )
 
 

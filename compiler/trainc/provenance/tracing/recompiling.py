@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from trainc.base.behaviours import BEHAVIOURS
 from trainc.base.releases import RELEASES
 from trainc.diagnostics import ObjectId
-from trainc.pipeline.passes.conform import conform, conform_runtime
-from trainc.pipeline.plan import Plan
+from trainc.pipeline.passes.conform import conform_runtime
 from trainc.provenance.tracing.correspondence import Correspondence
-from trainc.provenance.tracing.history import remade, resolved_plan
+from trainc.provenance.tracing.history import conformed_again, remade, resolved_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,18 +22,12 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import Runtime
+    from trainc.pipeline.plan import Plan
 
 
 def compiled_for(plan: Plan, release: TrainerRelease, runtime: Runtime) -> tuple[Tree, ...] | None:
     """Return the objects of a plan's TrainJob for another release, on a runtime; None if the job is rejected."""
-    fresh = Plan(
-        job=plan.job.as_written,
-        library=plan.library,
-        release=release,
-        gang_scheduler=plan.gang_scheduler,
-        field_validation="ignore",
-    )
-    conformed = conform(fresh)
+    conformed = conformed_again(plan, release=release)
     if conformed.stopped:
         return None
     found = conformed.job.own_runtime or _conformed_runtime(runtime.document, runtime.level, release)
@@ -62,7 +55,7 @@ class Decisions:
             self._compared = [[] for _ in self._plan.objects]
             for objects in _alternatives(self._plan):
                 _compare(self._plan.objects, objects, self._compared)
-        return any(found.there != found.here for each in self._compared[index] for found in (each.match(path),))
+        return any(each.differs(path) for each in self._compared[index])
 
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Tree, ...]]:
