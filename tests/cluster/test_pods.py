@@ -43,6 +43,7 @@ def _compared(cluster: Cluster, cases: Iterable[Case]) -> int:
     jobsets = [tree for tree in objects if tree["kind"] == "JobSet"]
     for jobset in jobsets:
         jobset["spec"].pop("suspend", None)
+        jobset["spec"].pop("managedBy", None)  # another controller, perhaps of another cluster, would create its pods
         for replicated in jobset["spec"].get("replicatedJobs", ()):
             replicated.pop("dependsOn", None)  # its pods would start after those of another job have ended
             replicated["template"]["spec"].pop("suspend", None)
