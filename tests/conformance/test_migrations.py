@@ -23,12 +23,12 @@ from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
 from trainc.kubernetes.container_environment import Unknown
-from trainc.migration import migrate
-from trainc.migration.accepted_differences import TABLE, compare
-from trainc.migration.migrated import FORMS, Form, Migrated, Migration
-from trainc.migration.output_files import documents
 from trainc.pipeline.delivery import Delivery
 from trainc.pods import jobs_of
+from trainc.rewriting.migration import migrate
+from trainc.rewriting.migration.accepted_differences import TABLE, compare
+from trainc.rewriting.migration.migrated import FORMS, Form, Migrated, Migration
+from trainc.rewriting.migration.output_files import documents
 
 OPTIONS: Final = Options(legacy=True, no_config=True)
 WITHOUT_A_FORM: Final = {

@@ -29,8 +29,8 @@ from trainc.review.changes import changes
 from trainc.review.formats import text as review_text
 from trainc.review.revisions import commit
 from trainc.review.sides import SideSpec
+from trainc.rewriting.upgrade import upgrade
 from trainc.source.printable import unified_diff
-from trainc.upgrade import upgrade
 
 pytestmark = pytest.mark.slow
 SMALL = 40

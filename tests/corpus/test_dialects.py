@@ -16,7 +16,7 @@ from trainc.base.kinds import VERSION
 from trainc.diagnostics import Diagnostic
 from trainc.frontends.dialects import DIALECTS, V2_3, detect
 from trainc.kubernetes.documents import YamlError, parse
-from trainc.upgrade import upgrade
+from trainc.rewriting.upgrade import upgrade
 
 CORPUS = os.environ.get("TRAINC_CORPUS", "")
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.trees import put
-from trainc.migration.accepted_differences import TABLE, compare
+from trainc.rewriting.migration.accepted_differences import TABLE, compare
 
 DOCS = Path(__file__).parents[2] / "docs" / "migration.md"
 TORCHRUN = ["torchrun", "train.py"]

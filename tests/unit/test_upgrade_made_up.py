@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trainc.frontends.dialects import detect, load
 from trainc.frontends.moves import moved
 from trainc.kubernetes.documents import parse
-from trainc.upgrade.rewrite import rewrite
+from trainc.rewriting.upgrade.rewrite import rewrite
 
 EXAMPLES = int(os.environ.get("EXAMPLES") or 60)
 words = st.sampled_from(["a", "yes", "0400", "1e3", "x # y", "", "a: b", "'q'", "two\nlines\n", "ü"])

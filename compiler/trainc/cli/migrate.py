@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.migration.migrated import Form, Migration
+    from trainc.rewriting.migration.migrated import Form, Migration
 
 EPILOG = """\b
 Examples:
@@ -52,8 +52,8 @@ def migrate(
     """
     _check_options(paths, folder, flags)
     from trainc.diagnostics import failed
-    from trainc.migration import migrate
     from trainc.reports import text
+    from trainc.rewriting.migration import migrate
 
     given = run.settings.inputs(paths)
     if folder is not None:
@@ -63,7 +63,7 @@ def migrate(
     found, lines = list(migration.diagnostics), list[str]()
     check = flags["check"]
     if flags["diff"]:
-        from trainc.migration import report
+        from trainc.rewriting.migration import report
 
         printing.write(report.load(form)(report.report_of(migration), color=printing.colored(sys.stdout)))
     elif not check and not (migration.strict and failed(found)):
@@ -100,7 +100,7 @@ def _output(
 ) -> Iterator[str]:
     """Print or write the new documents, add errors to `diagnostics`, and yield a line for each job and each file."""
     from trainc.diagnostics import Diagnostic
-    from trainc.migration import output_files, writing
+    from trainc.rewriting.migration import output_files, writing
 
     new = output_files.documents(migration)
     if not write and folder is None:

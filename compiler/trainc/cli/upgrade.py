@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.compilation import Options
-    from trainc.upgrade import Upgraded
+    from trainc.rewriting.upgrade import Upgraded
 
 EPILOG = """\b
 Examples:
@@ -41,7 +41,7 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
     from trainc.diagnostics import failed
     from trainc.files import inputs
     from trainc.reports import text
-    from trainc.upgrade import upgrade
+    from trainc.rewriting.upgrade import upgrade
 
     stdin = b""
     if "-" in paths:

@@ -31,7 +31,7 @@ from trainc.pipeline.passes.conform import PROCESSES, conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.upgrade.jobs import Texts, UpgradedJob, text_place
+from trainc.rewriting.upgrade.jobs import Texts, UpgradedJob, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -96,7 +96,7 @@ def upgrade(
         report_skipped: called with the files in folders that were skipped.
     """
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
-    from trainc.upgrade.rewritten_documents import rewritten
+    from trainc.rewriting.upgrade.rewritten_documents import rewritten
 
     if options.settings.diagnostics:
         return [], list(options.settings.diagnostics)

@@ -19,13 +19,13 @@ from trainc.files.inputs import SUFFIXES
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import put
-from trainc.migration.new_texts import UNREADABLE, NewTexts, at_path, round_trip
-from trainc.migration.writing import OutputFile
+from trainc.rewriting.migration.new_texts import UNREADABLE, NewTexts, at_path, round_trip
+from trainc.rewriting.migration.writing import OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.migration.migrated import Migrated, Migration
+    from trainc.rewriting.migration.migrated import Migrated, Migration
     from trainc.settings import Settings
 
 RUNTIMES: Final = "runtimes"

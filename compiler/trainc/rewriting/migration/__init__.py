@@ -17,13 +17,13 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_
 from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
-from trainc.migration import obstacles
-from trainc.migration.accepted_differences import compare
-from trainc.migration.difference_texts import one_line, reason
-from trainc.migration.forms import candidates
-from trainc.migration.migrated import Migrated, Migration, RejectedForm, Run
 from trainc.pipeline import job_losses
 from trainc.review.generated_pairs import renamed
+from trainc.rewriting.migration import obstacles
+from trainc.rewriting.migration.accepted_differences import compare
+from trainc.rewriting.migration.difference_texts import one_line, reason
+from trainc.rewriting.migration.forms import candidates
+from trainc.rewriting.migration.migrated import Migrated, Migration, RejectedForm, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.files.inputs import File
     from trainc.kubernetes.trees import Tree
-    from trainc.migration.accepted_differences import Row
-    from trainc.migration.migrated import Candidate, Form, Key
+    from trainc.rewriting.migration.accepted_differences import Row
+    from trainc.rewriting.migration.migrated import Candidate, Form, Key
 
 NOT_MIGRATABLE: Final = Declaration(
     "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True

@@ -17,13 +17,13 @@ from trainc.frontends import lowering
 from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import edit, get, put
-from trainc.migration.old_names import LISTS
 from trainc.pipeline import frameworks
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
 from trainc.pipeline.plan import JOBSET_NAME, pod_spec
 from trainc.provenance.tracing.history import resolved_plan
+from trainc.rewriting.migration.old_names import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -21,9 +21,16 @@ from trainc.diagnostics import Document
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
-from trainc.migration.accepted_differences import PROCESS_VARIABLES
-from trainc.migration.migrated import Candidate, RejectedForm
-from trainc.migration.new_runtimes import (
+from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
+from trainc.pipeline import frameworks
+from trainc.pipeline.objects import Runtime, TrainJob
+from trainc.pipeline.passes.framework import framework
+from trainc.pipeline.passes.override import override
+from trainc.pipeline.passes.size import size
+from trainc.pipeline.plan import NODE, Plan
+from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES
+from trainc.rewriting.migration.migrated import Candidate, RejectedForm
+from trainc.rewriting.migration.new_runtimes import (
     extension_fields,
     named,
     policy_defaults,
@@ -32,22 +39,15 @@ from trainc.migration.new_runtimes import (
     with_defaults,
     without_unknown_fields,
 )
-from trainc.migration.parametric_template import ParametricTemplate, containers, parametric_template
-from trainc.migration.renamed_parts import with_container_name, with_job_name
-from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
-from trainc.pipeline import frameworks
-from trainc.pipeline.objects import Runtime, TrainJob
-from trainc.pipeline.passes.framework import framework
-from trainc.pipeline.passes.override import override
-from trainc.pipeline.passes.size import size
-from trainc.pipeline.plan import NODE, Plan
+from trainc.rewriting.migration.parametric_template import ParametricTemplate, containers, parametric_template
+from trainc.rewriting.migration.renamed_parts import with_container_name, with_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Path, Tree
-    from trainc.migration.migrated import Form
     from trainc.pipeline.plan import Slot
+    from trainc.rewriting.migration.migrated import Form
 
 _ENTRY: Final = ("image", "command", "args")
 _OF_JOB: Final = ("suspend", "activeDeadlineSeconds")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from trainc.files.inputs import File
     from trainc.frontends.loss_rules import Loss
     from trainc.kubernetes.trees import Tree
-    from trainc.migration.accepted_differences import Row
     from trainc.pipeline.plan import Slot
+    from trainc.rewriting.migration.accepted_differences import Row
     from trainc.settings import Settings
 
 Key = tuple[str, int, int, tuple[str | int, ...]]

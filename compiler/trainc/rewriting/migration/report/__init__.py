@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.compilation import NO_OPTIONS
 from trainc.explain.losses import LossesOfJob, losses
-from trainc.migration.difference_texts import one_line
 from trainc.review import compare_jobs, merged_reviews
+from trainc.rewriting.migration.difference_texts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainc.migration.migrated import Migrated, Migration
     from trainc.review.reviewed import Review
+    from trainc.rewriting.migration.migrated import Migrated, Migration
 
 
 class JobReport(NamedTuple):

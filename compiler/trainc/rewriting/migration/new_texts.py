@@ -21,13 +21,13 @@ from trainc.base.kinds import JOBS_OF_RUNTIME, POD
 from trainc.emit.yaml import Writer, inline
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.trees import get
-from trainc.migration.source_comments import SourceComments
+from trainc.rewriting.migration.source_comments import SourceComments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from trainc.kubernetes.trees import Path, Tree
-    from trainc.migration.migrated import Migrated
+    from trainc.rewriting.migration.migrated import Migrated
 
     Source = Callable[[Path], Path | None]
     """Returns the path in the legacy job of a field of a new document; None for a field without a source."""

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
-from trainc.upgrade.jobs import NewText, Texts, text_place
-from trainc.upgrade.list_items import ListItem, cut, pasted
-from trainc.upgrade.rewrite import rewrite, rewrite_json
-from trainc.upgrade.text_edits import NotRewritableError
+from trainc.rewriting.upgrade.jobs import NewText, Texts, text_place
+from trainc.rewriting.upgrade.list_items import ListItem, cut, pasted
+from trainc.rewriting.upgrade.rewrite import rewrite, rewrite_json
+from trainc.rewriting.upgrade.text_edits import NotRewritableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Document
-    from trainc.upgrade.jobs import UpgradedJob
+    from trainc.rewriting.upgrade.jobs import UpgradedJob
 
 Refused = list[tuple["Document", str]]
 """Documents that cannot be rewritten, with the reasons."""

@@ -17,7 +17,7 @@ from trainc.source.printable import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.migration.report import JobReport, MigrationReport
+    from trainc.rewriting.migration.report import JobReport, MigrationReport
 
 
 def render(report: MigrationReport, *, color: bool = False) -> str:

@@ -17,7 +17,7 @@ from trainc.review.formats import markdown as review_markdown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.migration.report import JobReport, MigrationReport
+    from trainc.rewriting.migration.report import JobReport, MigrationReport
 
 LONGEST = review_markdown.LONGEST - review_markdown.RESERVED_FOR_NOTICE
 

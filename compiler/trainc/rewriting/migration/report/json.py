@@ -15,7 +15,7 @@ from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
-    from trainc.migration.report import JobReport, MigrationReport
+    from trainc.rewriting.migration.report import JobReport, MigrationReport
 
 
 def render(report: MigrationReport, *, color: bool = False) -> str:

@@ -16,10 +16,10 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
 from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.trees import get, put
-from trainc.migration.old_names import LISTS, with_old_names
-from trainc.migration.torchrun_commands import mentions, runs_torchrun
 from trainc.pipeline.objects import ANCESTOR
 from trainc.review.changes import Change, changes
+from trainc.rewriting.migration.old_names import LISTS, with_old_names
+from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

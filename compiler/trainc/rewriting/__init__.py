@@ -1,0 +1,1 @@
+"""What rewrites the documents in files: upgrades of dialects, and migrations of legacy jobs."""
