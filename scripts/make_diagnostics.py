@@ -23,6 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from generated_files import write_or_check
+
 from trainc.base.declarations import PHASES
 from trainc.reports import catalogue
 
@@ -149,17 +151,7 @@ def main(argv: list[str] | None = None) -> int:
         for page in missing:
             print(f"{page} is missing: write it as CONTRIBUTING.md describes", file=sys.stderr)
         return 1
-    stale = [
-        (path, text)
-        for path, text in outputs(modules).items()
-        if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text
-    ]
-    for path, text in stale:
-        if args.check:
-            print(f"{path} is out of date: run scripts/make_diagnostics.py", file=sys.stderr)
-        else:
-            (ROOT / path).write_text(text, encoding="utf-8", newline="\n")
-    return 1 if args.check and stale else 0
+    return write_or_check(Path(__file__).name, ROOT, outputs(modules).items(), check=args.check)
 
 
 if __name__ == "__main__":

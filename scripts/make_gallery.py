@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from generated_files import write_or_check
+
 ROOT: Final = Path(__file__).resolve().parent.parent
-PAGE: Final = ROOT / "docs" / "gallery.md"
+PAGE: Final = Path("docs", "gallery.md")
 HEAD: Final = """# Gallery
 
 Each case contains an input and trainc's output. The cases are the documentation's examples and the snapshot tests. A
@@ -42,13 +44,7 @@ def page() -> str:
 
 def main() -> int:
     """Write the page, or report that it is out of date."""
-    text = page()
-    if "--check" not in sys.argv:
-        PAGE.write_text(text, encoding="utf-8", newline="\n")
-    elif PAGE.read_text(encoding="utf-8") != text:
-        print("docs/gallery.md is out of date; run scripts/make_gallery.py", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(Path(__file__).name, ROOT, [(PAGE, page())], check="--check" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -20,11 +20,13 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from generated_files import write_or_check
+
 Tree = dict[str, Any]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCE: Final = ROOT / "tests" / "conformance" / "data" / "k8s" / "smp_schema.json"
-TARGET: Final = ROOT / "schemas" / "gotypes.json"
+TARGET: Final = Path("schemas", "gotypes.json")
 
 
 def field_of(field: Tree) -> Tree:
@@ -63,13 +65,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file is out of date")
     arguments = parser.parse_args()
     text = text_of(json.loads(arguments.source.read_text(encoding="utf-8")))
-    if not arguments.check:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.is_file() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{TARGET} is out of date: run {Path(__file__).name}", file=sys.stderr)
-    return 1
+    return write_or_check(Path(__file__).name, ROOT, [(TARGET, text)], check=arguments.check)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
+from generated_files import write_or_check
 
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES
 from trainc.emit.yaml import render
@@ -118,7 +119,7 @@ def files(clone: Path) -> Iterator[tuple[Path, str]]:
             for runtime in manifests.built(overlay):
                 name = runtime["metadata"]["name"]
                 made = retagged(runtime, published.tag, release.tag)
-                yield ROOT / "runtimes" / release.runtimes / f"{name}.yaml", comment(name, release) + render([made])
+                yield Path("runtimes") / release.runtimes / f"{name}.yaml", comment(name, release) + render([made])
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -127,16 +128,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("clone", type=Path, help="a clone of kubeflow/trainer")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     args = parser.parse_args(argv)
-    differing = []
-    for path, text in files(args.clone):
-        if not args.check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            differing.append(path)
-    for path in differing:
-        print(f"{path} is out of date: run scripts/make_runtimes.py", file=sys.stderr)
-    return 1 if differing else 0
+    return write_or_check(Path(__file__).name, ROOT, files(args.clone), check=args.check)
 
 
 if __name__ == "__main__":

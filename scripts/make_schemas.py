@@ -21,12 +21,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from generated_files import write_or_check
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Tree = dict[str, Any]
 
-TARGET: Final = Path(__file__).resolve().parent.parent / "schemas"
+ROOT: Final = Path(__file__).resolve().parent.parent
+TARGET: Final = Path("schemas")
 TRAINER: Final = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 RELEASES: Final = {
     # dialect: (the source release, its kinds)
@@ -306,16 +309,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("crds", type=Path, help="the folder with <release>/<Kind>.json")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     args = parser.parse_args(argv)
-    differing = []
-    for path, text in files(args.crds):
-        if not args.check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            differing.append(path)
-    for path in differing:
-        print(f"{path} is out of date: run scripts/make_schemas.py", file=sys.stderr)
-    return 1 if differing else 0
+    return write_or_check(Path(__file__).name, ROOT, files(args.crds), check=args.check)
 
 
 if __name__ == "__main__":
