@@ -13,7 +13,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.base.version import IMPLEMENTS
+from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES
 from trainc.cli.common.group import COMMANDS
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
@@ -32,12 +32,14 @@ def test_help_has_examples(command: str) -> None:
 
 def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
     assert set(COMMANDS) <= set(run("--help").out.split())
-    first, second, third = run("--version").out.splitlines()
+    first, second, third, fourth = run("--version").out.splitlines()
     assert first == f"trainc {trainc.__version__}"
-    assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kubernetes v1.36 and v1.37"
+    assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kueue v0.19, Kubernetes v1.36 and v1.37"
     assert third == "for the releases of Trainer 2.1, 2.2, 2.3, 2.4 (from its release notes) (--trainer-version)"
+    assert fourth == KUEUE_REQUIRES
     page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text()
     assert all(version in page for _, version in IMPLEMENTS)
+    assert KUEUE_REQUIRES.split()[1] in page
 
 
 @pytest.mark.parametrize(

@@ -200,53 +200,53 @@ RESTART: dict[str, Any] = {"spec": {"replicatedJobs": [], "failurePolicy": {"rul
 MPI = runtime({"mpi": {}}, name="node", trainer=False)
 OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     "2.1-rules": (
-        "v2.1.0, manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml:600: numNodes with elasticPolicy",
+        "v2.1.0, manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml:612: numNodes with elasticPolicy",
         lambda release: "one-ml-policy" in ids(release, runtime({"numNodes": 2, **ELASTIC})),
     ),
     "2.1-jobset": (
-        "jobset v0.10.1, api/jobset/v1alpha2/jobset_types.go: no volumeClaimPolicies",
+        "jobset v0.10.1, api/jobset/v1alpha2/jobset_types.go:97: JobSetSpec has no volumeClaimPolicies",
         lambda release: bool(load("JobSet", release.jobset).admit(CLAIMS).unknown),
     ),
     "2.1-unusable_runtimes": (
-        "v2.1.0, pkg/apis/trainer/v1alpha1/trainingruntime_types.go: MLPolicySource has torch and mpi",
+        "v2.1.0, pkg/apis/trainer/v1alpha1/trainingruntime_types.go:189: MLPolicySource has torch and mpi",
         lambda release: "runtime-not-found" in ids(release, job("jax-distributed-shm")),
     ),
     "2.1-elastic_policy": (
-        "v2.1.0, pkg/runtime/framework/plugins/torch/torch.go: EnforceMLPolicy reads no elasticPolicy",
+        "v2.1.0, pkg/runtime/framework/plugins/torch/torch.go:97: EnforceMLPolicy reads no elasticPolicy",
         lambda release: "elastic-policy-unread" in ids(release, runtime(ELASTIC)),
     ),
     "2.1-immutable": (
-        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go: XValidation self == oldSelf",
+        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go:109: XValidation self == oldSelf",
         lambda release: "are immutable" in notes(release, V2_2),
     ),
     "2.1-patches_change": (
-        "v2.2.1, pkg/runtime/framework/plugins/jobset/jobset.go: checkRuntimePatchesImmutability",
+        "v2.2.1, pkg/runtime/framework/plugins/jobset/jobset.go:181: checkRuntimePatchesImmutability",
         lambda release: "patches can change" in notes(release, V2_2),
     ),
     "2.2-older_dialects": (
-        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go: no podTemplateOverrides",
+        "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go:102: TrainJobSpec has no podTemplateOverrides",
         lambda release: "unknown-field" in ids(release, job("torch-distributed", podTemplateOverrides=[])),
     ),
     "2.2-jobset": (
-        "jobset v0.11.1, api/jobset/v1alpha2/jobset_types.go: no action RestartJob",
+        "jobset v0.11.1, api/jobset/v1alpha2/jobset_types.go:409: no action RestartJob",
         lambda release: bool(load("JobSet", release.jobset).admit(RESTART).violations),
     ),
     "2.2-jax_trainer": (
-        "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go: FindPodSetByAncestor is not checked for nil",
+        "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go:65: the result of FindPodSetByAncestor is not checked for nil",
         lambda release: "jax-trainer-missing" in ids(release, runtime({"jax": {}}, trainer=False), job("team")),
     ),
     "2.2-managed_by": (
-        "v2.3.0, pkg/controller/trainjob_controller.go: Reconcile returns for another manager",
+        "v2.3.0, pkg/controller/trainjob_controller.go:89: Reconcile returns for another manager",
         lambda release: (
             "managed-by-other" in ids(release, job("torch-distributed", managedBy="kueue.x-k8s.io/multikueue"))
         ),
     ),
     "2.2-runtime_read": (
-        "v2.3.0, pkg/runtime/core/snapshot.go",
+        "v2.3.0, pkg/runtime/core/snapshot.go:41: getRuntimeSnapshot",
         lambda release: "keeps the runtime of its creation" in notes(release, V2_3),
     ),
     "2.2-runtime_deletion": (
-        "v2.2.1, pkg/controller/clustertrainingruntime_controller.go: the finalizer",
+        "v2.2.1, pkg/controller/clustertrainingruntime_controller.go:85: the finalizer",
         lambda release: "in use can be deleted" in notes(release, V2_3),
     ),
     "2.3-rules": (

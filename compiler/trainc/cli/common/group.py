@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base import releases as trainer_releases
-from trainc.base.version import IMPLEMENTS, __version__
+from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES, __version__
 from trainc.cli.common.codes import INTERRUPTED, OutputError
 
 if TYPE_CHECKING:
@@ -57,9 +57,10 @@ RELEASES: Final = (
     + ", ".join(map(" ".join, IMPLEMENTS))
     + "\nfor the releases of Trainer "
     + ", ".join(release.described for release in trainer_releases.RELEASES)
-    + " (--trainer-version)"
+    + " (--trainer-version)\n"
+    + KUEUE_REQUIRES
 )
-"""The second line of `--version`."""
+"""The further lines of `--version`."""
 UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """The errors of a write to an open stream, except a closed pipe."""
 
