@@ -461,3 +461,8 @@ def test_every_format_links_the_behavior(form: str, tmp_path: Path, monkeypatch:
     done = run("diff", "--trainer-version", "2.2..2.3", "job.yaml", "--format", form)
     assert done.code == 0
     assert "docs/releases.md#modes-of-ssh-keys" in done.out
+
+
+def test_a_runtime_of_a_later_release_is_not_exported() -> None:
+    done = run("runtimes", "export", "jax-distributed", "--trainer-version", "2.1")
+    assert (done.code, done.err.splitlines()[-1]) == (2, 'Error: Runtime "jax-distributed" exists since Trainer v2.2.')

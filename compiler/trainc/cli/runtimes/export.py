@@ -53,8 +53,11 @@ def export(names: tuple[str, ...], folder: str | None, trainer_version: str | No
 
 def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
     from trainc.base.suggestions import nearest_name
+    from trainc.pipeline.runtime_owners import first_release
     from trainc.source.printable import escape
 
+    if first := first_release(name):
+        return click.UsageError(f'Runtime "{name}" exists since Trainer v{first.name}.')
     near = nearest_name(name, names)
     hint = f' Did you mean "{near}"?' if near else " `trainc runtimes list` lists them."
     return click.UsageError(f'No built-in runtime "{escape(name)}".{hint}')
