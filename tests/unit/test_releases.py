@@ -232,7 +232,7 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
         lambda release: bool(load("JobSet", release.jobset).admit(RESTART).violations),
     ),
     "2.2-jax_trainer": (
-        "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go:65: the result of FindPodSetByAncestor is not checked for nil",
+        "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go:65: FindPodSetByAncestor is not checked for nil",
         lambda release: "jax-trainer-missing" in ids(release, runtime({"jax": {}}, trainer=False), job("team")),
     ),
     "2.2-managed_by": (
