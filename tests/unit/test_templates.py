@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 from running import NO_LINT, run
 
 import trainc
-from trainc.compilation import Options
-from trainc.diagnostics import Diagnostic
+from trainc.base.kinds import COMPILED
+from trainc.compilation import Options, compile_documents
+from trainc.diagnostics import Diagnostic, Document
+from trainc.frontends.reading import Reading
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -267,3 +271,28 @@ def test_another_runtime_is_missing() -> None:
     write("r.yaml", RUNTIME.replace("{torch: {}}", "{{ policy }}"))
     write("x.yaml", job().replace("torch-distributed", "other"))
     assert {id for id, _ in reported()} == {"template-not-rendered", "runtime-not-found"}
+
+
+class SearchedText(str):
+    """A text that counts how often a part of it is searched."""
+
+    __slots__ = ("searches",)
+
+    def __contains__(self, part: object) -> bool:
+        self.searches = getattr(self, "searches", 0) + 1
+        return super().__contains__(part)  # type: ignore[operator]
+
+
+def test_the_text_of_a_list_is_not_searched_for_each_item() -> None:
+    job = yaml.safe_load(JOB.format(name="train", nodes=1, image="a/b:1", command="[x]"))
+    searches = []
+    for count in (200, 400):
+        jobs = [{**job, "metadata": {"name": f"train-{index}"}} for index in range(count)]
+        value = {"apiVersion": "v1", "kind": "List", "items": jobs}
+        text = SearchedText(json.dumps(value))
+        reading = Reading(kinds=COMPILED)
+        reading.take(Document(file="list.json", line=1, text=text, value=value))
+        compilation = compile_documents(reading, Options(settings=NO_LINT))
+        assert len(compilation.jobs) == count
+        searches.append(text.searches)
+    assert searches[0] == searches[1]

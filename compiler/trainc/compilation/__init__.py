@@ -267,7 +267,9 @@ def report_settings(build: Build) -> Build:
 def replace_errors_of_templates(build: Build) -> Build:
     """Replace the errors that a template's placeholders cause by one for each template."""
     documents = [*build.documents["job"], *build.documents["runtime"]]
-    if not failed(build.diagnostics) and not any("{{" in document.text for document in documents):
+    # The items of a list share its text, which is searched once.
+    texts = {id(document.text): document.text for document in documents}
+    if not failed(build.diagnostics) and not any("{{" in text for text in texts.values()):
         return build
     from trainc.frontends import templates
 

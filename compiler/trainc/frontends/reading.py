@@ -217,6 +217,8 @@ class Reading:
 
     def take(self, document: Document) -> None:
         """Add one document, sorted by role."""
+        # The items of a list share its text, which is searched once.
+        has_braces = "{{" in document.text
         for found in sort(document, self._kinds_of_file):
             if isinstance(found, Diagnostic):
                 if self._may_drop and found.id == NOT_AN_OBJECT.id:
@@ -225,7 +227,7 @@ class Reading:
                     self.report(found)
             else:
                 role, of_a_kind = found
-                if role != "other" and "{{" in of_a_kind.text and self._is_of_chart(of_a_kind):
+                if has_braces and role != "other" and self._is_of_chart(of_a_kind):
                     continue
                 if role == "other" and self.others == "referenced" and not _is_needed(of_a_kind):
                     continue

@@ -125,7 +125,7 @@ def _rendered(line: str) -> str:
 
 def replaced(
     diagnostics: Sequence[Diagnostic],
-    documents: Iterable[Document],
+    documents: Sequence[Document],
     with_note: Callable[[Diagnostic], Diagnostic | None] = lambda diagnostic: diagnostic,
 ) -> list[Diagnostic]:
     """Return the diagnostics of a run, with one per document in place of the errors that placeholders cause.
@@ -144,8 +144,12 @@ def replaced(
         key = id(cause[0].document)
         first.setdefault(key, len(kept))
         causes.setdefault(key, []).append(cause)
+    texts = {id(document.text): document.text for document in documents}
+    with_braces = {key for key, text in texts.items() if "{{" in text}
     for document in documents:
-        if "{{" in document.text and id(document) not in causes and (cause := _helm_object(document)) is not None:
+        if id(document.text) not in with_braces or id(document) in causes:
+            continue
+        if (cause := _helm_object(document)) is not None:
             causes[id(document)] = [cause]
     kept = _without_missing_runtimes(kept)
     made = [_not_rendered(group) for group in causes.values()]

@@ -285,7 +285,7 @@ def _fault(document: Document, violation: Violation) -> Diagnostic:
 
 def _is_template(document: Document) -> bool:
     """Return whether a value has a placeholder of Go templates or Jinja; a comment may have one."""
-    return "{{" in document.text and "{{" in repr(document.value)
+    return "{{" in repr(document.value)
 
 
 def _not_rendered(document: Document) -> Diagnostic:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import ObjectId
+from trainc.kubernetes.trees import Memory
 from trainc.pipeline.checks import created_jobs, jobset, jobset_images
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ OF_A_JOB: Final = 4 * 1024
 """The estimated characters that trainc and the defaults add to a replicated job."""
 OF_A_HOST: Final = 192
 """The maximum length of a host name in a list: the pod's name, the subdomain and a port, with quotes and a comma."""
+
+_LONG_TEXTS: Final = Memory()
 
 
 def verify(plan: Plan) -> Plan:
@@ -61,13 +64,21 @@ def _without_notes(plan: Plan) -> Plan:
     return plan._replace(diagnostics=tuple(found for found in plan.diagnostics if found.severity != "note"))
 
 
+def _has_anchor(text: str) -> bool:
+    """Return whether a text may have anchors. The items of a list share its text, which is searched once."""
+    if len(text) < LONG:
+        return "&" in text and re.search(ANCHOR, text) is not None
+    _, found = _LONG_TEXTS.get(id(text)) or _LONG_TEXTS.keep(id(text), (text, re.search(ANCHOR, text) is not None))
+    return bool(found)
+
+
 def _sizes(plan: Plan) -> Plan:
     """Check sizes, unless the inputs are too short to exceed a limit and have no anchors, which aliases can repeat.
 
     A framework may write the host name of each pod into each container.
     """
     of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
-    aliases = any("&" in text and re.search(ANCHOR, text) for text in (of_job, of_runtime, of_project))
+    aliases = any(map(_has_anchor, (of_job, of_runtime, of_project)))
     of_hosts = OF_A_HOST * sum(job.get("replicas", 1) * pods for job, pods in zip(plan.jobs, plan.counts, strict=True))
     if not aliases and len(of_job) + len(of_runtime) + len(of_project) + of_hosts < LONG:
         return plan
