@@ -17,6 +17,9 @@ from trainc.kubernetes.documents import YamlError, parse
 OVERRIDE_OF_A_MERGED_KEY = {"doc#47", "doc#52"}
 """Deliberate difference: a mapping's own key may override one that an earlier `<<` set."""
 
+TOO_DEEP = "lists and mappings are nested more than 1000 levels deep"
+"""Deliberate difference: libyaml of PyYAML 6.0.4 reads no more levels of brackets."""
+
 
 @pytest.mark.parametrize("case", lines("yaml"))
 def test_answer(case: dict[str, Any]) -> None:
@@ -28,7 +31,7 @@ def test_answer(case: dict[str, Any]) -> None:
         assert error.value.message
         assert error.value.line
     elif "json_text" in expected:  # too deep for Python's JSON reader
-        assert _flow(parse(text)) == expected["json_text"]
+        assert _flow(text) in {expected["json_text"], TOO_DEEP}
     else:
         assert are_equal(parse(text), expected["json"])
 
@@ -37,8 +40,12 @@ def _text(given: dict[str, str]) -> str | bytes:
     return base64.b64decode(given["base64"]) if "base64" in given else given["text"]
 
 
-def _flow(value: Any) -> str:
-    """Return nested lists as JSON."""
+def _flow(text: str | bytes) -> str:
+    """Return nested lists as JSON, or the message of the error."""
+    try:
+        value = parse(text)
+    except YamlError as error:
+        return error.message
     depth = 0
     while isinstance(value, list) and len(value) == 1:
         value, depth = value[0], depth + 1

@@ -112,7 +112,7 @@ BOMBS: dict[str, tuple[str, str]] = {
 DEEP: dict[str, tuple[str, str]] = {
     "brackets": ("[" * 15 * MB, SHALLOW),
     "closed brackets": ("[" * MB + "]" * MB, SHALLOW),
-    "braces": ("{" * 15 * MB, "1:2: error[yaml]"),
+    "braces": ("{" * 15 * MB, "error[yaml]"),
     "mappings on one line": ("{a: " * 3 * MB, SHALLOW),
     "dashes": ("- " * 7 * MB, SHALLOW),
     "indentation": ("".join(" " * i + "a:\n" for i in range(3000)), SHALLOW),

@@ -21,6 +21,7 @@ from trainc.kubernetes.documents.events import (
     Event,
     MappingEndEvent,
     MappingStartEvent,
+    MarkedYAMLError,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 _KEY: Final = object()
 """The key of a mapping that expects its next key."""
+TOO_DEEP: Final = "exceeded maximum nesting depth"
+"""The problem of libyaml 0.2.6 and later with a flow collection."""
+DEEPEST_IN_LIBYAML: Final = 1000
+"""The maximum nesting depth of flow collections in libyaml 0.2.6 and later."""
 _MERGE: Final = object()
 """The key `<<`: its value's fields become fields of the mapping."""
 
@@ -62,6 +67,9 @@ def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) ->
     from trainc.kubernetes.documents.goyaml import rewritings, rewritten
     from trainc.kubernetes.documents.parser_messages import translated
 
+    if isinstance(error, MarkedYAMLError) and error.problem == TOO_DEEP and error.problem_mark is not None:
+        message, help = composer_messages.too_deep(min(deepest, DEEPEST_IN_LIBYAML))
+        raise YamlError.at(text, error.problem_mark.index, message, help=help) from None
     for _ in rewritings(text):
         again = rewritten(text, error)
         if again is None:
