@@ -43,13 +43,18 @@ RELEASES: Final = {
     "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
     "mpi-operator-0.7": ("mpi-operator-0.7.0", ("MPIJob",)),
 }
-OPERATOR: Final = "training-operator-1.9"
-"""The dialect whose kinds share the pod template: it is written once, in `definitions.json`."""
-OPERATOR_RELEASE: Final = "training-operator-1.9.3"
-OPERATOR_KINDS: Final = ("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob")
-"""The kinds of this release that trainc compiles."""
+OPERATOR_KINDS: Final = {
+    # dialect: (the source release, the kinds of it that trainc compiles)
+    "training-operator-1.9": ("training-operator-1.9.3", ("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob")),
+    "training-operator-1.7": ("training-operator-1.7.0", ("MXJob",)),
+}
+"""The dialects whose kinds share the pod template: it is written once, in `definitions.json`."""
 OLDER_OPERATORS: Final = "training-operator-0"
-OLDER_KINDS: Final = {"TFJob": ("kubeflow.org", "v1beta2"), "XGBoostJob": ("xgboostjob.kubeflow.org", "v1")}
+OLDER_KINDS: Final = {
+    "TFJob": ("kubeflow.org", "v1beta2"),
+    "XGBoostJob": ("xgboostjob.kubeflow.org", "v1"),
+    "MXJob": ("kubeflow.org", "v1beta1"),
+}
 """The kinds of which trainc reads earlier versions, each with the group and the version of its schema."""
 TOP_FIELDS: Final = ("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "ttlSecondsAfterFinished")
 """The fields of the run policy that these versions also have in the spec."""
@@ -227,28 +232,38 @@ def make(crd: Tree, release: str) -> str:
     return written(heading(crd, release) | {**in_order(body), "$defs": in_order(sharing.definitions)}) + "\n"
 
 
-def make_together(crds: Path, release: str, kinds: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def make_together(crds: Path, dialect: str, release: str, kinds: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of the schema file of each kind, and of the file with their definitions.
 
-    All kinds of the release count as uses of a subschema, so that another one of them changes no definition.
+    All kinds of the release count as uses of a subschema, so that another one of them changes no definition. The pod
+    template has a definition, to which the schemas of kinds without a CRD can refer.
     """
     all_kinds = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((crds / release).iterdir())}
     roots = {kind: on_creation(crd) for kind, crd in all_kinds.items()}
-    sharing = Sharing({"properties": roots})
-    for kind, (group, version) in OLDER_KINDS.items():
+    sharing = Sharing({"properties": roots | {"template": pod_template(roots[kinds[0]])}})
+    for kind in filter(OLDER_KINDS.__contains__, kinds):
+        group, version = OLDER_KINDS[kind]
         crd = before_run_policy(all_kinds[kind]) | {"group": group, "version": version}
         body = sharing.shared_subschemas(on_creation(crd), "")
         text = written(heading(crd, f"{release} and the fields of earlier versions") | in_order(body)) + "\n"
-        yield f"{OLDER_OPERATORS}/{kind}", text.replace(f'"{LOCAL}', f'"../{OPERATOR}/{DEFINITIONS}.json{LOCAL}')
+        yield f"{OLDER_OPERATORS}/{kind}", text.replace(f'"{LOCAL}', f'"../{dialect}/{DEFINITIONS}.json{LOCAL}')
     for kind in kinds:
         body = sharing.shared_subschemas(roots[kind], "")
         text = written(heading(all_kinds[kind], release) | in_order(body)) + "\n"
-        yield f"{OPERATOR}/{kind}", text.replace(f'"{LOCAL}', f'"{DEFINITIONS}.json{LOCAL}')
+        yield f"{dialect}/{kind}", text.replace(f'"{LOCAL}', f'"{DEFINITIONS}.json{LOCAL}')
     comment = {"$schema": DRAFT, "$comment": made_from(release), "title": DEFINITIONS}
     yield (
-        f"{OPERATOR}/{DEFINITIONS}",
+        f"{dialect}/{DEFINITIONS}",
         written({**comment, "type": "object", "$defs": in_order(sharing.definitions)}) + "\n",
     )
+
+
+def pod_template(schema: Tree) -> Tree:
+    """Return the schema of the pod template in the roles of a kind."""
+    spec = schema["properties"]["spec"]["properties"]
+    roles: Tree = next(field for name, field in spec.items() if name.endswith("ReplicaSpecs"))
+    template: Tree = roles["additionalProperties"]["properties"]["template"]
+    return template
 
 
 def before_run_policy(crd: Tree) -> Tree:
@@ -296,8 +311,9 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
     for dialect, (release, kinds) in RELEASES.items():
         for kind in kinds:
             yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
-    for name, text in make_together(crds, OPERATOR_RELEASE, OPERATOR_KINDS):
-        yield TARGET / f"{name}.json", text
+    for dialect, (release, kinds) in OPERATOR_KINDS.items():
+        for name, text in make_together(crds, dialect, release, kinds):
+            yield TARGET / f"{name}.json", text
     release = RELEASES["trainer-2.0"][0]
     for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
         yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])

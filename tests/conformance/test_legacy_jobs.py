@@ -2,8 +2,8 @@
 
 The cases of each kind are in data/legacy/<kind>.jsonl: a case has the job, why admission refused it (`refused`), why
 the controller failed (`error`), and the containers of each pod. Training Operator v1.7.0 accepted some jobs that v1.9.3
-refuses, and dropped nprocPerNode from elastic jobs. Cases of mpi-operator were written from its source; they also have
-the search domains of the pods, the mode of the SSH keys and the hostfile.
+refuses, and dropped nprocPerNode from elastic jobs. Cases of mpi-operator and Volcano were written from their sources;
+those of mpi-operator also have the search domains of the pods, the mode of the SSH keys and the hostfile.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trainc.kubernetes.downward import Known
 from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of
 
-KINDS: Final = ("pytorchjob", "mpijob", "tfjob", "xgboostjob", "jaxjob", "paddlejob")
+KINDS: Final = ("pytorchjob", "mpijob", "tfjob", "xgboostjob", "jaxjob", "paddlejob", "mxjob", "volcanojob")
 OPTIONS: Final = Options(legacy=True, no_config=True)
 REFUSED_LATER: Final = frozenset(
     f"v1.7.0/{name}" for name in ("s008-zero-workers", "s038-master-nil-replicas", "s042-no-worker-all-given")
@@ -44,6 +44,7 @@ ADDED: Final = (
     "HYDRA_LAUNCHER_EXTRA_ARGS",  # MPICH 4
     "JOB_COMPLETION_INDEX",  # the Job controller
     "TF_TASK_INDEX",
+    "MX_TASK_INDEX",
     "POD_IP_DUMMY",  # in the first pod of PaddleJobs, of its role in JobSets
 )
 """The variables that trainc's pods have in addition."""

@@ -33,6 +33,8 @@ from contracts.steps import (
     uses_policy,
 )
 
+from trainc.base.kinds import find
+
 
 class Recipe(NamedTuple):
     """A recipe: its title in CONTRIBUTING.md, how its text writes the name of a leaf, its leaves and its steps."""
@@ -133,6 +135,8 @@ READER: Final = Text("tests/reports/consumers.py", "\ndef {}(")
 OLD_CASE: Final = File(("golden/dialect-{}/upgraded.yaml",))
 REVIEW_TEST: Final = File(("tests/review/test_{}.py",))
 REVIEW_PAGE: Final = Text("docs/review.md", "--format {}")
+RECORDINGS: Final = Text("tests/conformance/test_legacy_jobs.py", '"{}"')
+"""The first MXNet operator runs on no cluster of today: `test_mlkubejob` has the pods of its jobs."""
 DIFFERENCES: Final = "tests/cluster/differences.py"
 UNIT_TEST: Final = File(("tests/unit/test_{}.py",))
 
@@ -143,8 +147,9 @@ def frameworks(tree: Tree) -> set[str]:
 
 
 def has_kind(_: Tree, leaf: str, document: Any) -> bool:
-    """Return whether a document is of a legacy kind, by the kind's name in lower case."""
-    return str(document.get("kind")).lower() == leaf
+    """Return whether a document is of a legacy kind, by the name of its front end."""
+    row = find(document.get("apiVersion"), document.get("kind"))
+    return row is not None and row.front_end == f"legacy.{leaf}"
 
 
 def steps_of_id(example: str) -> dict[Step, str]:
@@ -311,10 +316,11 @@ RECIPES: Final = (
             File((f"{PACKAGE}/pipeline/frameworks/{{}}.py",)): "pytorchjob",
             LEGACY: "pytorchjob",
             UNIT_TEST: "pytorchjob",
-            Text("tests/conformance/test_legacy_jobs.py", '"{}"'): "pytorchjob",
+            RECORDINGS: "pytorchjob",
             Manifest("golden/legacy-*/input.yaml", has_kind, ("golden cases `legacy-<case>`",)): "pytorchjob",
             Text("docs/legacy.md", "(../golden/legacy-{}"): "pytorchjob",
         },
+        frozenset({("mlkubejob", RECORDINGS)}),
     ),
     Recipe(
         "A release",

@@ -479,7 +479,7 @@ def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPat
     (folder / "manifest.yaml").write_text(examples(id)[example][1])
     settings = {
         "lint": {"disable": [other for other in BESIDE if other != id]},
-        "legacy": {"kinds": [row.kind for row in LEGACY]},
+        "legacy": {"kinds": [row.name for row in LEGACY]},
     }
     (folder / "trainc.yaml").write_text(json.dumps(settings))
     return run("validate", "manifest.yaml")

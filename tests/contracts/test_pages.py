@@ -32,6 +32,7 @@ OTHER_OPTIONS: Final = {
     "paddle.distributed.launch": ("--host", "--rank"),
     "programs in a job": ("--password",),
     "the operators of legacy jobs": ("--gang-scheduler-name",),
+    "the plugins of Volcano": ("--ps", "--worker", "--chief", "--evaluator", "--port"),
     "torchrun": ("--nnodes", "--node-rank", "--rdzv_endpoint"),
 }
 """The options of other programs that code spans name."""

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from trainc.base.kinds import COMPILED
+from trainc.base.kinds import COMPILED, LEGACY, VOLCANO_JOB
 from trainc.compilation import Compilation, Options, compile_documents
 from trainc.files.inputs import File
 from trainc.frontends.dialects import DIALECTS, detect
 from trainc.frontends.reading import Reading
-from trainc.frontends.training_jobs import TRAINING_OPERATOR, VOLCANO_JOB, VOLCANO_PLUGINS, training_job
+from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.images import is_reference
-from trainc.kubernetes.trees import get
 
 CORPUS = os.environ.get("TRAINC_CORPUS", "")
 OURS = tuple(row.kind for row in COMPILED)
@@ -102,17 +101,17 @@ def test_a_document_of_another_kind_makes_no_error(text: str) -> None:
     assert len(result.others) == 1
 
 
-@pytest.mark.parametrize("text", documents(*TRAINING_OPERATOR))
+@pytest.mark.parametrize("text", documents(*(row.name for row in LEGACY if row is not VOLCANO_JOB)))
 def test_a_job_of_training_operator_is_named(text: str) -> None:
     (document,) = read(text).documents["other"]
-    assert training_job(document) == document.value["kind"]
+    row = training_job(document)
+    assert row is not None
+    assert row.kind == document.value["kind"]
 
 
 @pytest.mark.parametrize("text", documents("VolcanoJob"))
-def test_a_volcano_job_is_named_if_it_has_a_plugin_of_a_framework(text: str) -> None:
-    (document,) = read(text).documents["other"]
-    plugins = get(document.value, ("spec", "plugins")) or {}
-    assert training_job(document) == (VOLCANO_JOB if VOLCANO_PLUGINS & plugins.keys() else "")
+def test_a_volcano_job_is_named(text: str) -> None:
+    assert [training_job(document) for document in read(text).documents["other"]] == [VOLCANO_JOB]
 
 
 def images(tree: object) -> Iterator[str]:

@@ -41,7 +41,10 @@ def spec(tree: Tree) -> Any:
 
 def env(replicated_job: Any, container: int = 0) -> dict[str, Any]:
     variables = replicated_job["template"]["spec"]["template"]["spec"]["containers"][container].get("env", [])
-    return {each["name"]: each.get("value") or each["valueFrom"]["fieldRef"]["fieldPath"] for each in variables}
+    return {
+        each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] if "valueFrom" in each else each.get("value", "")
+        for each in variables
+    }
 
 
 def errors(tree: Tree) -> list[str]:

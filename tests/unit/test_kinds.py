@@ -18,7 +18,7 @@ from trainc.edits.environment import Environment, Setting
 from trainc.edits.patching import Patches
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
-from trainc.frontends.training_jobs import is_supported, not_compiled, training_job
+from trainc.frontends.training_jobs import not_compiled, training_job
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -94,28 +94,49 @@ V1 = [
     ),
     ("kubeflow.org/v2beta1", "MPIJob"),
     ("xgboostjob.kubeflow.org/v1alpha1", "XGBoostJob"),
+    ("kubeflow.org/v1beta1", "MXJob"),
+    ("mxnet.mlkube.io/v1beta1", "MxJob"),
 ]
+OLD_MPIJOB = "(only kubeflow.org/v2beta1 is supported)"
 
 
 @pytest.mark.parametrize(("version", "kind"), V1)
 def test_a_training_job_that_is_not_compiled_is_named(version: str, kind: str) -> None:
     write(manifest(version, kind))
-    sentence = "is not compiled (--legacy compiles it)" if is_supported(kind, version) else "is not compiled yet"
-    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} {sentence}\n"
+    support = OLD_MPIJOB if (version, kind) == V1[2] else "(--legacy compiles it)"
+    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} is not compiled {support}\n"
 
 
-@pytest.mark.parametrize("plugin", ["pytorch", "tensorflow", "mpi"])
-def test_a_volcano_job_with_a_framework_is_named(plugin: str) -> None:
-    write(manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"svc": [], plugin: ["--port=23456"]}))
-    assert run("validate").out == "no problems found: 0 TrainJobs, 0 runtimes; 1 Volcano Job is not compiled yet\n"
+@pytest.mark.parametrize("switch", [(), ("--legacy",)])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"plugins": {"pytorch": ["--port=23456"]}},
+        {"plugins": {"svc": [], "ssh": []}},
+        {"plugins": {"tensorflow": None}},
+        {"plugins": ["tensorflow"]},
+        {},
+    ],
+    ids=str,
+)
+def test_a_volcano_job_without_tensorflow_is_counted(spec: dict[str, object], switch: tuple[str, ...]) -> None:
+    write(manifest("batch.volcano.sh/v1alpha1", "Job", **spec))
+    sentence = "1 Volcano Job is not compiled (only the plugin tensorflow is supported)"
+    assert run("validate", *switch).out == f"no problems found: 0 TrainJobs, 0 runtimes; {sentence}\n"
+
+
+def test_a_volcano_job_with_tensorflow_is_counted_without_the_option() -> None:
+    job = manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"tensorflow": []})
+    write(job, job.replace('"a"', '"b"'))
+    sentence = "2 Volcano Jobs are not compiled (--legacy compiles them)"
+    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; {sentence}\n"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"svc": [], "ssh": []}),
-        manifest("batch.volcano.sh/v1alpha1", "Job", plugins=["pytorch"]),
-        manifest("batch.volcano.sh/v1alpha1", "Job"),
+        manifest("batch.volcano.sh/v1alpha1", "JobFlow"),
+        manifest("mlkube.io/v1beta1", "MxJob"),
         manifest("batch/v1", "Job", plugins={"pytorch": []}),
         manifest("acme.io/v1", "PyTorchJob"),
         manifest("notkubeflow.org/v1", "PyTorchJob"),
@@ -124,7 +145,7 @@ def test_a_volcano_job_with_a_framework_is_named(plugin: str) -> None:
     ],
 )
 def test_other_documents_are_of_another_project(text: str) -> None:
-    assert training_job(Document("x.yaml", 1, text, json.loads(text))) == ""
+    assert training_job(Document("x.yaml", 1, text, json.loads(text))) is None
     write(text)
     assert run("validate").out == "no problems found: 0 TrainJobs, 0 runtimes\n"
 
@@ -137,15 +158,11 @@ def documents(*kinds: str) -> list[Document]:
     ("kinds", "sentence"),
     [
         ((), ""),
-        (("MXJob", "MXJob"), "2 MXJobs are not compiled yet"),
-        (("MPIJob", "MXJob", "MXJob"), "2 MXJobs and 1 MPIJob are not compiled yet"),
-        (
-            ("MPIJob", "TFJob", "TFJob"),
-            "2 TFJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled yet",
-        ),
         (("PyTorchJob",), "1 PyTorchJob is not compiled (--legacy compiles it)"),
         (("PyTorchJob", "PyTorchJob"), "2 PyTorchJobs are not compiled (--legacy compiles them)"),
-        (("PyTorchJob", "MXJob"), "1 PyTorchJob is not compiled (--legacy compiles it); 1 MXJob is not compiled yet"),
+        (("JAXJob", "TFJob", "TFJob"), "2 TFJobs and 1 JAXJob are not compiled (--legacy compiles them)"),
+        (("MPIJob", "MPIJob"), f"2 MPIJobs are not compiled {OLD_MPIJOB}"),
+        (("MPIJob", "TFJob"), f"1 TFJob is not compiled (--legacy compiles it); 1 MPIJob is not compiled {OLD_MPIJOB}"),
     ],
 )
 def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str) -> None:
@@ -155,7 +172,7 @@ def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str
 def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
     one, mpi = manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "MPIJob")
     write(JOB, one, one.replace('"a"', '"b"'), mpi)
-    sentence = "2 PyTorchJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled yet"
+    sentence = f"2 PyTorchJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled {OLD_MPIJOB}"
     omitted = "omitted 3 documents of other kinds (--passthrough includes them)"
     assert run("build").reported == f"{omitted}\n{sentence}\n"
     assert run("build", "--passthrough").reported == f"{sentence}\n"

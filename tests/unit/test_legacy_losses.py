@@ -20,7 +20,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.base.kinds import LEGACY
+from trainc.base.kinds import LEGACY, Kind, find
 from trainc.compilation import Compilation, Options
 from trainc.frontends import lowering
 from trainc.frontends.loss_rules import Loss, LossEffect
@@ -30,20 +30,28 @@ from trainc.provenance.tracing.correspondence import leaves
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "golden"
-KINDS = {row.kind: lowering.load(row.front_end) for row in LEGACY}
+KINDS = {row: lowering.load(row.front_end) for row in LEGACY}
 IDENTITY = {("apiVersion",), ("kind",)}
 WORDS = ("All", "AllWorkers", "Running", "Never", "OnFailure", "Always", "Intel", "MPICH", "WaitForWorkersReady")
 """Values of the fields outside of the roles' templates that have a few."""
 MAPS = ("labels", "annotations", "nodeSelector", "limits", "requests", "minResources")
 """The maps whose keys an author chooses."""
+LISTS = ("containers", "volumes", "tolerations", "replicaSpecs", "tasks")
+"""The lists whose first item the test changes."""
 MOST_STEPS = 12
 SCHEDULING = {"minAvailable": 2, "queue": "gold", "priorityClass": "high", "scheduleTimeoutSeconds": 9}
+
+
+def row_of(job: Tree) -> Kind:
+    row = find(job["apiVersion"], job["kind"])
+    assert row is not None
+    return row
 
 
 def golden() -> Iterator[tuple[str, Tree]]:
     for path in sorted(GOLDEN.glob("legacy-*/input.yaml")):
         for tree in yaml.safe_load_all(path.read_text()):
-            if tree["kind"] in KINDS:
+            if row_of(tree) in KINDS:
                 yield f"{path.parent.name}/{tree['metadata'].get('name', '')}", tree
 
 
@@ -127,9 +135,9 @@ JOBS = [*golden()]
 
 
 @cache
-def fields_of_schema(kind: str) -> list[tuple[Steps, Tree]]:
+def fields_of_schema(kind: Kind) -> list[tuple[Steps, Tree]]:
     """Return the scalar fields of a kind's schema, with the first item of each list of objects."""
-    schema = json.loads(run("schema", kind).out)
+    schema = json.loads(run("schema", kind.name).out)
 
     def walk(node: Tree, path: Steps, depth: int) -> Iterator[tuple[Steps, Tree]]:
         if "$ref" in node:
@@ -140,9 +148,9 @@ def fields_of_schema(kind: str) -> list[tuple[Steps, Tree]]:
             for key, below in node["properties"].items():
                 yield from walk(below, (*path, key), depth + 1)
         elif isinstance(node.get("additionalProperties"), dict) and path[-1] not in MAPS:
-            for role in ("Master", "Launcher", "Worker"):
+            for role in ("Master", "Launcher", "Scheduler", "Worker"):
                 yield from walk(node["additionalProperties"], (*path, role), depth + 1)
-        elif node.get("type") == "array" and path[-1] in ("containers", "volumes", "tolerations"):
+        elif node.get("type") == "array" and path[-1] in LISTS:
             yield from walk(node["items"], (*path, 0), depth + 1)
         elif node.get("type") in ("string", "integer", "boolean"):
             yield path, node
@@ -165,7 +173,7 @@ def with_field(job: Tree, path: Steps, value: Any) -> Tree | None:
 @given(st.data())
 def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None:
     _, job = data.draw(st.sampled_from(JOBS))
-    path, node = data.draw(st.sampled_from(fields_of_schema(job["kind"])))
+    path, node = data.draw(st.sampled_from(fields_of_schema(row_of(job))))
     values: dict[str, list[Any]] = {"integer": [1, 7], "boolean": [True, False], "string": ["a", "1Gi", "Always"]}
     known = [*(node.get("enum") or values[node["type"]])]
     edited = with_field(job, path, data.draw(st.sampled_from(known)))
@@ -185,7 +193,7 @@ def test_every_loss_has_a_rule_of_its_kind() -> None:
     for _, job in (*golden(), *recorded()):
         result = compiled(job)
         for loss in () if result is None else losses(result):
-            assert loss.rule in KINDS[job["kind"]].LOSSES
+            assert loss.rule in KINDS[row_of(job)].LOSSES
 
 
 def test_the_documentation_has_a_row_for_each_rule() -> None:
@@ -199,14 +207,14 @@ def test_the_documentation_has_a_row_for_each_rule() -> None:
     kinds: dict[Any, list[str]] = {}
     for kind, front_end in KINDS.items():
         for rule in front_end.LOSSES:
-            kinds.setdefault(rule, []).append(kind)
+            kinds.setdefault(rule, []).append(kind.word)
     assert rows == [
         (rule.field, kinds_in_words(of), rule.effect, rule.reason, rule.action) for rule, of in kinds.items()
     ]
 
 
 def kinds_in_words(kinds: list[str]) -> str:
-    others = [kind for kind in KINDS if kind not in kinds]
+    others = [kind.word for kind in KINDS if kind.word not in kinds]
     return min(", ".join(kinds), f"all but {', '.join(others)}" if others else "all", key=len)
 
 

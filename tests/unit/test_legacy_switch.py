@@ -214,7 +214,7 @@ def test_the_schema_of_a_kind_needs_no_other_file() -> None:
 
 def test_the_settings_have_all_kinds() -> None:
     schema = json.loads(Path(data_path("schemas", "trainc", "Settings.json")).read_text())
-    assert schema["$defs"]["legacy"]["properties"]["kinds"]["items"]["enum"] == [row.kind for row in LEGACY]
+    assert schema["$defs"]["legacy"]["properties"]["kinds"]["items"]["enum"] == [row.name for row in LEGACY]
 
 
 def test_discovery_finds_enabled_kinds(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

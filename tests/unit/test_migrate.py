@@ -328,12 +328,19 @@ def test_contradictory_options(arguments: tuple[str, ...], message: str) -> None
 @pytest.mark.parametrize(
     ("text", "id"),
     [
-        (MPI_V1, "not-migratable"),
+        (MPI_V1, "unknown-version"),
+        (MPI_V1.replace("kubeflow.org/v1", "acme.kubeflow.org/v1"), "not-migratable"),
         (named().replace("name: mnist", "name: {{ .Release.Name }}"), "template-not-rendered"),
         (f"{named()}---\n{named()}", "duplicate-trainjob"),
         (named().replace("name: pytorch", "name: main"), "required"),
     ],
-    ids=["an unsupported kind", "a template", "two jobs with one name", "a job that does not compile"],
+    ids=[
+        "an unsupported version",
+        "an unsupported group",
+        "a template",
+        "two jobs with one name",
+        "a job that does not compile",
+    ],
 )
 def test_one_error_each(text: str, id: str) -> None:
     Path("job.yaml").write_text(text)

@@ -532,11 +532,21 @@ def test_the_size_of_the_hostfile_is_computed() -> None:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha2"])
-@pytest.mark.parametrize("switch", [("--legacy",), ()])
-def test_other_versions_are_counted(version: str, switch: tuple[str, ...], tmp_path: Path) -> None:
+def test_versions_with_exec_are_counted(version: str, tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(json.dumps(two() | {"apiVersion": f"kubeflow.org/{version}"}))
-    done = run("validate", *switch, str(tmp_path))
-    assert (done.code, "; 1 MPIJob is not compiled yet\n" in done.out) == (0, True)
+    done = run("validate", str(tmp_path))
+    sentence = "; 1 MPIJob is not compiled (only kubeflow.org/v2beta1 is supported)\n"
+    assert (done.code, sentence in done.out) == (0, True)
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha2"])
+def test_versions_with_exec_have_one_diagnostic(version: str) -> None:
+    (found,) = compiled(
+        {"apiVersion": f"kubeflow.org/{version}", "kind": "MPIJob", "metadata": {"name": "a"}}
+    ).diagnostics
+    assert (found.id, found.field) == ("unknown-version", "apiVersion")
+    for text in ("needs sshd", "trainc writes no Role", "spec.runPolicy", "mainContainer is gone", "other fields stay"):
+        assert text in found.help
 
 
 def test_the_first_version_has_one_diagnostic() -> None:

@@ -121,7 +121,7 @@ LAYERS = [
         [([], BUILT_IN)],
         [("PyTorchJob", "1")],
         [([], "4")],
-        [(row.kind, "--legacy") for row in LEGACY],
+        [(row.name, "--legacy") for row in LEGACY],
         id="legacy.kinds",
     ),
     pytest.param(

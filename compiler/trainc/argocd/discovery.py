@@ -66,7 +66,7 @@ def names(root: str, exclude: Sequence[Patterns] = (), kinds: Collection[Kind] =
 
 def _mentions(root: str, exclude: Sequence[Patterns], kinds: Collection[Kind]) -> Iterator[tuple[str, bytes]]:
     """Yield the files that contain the name of a kind of jobs, with their bytes, within the limits of the search."""
-    words = [row.kind for row in kinds if row.role == "job"]
+    words = [row.group if row.plugin else row.kind for row in kinds if row.role == "job"]
     left = MOST_BYTES
     for path in islice(files_below(os.curdir, root, exclude=exclude), MOST_FILES):
         size, data = _mentioning(path, left, words)

@@ -51,13 +51,26 @@ class Kind(NamedTuple):
     namespaced: bool = True
     front_end: str = ""
     """The module of `trainc.frontends` that converts it to a TrainJob; empty for a kind of Trainer or Kubernetes."""
-    not_compiled: tuple[str, ...] = ()
-    """The apiVersions that trainc only counts, because their jobs run in another way."""
+    setting: str = ""
+    """Its name in settings and on command lines, if that is not the kind; empty if it is."""
+    plugin: str = ""
+    """The key of spec.plugins that a document must have; trainc only counts the others. Empty for all documents."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings and on command lines."""
+        return self.setting or self.kind
 
     @property
     def group(self) -> str:
         """The API group of the apiVersion that trainc writes."""
         return self.versions[0].partition("/")[0]
+
+    def has_plugin(self, document: object) -> bool:
+        """Return whether a document has the plugin that the kind requires, if it requires one."""
+        for step in ("spec", "plugins", self.plugin) if self.plugin else ():
+            document = document.get(step) if isinstance(document, dict) else None
+        return document is not None
 
 
 _TRAINER: Final = (VERSION, DRAFT_VERSION, OLD_VERSION)
@@ -87,7 +100,6 @@ MPIJOB: Final = Kind(
     "MPIJob",
     (("spec", "mpiReplicaSpecs", EACH, "template"),),
     front_end="legacy.mpijob",
-    not_compiled=(f"{OLD_GROUP}/v1", f"{OLD_GROUP}/v1alpha2"),
 )
 
 TFJOB: Final = Kind(
@@ -122,11 +134,37 @@ PADDLEJOB: Final = Kind(
     (("spec", "paddleReplicaSpecs", EACH, "template"),),
     front_end="legacy.paddlejob",
 )
+MXJOB: Final = Kind(
+    "MXJob",
+    (f"{OLD_GROUP}/v1", f"{OLD_GROUP}/v1beta1"),
+    "job",
+    "MXJob",
+    (("spec", "mxReplicaSpecs", EACH, "template"),),
+    front_end="legacy.mxjob",
+)
+MLKUBE_JOB: Final = Kind(
+    "MxJob",
+    ("mxnet.mlkube.io/v1beta1",),
+    "job",
+    "MxJob",
+    (("spec", "replicaSpecs", EACH, "template"),),
+    front_end="legacy.mlkubejob",
+)
+VOLCANO_JOB: Final = Kind(
+    "Job",
+    ("batch.volcano.sh/v1alpha1",),
+    "job",
+    "Volcano Job",
+    (("spec", "tasks", EACH, "template"),),
+    front_end="legacy.volcanojob",
+    setting="VolcanoJob",
+    plugin="tensorflow",
+)
 
 RUNTIMES: Final = (RUNTIME, CLUSTER_RUNTIME)
 COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
-LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB)
+LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB, MXJOB, MLKUBE_JOB, VOLCANO_JOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
 KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
 CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)

@@ -17,7 +17,7 @@ FOLDERS = {
     "TrainJobCompiler": "trainc",
 }
 """The kinds that do not depend on the Trainer version."""
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind, *FOLDERS, *(row.kind for row in LEGACY))
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind, *FOLDERS, *(row.name for row in LEGACY))
 DIALECTS = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
 ALIASES = {
     "2.3": "v2.3",
@@ -39,6 +39,14 @@ class DialectChoice(click.Choice[str]):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
+class KindChoice(click.Choice[str]):
+    """A kind in any case of letters, except those that only the case distinguishes: MXJob and MxJob."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the kind."""
+        return value if value in self.choices else super().convert(value, param, ctx)
+
+
 EPILOG = """\b
 Examples:
   trainc schema TrainJob > .schemas/trainjob.json
@@ -57,7 +65,7 @@ def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
     from trainc.frontends.dialects import load
     from trainc.kubernetes.structural import bundled
 
-    legacy = next((row for row in LEGACY if row.kind == kind), None)
+    legacy = next((row for row in LEGACY if row.name == kind), None)
     if dialect and (legacy or kind in FOLDERS or kind == JOBSET.kind):
         raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
     if trainer_version and (legacy or kind in FOLDERS):
@@ -65,7 +73,7 @@ def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
     if dialect and trainer_version:
         raise click.UsageError("--dialect and --trainer-version cannot be combined.")
     if legacy:
-        printing.write(json.dumps(bundled(kind, lowering.load(legacy.front_end).SCHEMA), indent=1) + "\n")
+        printing.write(json.dumps(bundled(legacy.kind, lowering.load(legacy.front_end).SCHEMA), indent=1) + "\n")
         return OK
     release = find_release(trainer_version, DEFAULT_RELEASE)
     of_release = release.jobset if kind == JOBSET.kind else release.crds
@@ -84,7 +92,7 @@ def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
 command = Command(
     schema,
     (
-        Argument("kind", nargs=1, required=True, type=click.Choice(KINDS, case_sensitive=False)),
+        Argument("kind", nargs=1, required=True, type=KindChoice(KINDS, case_sensitive=False)),
         Option(("--dialect",), "Dialect of TrainJobs; default: that of the release.", type=DialectChoice(DIALECTS)),
         options.TRAINER_VERSION,
     ),

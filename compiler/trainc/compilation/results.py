@@ -104,7 +104,7 @@ class Options(NamedTuple):
             ("fieldValidation",): self.field_validation,
             ("trainerVersion",): self.trainer_version,
             ("lint", "strict"): self.strict,
-            ("legacy", "kinds"): tuple(row.kind for row in LEGACY) if self.legacy else (),
+            ("legacy", "kinds"): tuple(row.name for row in LEGACY) if self.legacy else (),
             ("legacy", "gang"): self.gang,
             ("delivery", "nameSuffixHash"): self.delivery.name_suffix_hash,
             ("delivery", "argocdReplace"): self.delivery.argocd_replace,

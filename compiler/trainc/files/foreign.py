@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 GROUP: Final = OLD_GROUP.encode()
 """The end of every API group of Trainer and of Training Operator, and of their labels."""
-MARKS: Final = (GROUP, *(row.kind.encode() for row in COMPILED), b"volcano.sh")
-"""The last one is the group of Volcano's Job, which can run a framework too."""
+MARKS: Final = (GROUP, *(row.kind.encode() for row in COMPILED), b"volcano.sh", b"mlkube.io")
+"""The last two are the groups of Volcano's Job, which can run a framework too, and of the first MXNet operator."""
 QUEUES: Final = (b"kueue.x-k8s.io", b"PriorityClass", b"LimitRange", b"kind: Namespace", b'"Namespace"')
 """Kueue's group, and the kinds of Kubernetes that its admission depends on."""
 QUEUE_KINDS: Final = ("PriorityClass", "LimitRange", "Namespace")

@@ -81,10 +81,10 @@ def _with_role(
     """Return a document with its role, or the diagnostic for a version of a legacy kind that trainc does not read."""
     row = find(version, kind)
     if row is not None:
-        return row.role if row in kinds else "other", document
+        return row.role if row in kinds and row.has_plugin(document.value) else "other", document
     if len(kinds) > len(COMPILED) and isinstance(version, str):
         for legacy in LEGACY:
-            is_compiled = legacy.kind == kind and legacy in kinds and version not in legacy.not_compiled
+            is_compiled = legacy.kind == kind and legacy in kinds and legacy.has_plugin(document.value)
             if is_compiled and _is_version_of(legacy, version):
                 return _older_version(document, legacy, version)
     return "other", document
@@ -103,7 +103,7 @@ def _older_version(document: Document, row: Kind, version: str) -> Diagnostic:
 
     moved = lowering.load(row.front_end).OLDER.get(version)
     help = f"use {row.versions[0]}" + (f": {moved}" if moved else "")
-    return _diagnostic(document, UNKNOWN_VERSION, f"unknown version {version} of {row.kind}", help, ("apiVersion",))
+    return _diagnostic(document, UNKNOWN_VERSION, f"unknown version {version} of {row.word}", help, ("apiVersion",))
 
 
 def _from_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:

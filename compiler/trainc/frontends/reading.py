@@ -42,7 +42,7 @@ require     require that all documents of the folder can be read
 _GROUP: Final = OLD_GROUP.encode()
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
-_TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "kueue.x-k8s.io")
+_TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
 _TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
 USED: Final[tuple[Role, ...]] = ("job", "runtime")

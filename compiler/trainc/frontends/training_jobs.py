@@ -1,35 +1,25 @@
 """Training jobs of other kinds, which a run does not compile.
 
 Reads    the apiVersion and the kind of a document.
-Returns  the number of jobs of Training Operator v1 and Volcano by kind.
-Source   kubeflow/trainer v1.9, kubeflow/mpi-operator and kubeflow/xgboost-operator: their groups and kinds;
-         volcano-sh/volcano 1.12: the plugins of a Job that prepare a framework's processes.
+Returns  the number of jobs of Training Operator v1, of its predecessors and of Volcano by kind.
+Source   kubeflow/trainer v1.9, kubeflow/mpi-operator, kubeflow/xgboost-operator and deepinsight/mxnet-operator: their
+         groups and kinds; volcano-sh/volcano 1.12.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.base.kinds import LEGACY, OLD_GROUP
 from trainc.base.plural import plural
-from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainc.base.kinds import Kind
     from trainc.diagnostics import Document
-
-TRAINING_OPERATOR: Final = frozenset({"PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"})
-"""The kinds of Training Operator v1 and its predecessors."""
-SUPPORTED: Final = {row.kind: row for row in LEGACY}
-"""The kinds that trainc compiles if a setting enables them, most of them in all versions."""
-VOLCANO_GROUP: Final = "batch.volcano.sh"
-VOLCANO_PLUGINS: Final = frozenset({"pytorch", "tensorflow", "mpi"})
-"""The plugins that make Volcano's Job a training job."""
-VOLCANO_JOB: Final = "Volcano Job"
-"""The name of Volcano's Job in messages."""
 
 
 def not_compiled(documents: Iterable[Document], option: str) -> str:
@@ -37,43 +27,51 @@ def not_compiled(documents: Iterable[Document], option: str) -> str:
 
     option   the option that compiles those of the supported kinds
     """
-    supported, others = Counter[str](), Counter[str]()
+    supported: Counter[str] = Counter()
+    others: Counter[Kind] = Counter()
     for document in documents:
-        if kind := training_job(document):
-            (supported if is_supported(kind, document.value["apiVersion"]) else others)[kind] += 1
+        if row := training_job(document):
+            if is_supported(row, document):
+                supported[row.word] += 1
+            else:
+                others[row] += 1
     parts = []
     if supported:
         parts.append(
             f"{_counted(supported)} not compiled ({option} compiles {'it' if supported.total() == 1 else 'them'})"
         )
-    if others:
-        parts.append(f"{_counted(others)} not compiled yet")
+    for row, count in sorted(others.items(), key=lambda item: (-item[1], item[0].word)):
+        parts.append(f"{_counted(Counter({row.word: count}))} not compiled ({_support(row)})")
     return "; ".join(parts)
 
 
-def is_supported(kind: str, version: str) -> bool:
-    """Return whether trainc reads a version of a kind if a setting enables the kind.
+def training_job(document: Document) -> Kind | None:
+    """Return the row of a training job of another kind, in whatever version; None for any other document."""
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    group, slash, _ = version.partition("/") if isinstance(version, str) else ("", "", "")
+    if not slash:
+        return None
+    return next((row for row in LEGACY if row.kind == kind and _is_group_of(row, group)), None)
 
-    >>> [is_supported("MPIJob", f"kubeflow.org/{version}") for version in ("v2beta1", "v1")]
-    [True, False]
-    """
-    return kind in SUPPORTED and version not in SUPPORTED[kind].not_compiled
+
+def is_supported(row: Kind, document: Document) -> bool:
+    """Return whether trainc compiles a training job if a setting enables its kind."""
+    return document.value.get("apiVersion") in row.versions and row.has_plugin(document.value)
+
+
+def _is_group_of(row: Kind, group: str) -> bool:
+    """Return whether a kind is one of an API group. Kubeflow's operators had several groups."""
+    return group == row.group or (row.group == OLD_GROUP and group.endswith(f".{OLD_GROUP}"))
+
+
+def _support(row: Kind) -> str:
+    """Return what trainc supports of a kind."""
+    if row.plugin:
+        return f"only the plugin {row.plugin} is supported"
+    return f"only {listed(list(row.versions))} {'is' if len(row.versions) == 1 else 'are'} supported"
 
 
 def _counted(counts: Counter[str]) -> str:
     """Return the beginning of a sentence: `2 PyTorchJobs and 1 TFJob are`."""
     named = [plural(count, kind) for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     return f"{listed(named)} {'is' if counts.total() == 1 else 'are'}"
-
-
-def training_job(document: Document) -> str:
-    """Return the kind of a training job that trainc does not compile, or an empty string for any other document."""
-    kind, version = document.value.get("kind"), document.value.get("apiVersion")
-    group, slash, _ = version.partition("/") if isinstance(version, str) else ("", "", "")
-    if not slash or not isinstance(kind, str):
-        return ""
-    if kind in TRAINING_OPERATOR and (group == OLD_GROUP or group.endswith(f".{OLD_GROUP}")):
-        return kind
-    plugins = get(document.value, ("spec", "plugins"))
-    is_training = isinstance(plugins, dict) and not VOLCANO_PLUGINS.isdisjoint(plugins)
-    return VOLCANO_JOB if group == VOLCANO_GROUP and kind == "Job" and is_training else ""

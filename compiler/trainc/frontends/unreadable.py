@@ -103,14 +103,16 @@ def _is_one_of(kind: str, version: str | None, text: str, kinds: Collection[Kind
         return may_mention(data, (OLD_GROUP.encode(),)) or _HANDLE.search(text) is not None
     if kind.endswith("List"):
         return _has_item(text, kinds)
-    if kind not in {row.kind for row in kinds}:
-        return False
-    return not version or version == UNKNOWN or find(version, kind) is not None or is_meant(version)
+    rows = [row for row in kinds if row.kind == kind]
+    if not rows or (row := find(version, kind)) is not None:
+        return bool(rows) and row in rows
+    # A kind with a plugin has the name of other projects' kinds.
+    return not rows[0].plugin and (not version or version == UNKNOWN or is_meant(version))
 
 
 def _has_item(text: str, kinds: Collection[Kind]) -> bool:
     """Return whether a key `kind` of a List names one of the kinds; comments do not count."""
-    names = "|".join(row.kind for row in kinds)
+    names = "|".join(row.kind for row in kinds if not row.plugin)
     item = rf"""^(?![ \t]*#)(?:[^\n]*[\s{{,"'])?kind["']?\s*:\s*(?:&\S+\s+)?["']?(?:{names})(?![\w.-])"""
     return re.search(item, text, re.MULTILINE) is not None
 

@@ -108,7 +108,7 @@ class Settings(NamedTuple):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds to compile."""
-        return (*COMPILED, *(row for row in LEGACY if row.kind in self.legacy_kinds)) if self.legacy_kinds else COMPILED
+        return (*COMPILED, *(row for row in LEGACY if row.name in self.legacy_kinds)) if self.legacy_kinds else COMPILED
 
     @property
     def folder(self) -> str:

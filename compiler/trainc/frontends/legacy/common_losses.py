@@ -17,7 +17,7 @@ from trainc.kubernetes.trees import Path, Tree, get
 from trainc.source.secret_names import LAST_APPLIED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from trainc.frontends.gangs import GangScheduler
 
@@ -155,16 +155,21 @@ LOSSES: Final = (
 
 def common_losses(job: Tree, roles: Iterable[Path], gang: GangScheduler | None) -> Iterator[Loss]:
     """Yield the losses of metadata, of the run policy and of the roles' templates."""
-    yield from _metadata_losses(get(job, ("metadata",), {}))
-    if "status" in job:
-        yield Loss(("status",), STATUS)
+    yield from object_losses(job)
     roles = tuple(roles)
     yield from _run_policy_losses(job, sum(get(job, (*at, "replicas"), 1) for at in roles), gang)
     for at in roles:
-        yield from _template_losses(at, get(job, (*at, "template"), {}))
+        template = get(job, (*at, "template"), {})
+        yield from template_losses(at, template, OPERATOR_LABELS)
+        if "restartPolicy" in template.get("spec", {}):
+            yield Loss((*at, "template", "spec", "restartPolicy"), POD_RESTART)
 
 
-def _metadata_losses(metadata: Tree) -> Iterator[Loss]:
+def object_losses(job: Tree) -> Iterator[Loss]:
+    """Yield the losses of metadata and of the status."""
+    metadata: Tree = get(job, ("metadata",), {})
+    if "status" in job:
+        yield Loss(("status",), STATUS)
     for key in metadata:
         if key not in CARRIED:
             yield Loss(("metadata", key), NOT_OF_JOBSET if key in KEPT else OF_SERVER)
@@ -195,16 +200,21 @@ def _run_policy_losses(job: Tree, pods: int, gang: GangScheduler | None) -> Iter
             yield Loss(path, MIN_RESOURCES)
 
 
-def _template_losses(at: Path, template: Tree) -> Iterator[Loss]:
+def template_losses(
+    at: Path, template: Tree, overwritten: Collection[str], rule: LossRule = OPERATOR_LABEL
+) -> Iterator[Loss]:
+    """Yield the losses of the metadata of a role's template.
+
+    overwritten   the labels that the operator sets
+    rule          the rule of these labels
+    """
     metadata = (*at, "template", "metadata")
     for key, value in (template.get("metadata") or {}).items():
         if key not in ("labels", "annotations"):
             yield Loss((*metadata, key), NO_EXTRA)
         for name in value or () if key == "labels" else ():
-            if name in OPERATOR_LABELS:
-                yield Loss((*metadata, key, name), OPERATOR_LABEL)
-    if "restartPolicy" in template.get("spec", {}):
-        yield Loss((*at, "template", "spec", "restartPolicy"), POD_RESTART)
+            if name in overwritten:
+                yield Loss((*metadata, key, name), rule)
 
 
 def missing_labels(at: Path, names: Iterable[str]) -> Iterator[Loss]:

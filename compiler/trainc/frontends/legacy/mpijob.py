@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
-from trainc.frontends.legacy.common_losses import CLEAN, LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
@@ -65,6 +65,12 @@ OLDER: Final = {
     "kubeflow.org/v1alpha1": (
         "template is spec.mpiReplicaSpecs.Launcher.template and .Worker.template, replicas is Worker.replicas, and "
         "gpus is Worker.replicas times the GPUs in the limits of a worker, whose number is also slotsPerWorker"
+    ),
+    **dict.fromkeys(
+        ("kubeflow.org/v1", "kubeflow.org/v1alpha2"),
+        "its launcher uses SSH, so the workers' image needs sshd (earlier ones run `kubectl exec`, for which trainc "
+        "writes no Role); cleanPodPolicy, backoffLimit and activeDeadlineSeconds are in spec.runPolicy, "
+        "mpiDistribution is mpiImplementation, mainContainer is gone, and the other fields stay",
     ),
 }
 """What has become of the fields of earlier versions."""
@@ -273,16 +279,17 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
             template["replicatedJobs"][index]["dependsOn"] = [{"name": WORKER.lower(), "status": "Ready"}]
             moves.append(Move(CREATION, (*JOBS_OF_RUNTIME, index, "dependsOn")))
     moves += add_success(template, layout, Success(LAUNCHER, roles[LAUNCHER].at, {}))
+    losses = common_losses(job, [role.at for role in roles.values()], gang)
     found = own_runtime.lowered(
         job,
         KEY,
         template,
         manager=OPERATOR,
-        roles=[*roles.values()],
-        gang=gang,
         settings=_settings(job, layout),
         moves=moves,
+        losses=(*(_with_rule_of_workers(loss, layout) for loss in losses), *_losses(job, roles, layout, gang)),
     )
+    found = own_runtime.with_gang(found, job, [*roles.values()], gang)
     return found._replace(
         job=put(found.job, ("spec", "trainer"), {"numProcPerNode": get(job, SLOTS, 1)}),
         # Findings about the runtime as a whole, and about the number of nodes, are reported at the last two fields.
@@ -292,7 +299,6 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
             Move(REPLICAS, ("spec", "runtimeRef")),
             Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
         ),
-        losses=(*(_with_rule_of_workers(loss, layout) for loss in found.losses), *_losses(job, roles, layout, gang)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy import own_runtime
-from trainc.frontends.legacy.common_losses import LABELS, missing_labels
+from trainc.frontends.legacy.common_losses import LABELS, common_losses, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import with_field_path
 from trainc.frontends.legacy.own_runtime import (
@@ -141,16 +141,13 @@ def lowered(
         kind.key,
         template,
         manager=OPERATOR,
-        roles=roles,
-        gang=gang,
         settings=(*_settings(roles, layout), *settings),
         moves=moves,
+        losses=(*common_losses(job, [role.at for role in roles], gang), *_losses(job, kind, roles, layout), *losses),
     )
     repeated = (((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:])
-    found = found._replace(
-        losses=(*found.losses, *_losses(job, kind, roles, layout), *losses), repeated=tuple(repeated)
-    )
-    return with_top_fields(written, found)
+    found = own_runtime.with_gang(found, job, roles, gang)
+    return with_top_fields(written, found._replace(repeated=tuple(repeated)))
 
 
 def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:

@@ -1,7 +1,7 @@
 """The TrainJob and the runtime of a legacy job: the parts that the kinds of all operators share.
 
 Reads    a valid job, and the JobSetSpec of its runtime so far: the replicated jobs.
-Returns  the TrainJob and its runtime, with a move for each field; and the losses.
+Returns  the TrainJob and its runtime, with a move for each field.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.frontends.legacy.common_losses import common_losses
 from trainc.frontends.legacy.replica_specs import LABEL
 from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.lowering import Lowered
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.legacy.layout import Group, Layout
     from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.frontends.loss_rules import Loss
 
 SPEC: Final = ("spec", "template", "spec")
 """The path of the JobSetSpec in a runtime."""
@@ -56,10 +56,10 @@ def lowered(
     template: Tree,
     *,
     manager: str,
-    roles: Sequence[ReplicaSpec],
-    gang: GangScheduler | None,
     settings: Iterable[PolicySetting],
     moves: Iterable[Move],
+    losses: Iterable[Loss],
+    at: Path = POLICY,
 ) -> Lowered:
     """Return a job as a TrainJob and a runtime of its own.
 
@@ -67,8 +67,9 @@ def lowered(
     template  the JobSetSpec, to which the fields of the run policy are added
     manager   the operator's own name in managedBy, which a JobSet does not have
     moves     the moves of the JobSetSpec
+    at        the path of the run policy
     """
-    policy, settings = get(job, POLICY, {}), tuple(settings)
+    policy, settings = get(job, at, {}), tuple(settings)
     of_policy = {key: policy[key] for key in ("ttlSecondsAfterFinished", "managedBy") if policy.get(key) is not None}
     if of_policy.get("managedBy") == manager:
         del of_policy["managedBy"]
@@ -87,34 +88,34 @@ def lowered(
             "metadata": own,
             "spec": {
                 "mlPolicy": {key: _tree(settings)},
-                **_gang_policy(policy, roles, gang),
                 "template": {"spec": template | of_policy},
             },
         },
-        of_job=tuple(Move((*POLICY, key), ("spec", key)) for key in fields),
+        of_job=tuple(Move((*at, key), ("spec", key)) for key in fields),
         of_runtime=(
             Move(("spec",), SPEC),
             *moves,
-            *(Move((*POLICY, key), (*SPEC, key)) for key in of_policy),
+            *(Move((*at, key), (*SPEC, key)) for key in of_policy),
             *(Move(setting.source, ("spec", "mlPolicy", key, *setting.key)) for setting in settings),
-            *_gang_moves(roles, gang),
         ),
-        losses=tuple(common_losses(job, [role.at for role in roles], gang)),
+        losses=tuple(losses),
     )
 
 
-def _gang_policy(policy: Tree, roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Tree:
-    """Return the podGroupPolicy of the runtime, if there is a gang scheduler."""
+def with_gang(lowered: Lowered, job: Tree, roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Lowered:
+    """Return a lowered job with the podGroupPolicy of its runtime, if there is a gang scheduler."""
     if gang is None:
-        return {}
-    return {GANG: gang.policy(policy.get("schedulingPolicy") or {}, sum(role.replicas for role in roles))}
-
-
-def _gang_moves(roles: Sequence[ReplicaSpec], gang: GangScheduler | None) -> Iterator[Move]:
-    if gang is not None:
-        yield Move((*roles[-1].at, "replicas"), ("spec", GANG, gang.key))
-        for field, to in gang.fields.items():
-            yield Move((*POLICY, "schedulingPolicy", field), ("spec", GANG, gang.key, to))
+        return lowered
+    policy = gang.policy(get(job, (*POLICY, "schedulingPolicy"), {}), sum(role.replicas for role in roles))
+    at = ("spec", GANG, gang.key)
+    return lowered._replace(
+        runtime=put(lowered.runtime, ("spec", GANG), policy),
+        of_runtime=(
+            *lowered.of_runtime,
+            Move((*roles[-1].at, "replicas"), at),
+            *(Move((*POLICY, "schedulingPolicy", field), (*at, to)) for field, to in gang.fields.items()),
+        ),
+    )
 
 
 def _tree(settings: Iterable[PolicySetting]) -> Tree:

@@ -26,7 +26,7 @@ from trainc.kubernetes.violations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 CONTAINERS: Final = ("template", "spec", "containers")
 MASTER: Final = "Master"
@@ -145,14 +145,21 @@ def main_container(containers: Iterable[Tree], kind: OperatorKind) -> str | None
     return next((name for name in (kind.container, kind.other_container) if name and name in names), None)
 
 
-def carried_template(template: Tree, pod: Tree) -> Tree:
+def carried_template(
+    template: Tree,
+    pod: Tree,
+    added: dict[str, str] | None = None,
+    overwritten: Collection[str] = OPERATOR_LABELS,
+) -> Tree:
     """Return the parts of a role's pod template that its pods have, without the labels that the operator sets.
 
-    pod   the pod spec with the changes of the operator
+    pod           the pod spec with the changes of the operator
+    added         the labels of the operator that all pods of the role have
+    overwritten   all labels that the operator sets
     """
     metadata = template.get("metadata") or {}
-    labels = {key: text for key, text in (metadata.get("labels") or {}).items() if key not in OPERATOR_LABELS}
-    found = {"labels": labels, "annotations": metadata.get("annotations")}
+    labels = {key: text for key, text in (metadata.get("labels") or {}).items() if key not in overwritten}
+    found = {"labels": labels | (added or {}), "annotations": metadata.get("annotations")}
     return {"metadata": {key: value for key, value in found.items() if value}, "spec": pod}
 
 
@@ -277,15 +284,19 @@ def too_many_replicas(name: str, replicas: int, path: Path) -> Iterator[Violatio
         yield Violation.at(path, OUT_OF_RANGE, message, f"use {MOST_REPLICAS} or fewer")
 
 
+def missing_container(role: str, spec: Tree, at: Path, container: str) -> Violation:
+    """Return the violation of a role without its main container."""
+    names = [str(each.get("name")) for each in get(spec, CONTAINERS) or []]
+    message = f'the role {role} has no container "{container}"'
+    help = f"rename {names[0]}" if len(names) == 1 else f'name the main container "{container}"'
+    path = (*at, *CONTAINERS, 0, "name") if len(names) == 1 else (*at, *CONTAINERS)
+    return Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
+
+
 def _role(name: str, spec: Tree, kind: OperatorKind) -> Iterator[Violation]:
     at = (*kind.replicas, name)
-    containers = get(spec, CONTAINERS) or []
-    if main_container(containers, kind) is None:
-        names = [str(container.get("name")) for container in containers]
-        message = f'the role {name} has no container "{kind.container}"'
-        help = f"rename {names[0]}" if len(names) == 1 else f'name the main container "{kind.container}"'
-        path = (*at, *CONTAINERS, 0, "name") if len(names) == 1 else (*at, *CONTAINERS)
-        yield Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
+    if main_container(get(spec, CONTAINERS) or [], kind) is None:
+        yield missing_container(name, spec, at, kind.container)
     replicas, path = spec.get("replicas", 1), (*at, "replicas")
     yield from too_many_replicas(name, replicas, path)
     if replicas < kind.fewest:

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
 
 
 FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
-LEGACY: Final = ("pytorchjob", "mpijob", "tfjob", "xgboostjob", "jaxjob", "paddlejob")
+LEGACY: Final = (
+    "pytorchjob",
+    "mpijob",
+    "tfjob",
+    "xgboostjob",
+    "jaxjob",
+    "paddlejob",
+    "mxjob",
+    "mlkubejob",
+    "volcanojob",
+)
 """The frameworks of legacy kinds, which only the runtimes of their own jobs have."""
 NO_TRAITS: Final = Traits()
 OF_CONTAINER: Final = ("image", "command", "args")

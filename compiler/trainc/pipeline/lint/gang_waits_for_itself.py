@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
+from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule
 
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     return Finding(
         message=f'the gang includes the pods of job "{name}", which are created only after {before}; no pod of the '
         "gang starts until all are created",
-        help="set launcherCreationPolicy: AtStartup, or a minAvailable that does not count the launcher"
+        help=f'{_without_waiting(plan)}, or set a minAvailable that does not count the pods of job "{name}"'
         if plan.job.own_runtime
         else "use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
         "(fetch data and model in a separate TrainJob)",
     )
+
+
+def _without_waiting(plan: Plan) -> str:
+    """Return what makes the pods of a legacy job start together."""
+    return "set launcherCreationPolicy: AtStartup" if traits(plan.runtime).launcher else "remove dependsOn"
 
 
 def _starts_without(plan: Plan, waiting: set[int]) -> bool:

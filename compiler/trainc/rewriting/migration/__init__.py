@@ -257,9 +257,10 @@ class _Search:
             # An error of the settings is reported by each project, which then has no objects.
             self.diagnostics += (("", each) for each in self._only_unedited())
         for document in self.plain.reading.documents["other"]:
-            if kind := training_job(document):
+            row = training_job(document)
+            if row is not None and not row.plugin:  # Volcano runs the Jobs that trainc does not compile
                 self.unsupported.append(document)
-                self.diagnostics.append(("", _unsupported(document, kind)))
+                self.diagnostics.append(("", _unsupported(document, row.word)))
         return stay
 
     def _only_unedited(self) -> Iterator[Diagnostic]:
