@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from e2e.cluster import Clusters, Needs, Prove
 
 
@@ -42,10 +43,11 @@ def test_roles(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     )
 
 
-def test_tfjob(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+@pytest.mark.parametrize(("job", "port"), [("tfjob", 2222), ("volcanojob", 2323)])
+def test_parameter_servers(needs: Needs, cluster: Clusters, prove: Prove, job: str, port: int) -> None:
     needs("tensorflow", modules=("tensorflow",))
-    with prove("TFJob", 4, 4, "ParameterServerStrategy: the chief starts first; 2 workers add to the variable of a ps"):
-        pods = cluster("tfjob")
+    with prove(job, 4, 4, "ParameterServerStrategy: the chief starts first; 2 workers add to the variable of a ps"):
+        pods = cluster(job)
         chief = pods.start("chief")
         pods.until(lambda: "connects" in chief[0].text(), 60, "the chief connects")
         pods.start("worker", "ps")
@@ -60,9 +62,9 @@ def test_tfjob(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     assert all(
         one["cluster"]
         == {
-            "chief": ["served-chief-0-0.served:2222"],
+            "chief": [f"served-chief-0-0.served:{port}"],
             "worker": ["served-worker-0-0.served:2323", "served-worker-0-1.served:2323"],
-            "ps": ["served-ps-0-0.served:2222"],
+            "ps": [f"served-ps-0-0.served:{port}"],
         }
         for one in (said, *servers)
     )
