@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from unit.legacy_specs import INDEX, MOST, compiled, env, errors, spec
 
-from trainc.frontends.legacy import volcanojob
+from trainc.frontends.legacy import volcano_plugins, volcano_policies, volcano_tasks, volcanojob
 from trainc.kubernetes.trees import Tree, get
 
 COMPLETE = {"event": "TaskCompleted", "action": "CompleteJob"}
 RESTART = {"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}
-RULES = {rule: name for name, rule in vars(volcanojob).items() if rule in volcanojob.LOSSES}
+MODULES = (volcanojob, volcano_tasks, volcano_policies, volcano_plugins)
+RULES = {rule: name for module in MODULES for name, rule in vars(module).items() if rule in volcanojob.LOSSES}
 
 
 def task(name: str | None, replicas: int | None = 1, pod: Any = None, **fields: Any) -> Tree:
@@ -295,7 +296,7 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
 )
 def test_the_network_policy_is_lost_unless_it_is_disabled(arguments: list[str], is_lost: bool) -> None:
     plan = compiled(job(task("a"), plugins={"svc": arguments})).jobs[0].plan
-    assert (volcanojob.NETWORK_POLICY in {loss.rule for loss in plan.losses}) is is_lost
+    assert (volcano_plugins.NETWORK_POLICY in {loss.rule for loss in plan.losses}) is is_lost
 
 
 TWO = [task("a"), task("b")]

@@ -3,7 +3,7 @@
 Reads    an MPIJob that its schema has admitted.
 Returns  the TrainJob and its runtime, with the replicated jobs `launcher` and `worker`. `pipeline.frameworks.mpijob`
          adds the hostfile, the SSH keys and the variables.
-Source   kubeflow/mpi-operator v0.8.0: the defaults and the validation of MPIJobs, the pods of both roles.
+Source   kubeflow/mpi-operator v0.8.0: the defaults of MPIJobs, the pods of both roles.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy import mpi_admission, own_runtime
 from trainc.frontends.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
 from trainc.frontends.legacy.field_refs import field_paths, with_field_path
 from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
+from trainc.frontends.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
 from trainc.frontends.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
@@ -28,35 +29,25 @@ from trainc.frontends.legacy.own_runtime import (
 from trainc.frontends.legacy.replica_specs import (
     CONTAINERS,
     LABEL,
-    MULTIKUEUE,
     REPLICA_INDEX,
+    WORKER,
     ReplicaSpec,
     carried_template,
-    too_many_replicas,
-    unknown_manager,
-    unknown_role,
 )
 from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
-from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.lowering import Lowered
+    from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "mpi-operator-0.7"
 KEY: Final = "mpijob"
-REPLICAS: Final = ("spec", "mpiReplicaSpecs")
-LAUNCHER: Final = "Launcher"
-WORKER: Final = "Worker"
-ROLES: Final = {LAUNCHER: "OnFailure", WORKER: "Never"}
-"""The roles, each with the restart policy of one that sets none."""
-RESTARTS: Final = ("Never", "OnFailure")
-OPERATOR: Final = "kubeflow.org/mpi-operator"
 SSHD: Final = ("/usr/sbin/sshd", "-De")
 """The command of a worker that has neither a command nor arguments."""
 ROOT_KEYS: Final = "/root/.ssh"
@@ -74,9 +65,6 @@ OLDER: Final = {
     ),
 }
 """What has become of the fields of earlier versions."""
-IN_JOBSET: Final = "-0"
-"""The part of a host name that JobSet adds: the index of the Job."""
-SLOTS: Final = ("spec", "slotsPerWorker")
 AS_WORKER: Final = ("spec", "runLauncherAsWorker")
 CREATION: Final = ("spec", "launcherCreationPolicy")
 KEYS_PATH: Final = ("spec", "sshAuthMountPath")
@@ -187,80 +175,11 @@ LOSSES: Final = (
     LABELS["operator-name"],
     LABELS["replica-index"],
 )
-_NOT_NEGATIVE: Final = (
-    SLOTS,
-    *((*POLICY, key) for key in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit")),
-)
-_CLEAN: Final = ("None", "Running", "All")
 
 
 def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the operator's validation."""
-    specs = get(job, REPLICAS, {})
-    yield from _host_name(job, specs.get(WORKER, {}).get("replicas", 1))
-    if LAUNCHER not in specs:
-        message = f"the job has no role {LAUNCHER}"
-        yield Violation.at((*REPLICAS, LAUNCHER), REQUIRED, message, "add it: its command runs mpirun")
-    for name in specs:
-        if name in ROLES:
-            yield from _role(name, specs[name])
-        else:
-            found = unknown_role((*REPLICAS, name), tuple(ROLES))
-            yield found._replace(message=f"{found.message}, which the operator ignores", severity="warning")
-    for path in _NOT_NEGATIVE:
-        if get(job, path, 0) < 0:
-            message = f"{path[-1]} must not be negative, but is {get(job, path)}"
-            yield Violation.at(path, OUT_OF_RANGE, message, "use 0 or more")
-    if (clean := get(job, (*POLICY, "cleanPodPolicy"))) not in (None, *_CLEAN):
-        message = f'unsupported cleanPodPolicy "{clean}"'
-        yield Violation.at((*POLICY, "cleanPodPolicy"), ENUM, message, f"use {', '.join(_CLEAN[:-1])} or {_CLEAN[-1]}")
-    yield from unknown_manager(job, (OPERATOR, MULTIKUEUE))
-
-
-def _host_name(job: Tree, workers: int) -> Iterator[Violation]:
-    """Yield the violation of a name with which the last worker's host name is no DNS label."""
-    from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
-
-    name = get(job, ("metadata", "name"), "")
-    if not isinstance(name, str) or not name:
-        return
-    index = f"-{WORKER.lower()}-{max(workers, 1) - 1}"
-    if not dns1035_label_errors(name + index):
-        return
-    from trainc.kubernetes.misnamed import LABEL as CHARACTERS
-    from trainc.kubernetes.misnamed import example, fault
-
-    most = LONGEST_LABEL - len(index)
-    if not dns1035_label_errors(f"{name[:most].rstrip('-')}{index}"):
-        message = f'the host name "{name}{index}" has {len(name + index)} characters; the limit is {LONGEST_LABEL}'
-        help = f"use a name with at most {most - len(IN_JOBSET)} characters"
-    else:
-        why = "starts with a digit" if name[0].isdigit() else fault(name, CHARACTERS, LONGEST_LABEL)
-        message = f'"{name}" is not a valid name: it {why}'
-        help = f"use lowercase letters, digits and `-`, and start with a letter{example(name, letter_first=True)}"
-    yield Violation.at(("metadata", "name"), INVALID_NAME, message, help)
-
-
-def _role(name: str, spec: Tree) -> Iterator[Violation]:
-    at = (*REPLICAS, name)
-    replicas, path = spec.get("replicas"), (*at, "replicas")
-    if name == LAUNCHER:
-        if replicas not in (None, 1):
-            message = f"the {LAUNCHER} must have 1 replica, not {replicas}"
-            yield Violation.at(path, OUT_OF_RANGE, message, "set replicas: 1")
-    elif replicas is None:
-        yield Violation.at(path, OUT_OF_RANGE, f"the {WORKER} has no replicas", "set the number of workers")
-    elif replicas < 1:
-        message = f"the {WORKER} must have at least 1 replica, not {replicas}"
-        yield Violation.at(path, OUT_OF_RANGE, message, f"set replicas: 1, or remove {WORKER}")
-    else:
-        yield from too_many_replicas(name, replicas, path)
-    restart = spec.get("restartPolicy") or ROLES[name]
-    if restart not in RESTARTS:
-        message = f'unsupported restartPolicy "{restart}" of the {name}'
-        yield Violation.at((*at, "restartPolicy"), ENUM, message, f"use {' or '.join(RESTARTS)}")
-    if not get(spec, CONTAINERS):
-        yield Violation.at((*at, *CONTAINERS), REQUIRED, f"the {name} has no container", "add one")
+    yield from mpi_admission.violations(job)
 
 
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.mpijob import LAUNCHER, ROOT_KEYS, WORKER
+from trainc.frontends.legacy.mpi_admission import LAUNCHER
+from trainc.frontends.legacy.mpijob import ROOT_KEYS
+from trainc.frontends.legacy.replica_specs import WORKER
 from trainc.pipeline.frameworks import mpi
 from trainc.pipeline.legacy_hosts import with_new_hosts
 from trainc.pipeline.legacy_variables import with_variables

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.volcanojob import ROLES
+from trainc.frontends.legacy.volcano_plugins import ROLES
 from trainc.pipeline.legacy_hosts import layout_of, long_variable, role_hosts, role_hosts_length, with_new_hosts
 from trainc.pipeline.legacy_variables import with_variables
 from trainc.pipeline.objects import Traits
