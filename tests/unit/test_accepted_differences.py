@@ -29,9 +29,11 @@ def jobset(
     container: str = "node",
     ports: Any = (),
     pod: Any = None,
+    resources: Any = None,
 ) -> list[Any]:
     """Return a JobSet with one replicated job."""
     main = {"name": container, "command": command, "env": [*variables], "ports": [*ports]}
+    main |= {} if resources is None else {"resources": resources}
     spec = {"containers": [main], **(pod or {})}
     job = {"name": name, "replicas": 1, "template": {"spec": {"parallelism": 2, "template": {"spec": spec}}}}
     return [{"kind": "JobSet", "metadata": {"name": "mnist"}, "spec": {"replicatedJobs": [job]}}]
@@ -42,12 +44,19 @@ def job_with(path: Any, value: Any) -> list[Any]:
     return [put(tree, ("spec", "replicatedJobs", 0, *path), value)]
 
 
+def annotated(annotations: Any) -> list[Any]:
+    [tree] = jobset()
+    return [put(tree, ("metadata", "annotations"), annotations)]
+
+
 def config_map(text: str) -> Any:
     return {"kind": "ConfigMap", "metadata": {"name": "mnist-hosts"}, "data": {"hosts": text}}
 
 
 SECRET = {"secretName": "keys", "items": [{"key": "a", "path": "a"}]}
 MODES = {"secretName": "keys", "items": [{"key": "a", "path": "a", "mode": 0o640}], "defaultMode": 0o400}
+AMOUNTS = {"cpu": 4, "memory": "8Gi"}
+QUEUE = "scheduling.volcano.sh/queue-name"
 DOMAIN = {"searches": ["mnist.ml.svc.cluster.local"]}
 
 
@@ -100,6 +109,18 @@ DOMAIN = {"searches": ["mnist.ml.svc.cluster.local"]}
             ["ssh-key-modes"],
         ),
         (jobset(pod={"dnsConfig": DOMAIN}), jobset(), ["search-domain"]),
+        (
+            jobset(resources={"limits": AMOUNTS}),
+            jobset(resources={"limits": AMOUNTS, "requests": AMOUNTS}),
+            ["requests-of-limits"],
+        ),
+        (
+            jobset(resources={"limits": AMOUNTS, "requests": {"cpu": 1}}),
+            jobset(resources={"limits": AMOUNTS, "requests": {"cpu": 1, "memory": "8Gi"}}),
+            ["requests-of-limits"],
+        ),
+        (jobset(), annotated({QUEUE: "gold"}), ["queue-annotation"]),
+        (annotated({"a": "b"}), annotated({"a": "b", QUEUE: "gold"}), ["queue-annotation"]),
     ],
 )
 def test_a_difference_that_keeps_behavior(old: Any, new: Any, rows: list[str]) -> None:
@@ -111,6 +132,18 @@ def test_a_difference_that_keeps_behavior(old: Any, new: Any, rows: list[str]) -
 @pytest.mark.parametrize(
     ("old", "new", "field"),
     [
+        (
+            jobset(resources={"limits": AMOUNTS}),
+            jobset(resources={"limits": AMOUNTS, "requests": {"cpu": 3}}),
+            "requests",
+        ),
+        (
+            jobset(resources={"limits": {"cpu": 4}}),
+            jobset(resources={"limits": {"cpu": 4}, "requests": AMOUNTS}),
+            "requests",
+        ),
+        (jobset(), annotated({QUEUE: "gold", "a": "b"}), "annotations"),
+        (annotated({QUEUE: "gold"}), annotated({QUEUE: "silver"}), f'annotations["{QUEUE}"]'),
         (jobset(command=PYTHON), jobset(command=["python", "eval.py"]), "command[1]"),
         (jobset(*env("RANK=1")), jobset(), "env[RANK]"),
         (

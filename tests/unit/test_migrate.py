@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,43 @@ WORKERS = """\
           nodeSelector: {pool: gpu}
 """
 MPI_V1 = "apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: {name: pi}\nspec: {}\n"
+MPI = """\
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {name: pi, namespace: hpc}
+spec:
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: main, image: "acme/pi:v1", command: [mpirun, pi]}]}}}
+    Worker: {replicas: 2, template: {spec: {containers: [{name: main, image: "acme/pi:v1"}]}}}
+"""
+ROLE = '{template: {spec: {containers: [{name: mxnet, image: "acme/mx:v1", command: [python, train.py]}]}}}'
+MXNET = f"""\
+apiVersion: kubeflow.org/v1
+kind: MXJob
+metadata: {{name: mnist}}
+spec:
+  jobMode: MXTrain
+  mxReplicaSpecs:
+    Scheduler: {ROLE}
+    Server: {ROLE}
+    Worker: {ROLE}
+"""
+VOLCANO = """\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: dlrm}
+spec:
+  plugins: {tensorflow: []}
+  tasks:
+  - name: ps
+    replicas: 1
+    template: &template
+      spec:
+        restartPolicy: OnFailure
+        containers:
+        - {name: tensorflow, image: "acme/tf:v1", command: [python, train.py], resources: {limits: {cpu: 1}}}
+  - {name: worker, replicas: 2, template: *template}
+"""
 ELASTIC = "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 4}\n  pytorch"
 
 
@@ -348,6 +386,129 @@ def test_one_error_each(text: str, id: str) -> None:
     assert done.code == 1
     assert [line.partition("error[")[2].partition("]")[0] for line in errors(done)] == [id]
     assert done.out == ""
+
+
+# Files
+
+
+@pytest.mark.parametrize("form", [None, "exact"])
+def test_the_hosts_of_a_volcano_job_are_in_a_config_map_beside_its_trainjob(form: str | None) -> None:
+    options = () if form is None else ("--form", form)
+    job, file, runtime = migrated(VOLCANO, *options)
+    assert job["spec"] == {"runtimeRef": {"name": runtime["metadata"]["name"]}}  # type: ignore[index]
+    assert (file["kind"], file["metadata"]) == ("ConfigMap", {"name": "dlrm-volcano-hosts"})
+    assert file["data"] == {
+        "VC_PS_HOSTS": "dlrm-ps-0-0.dlrm",
+        "VC_PS_NUM": "1",
+        "VC_WORKER_HOSTS": "dlrm-worker-0-0.dlrm,dlrm-worker-0-1.dlrm",
+        "VC_WORKER_NUM": "2",
+        "ps.host": "dlrm-ps-0-0.dlrm",
+        "worker.host": "dlrm-worker-0-0.dlrm\ndlrm-worker-0-1.dlrm",
+    }
+    text = json.dumps(runtime)
+    assert '"configMap": {"name": "dlrm-volcano-hosts"}' in text
+    assert "$(JOBSET_NAME)" not in text
+
+
+def test_the_new_documents_of_a_volcano_job_are_compiled_to_the_same_objects() -> None:
+    Path("job.yaml").write_text(VOLCANO)
+    before = run("build", "--legacy", "job.yaml")
+    assert run("migrate", "job.yaml", "--write").code == 0
+    assert run("migrate", "job.yaml", "--check").code == 0
+    after = run("build", "job.yaml", "-r", "runtimes", "--passthrough")
+    assert after.code == 0, after.err
+    kinds = [[each["kind"] for each in yaml.safe_load_all(done.out)] for done in (before, after)]
+    assert [sorted(each) for each in kinds] == [["ConfigMap", "JobSet", "PodGroup"]] * 2
+
+
+@pytest.mark.parametrize("form", [json.dumps, yaml.safe_dump])
+def test_the_files_of_an_item_are_items_too(form: Callable[[object], str]) -> None:
+    whole = {"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(VOLCANO), {"kind": "Other"}]}
+    Path("list.yaml").write_text(form(whole))
+    assert run("migrate", "list.yaml", "--write").code == 0
+    items = yaml.safe_load(Path("list.yaml").read_text())["items"]
+    assert [each["kind"] for each in items] == ["TrainJob", "Other", "ConfigMap"]
+
+
+def test_the_files_of_a_job_in_json_follow_it() -> None:
+    Path("job.json").write_text(json.dumps(yaml.safe_load(VOLCANO)))
+    assert run("migrate", "job.json", "--write").code == 0
+    text = Path("job.json").read_text()
+    _, end = json.JSONDecoder().raw_decode(text)
+    assert json.loads(text[end:])["kind"] == "ConfigMap"
+    assert run("validate", "job.json", "-r", "runtimes").code == 0
+
+
+def test_a_gang_that_trainer_cannot_make_is_an_error() -> None:
+    Path("job.yaml").write_text(VOLCANO.replace("plugins:", "minAvailable: 1\n  plugins:"))
+    done = run("migrate", "job.yaml")
+    assert "exact: spec.minMember: 1 -> 3)" in errors(done)[0]
+
+
+def test_keys_that_no_exact_form_has() -> None:
+    Path("job.yaml").write_text(MPI)
+    assert run("migrate", "job.yaml").code == 0
+    done = run("migrate", "job.yaml", "--form", "exact")
+    assert errors(done)[0].endswith(
+        'does (exact: `trainc secret` creates Secret "pi-mpi-ssh-auth" only for mlPolicy.mpi)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ("namePrefix: a-", "namePrefix"),
+        ("nameSuffix: -a", "nameSuffix"),
+        ("namespace: ml", "namespace"),
+        ("delivery: {nameSuffixHash: true}", "delivery.nameSuffixHash"),
+        (
+            "environments: {dev: {namespace: dev}, prod: {namePrefix: a-, nameSuffix: -a}}",
+            "namespace of environment dev, namePrefix of environment prod and nameSuffix of environment prod",
+        ),
+    ],
+)
+def test_a_file_with_names_does_not_follow_a_project(settings: str, names: str) -> None:
+    Path("job.yaml").write_text(VOLCANO)
+    Path("mnist.yaml").write_text(named())
+    Path("trainc.yaml").write_text(f"{settings}\n")
+    done = run("migrate", "job.yaml", "mnist.yaml", "--write")
+    assert done.code == 1
+    why = f'exact: the name and the hosts of ConfigMap "dlrm-volcano-hosts" do not follow {names}'
+    assert [line.rpartition(". ")[2] for line in errors(done)] == [f"{why})"]
+    assert Path("job.yaml").read_text() == VOLCANO
+    assert "kind: TrainJob" in Path("mnist.yaml").read_text()
+
+
+def test_a_file_with_names_in_a_project_that_keeps_them() -> None:
+    Path("job.yaml").write_text(VOLCANO)
+    Path("trainc.yaml").write_text("labels: {team: ml}\nenvironments: {dev: {}, prod: {annotations: {a: b}}}\n")
+    assert forms("job.yaml") == {"dlrm": "exact"}
+
+
+@pytest.mark.parametrize(
+    ("field", "code"), [("namePrefix: a-", 1), ("nameSuffix: -a", 1), ("namespace: ml", 0), ("labels: []", 0)]
+)
+def test_a_file_with_names_does_not_follow_a_kustomization(field: str, code: int) -> None:
+    Path("job.yaml").write_text(VOLCANO)
+    Path("kustomization.yaml").write_text(f"resources: [job.yaml]\n{field}\n")
+    done = run("migrate", ".", "--diff")
+    assert done.code == code
+    assert (f"do not follow {field.partition(':')[0]} of kustomization.yaml" in done.err) == bool(code)
+
+
+def test_a_file_with_names_does_not_follow_a_generated_name() -> None:
+    Path("job.yaml").write_text(VOLCANO.replace("name: dlrm", "generateName: dlrm-"))
+    assert "do not follow metadata.generateName)" in errors(run("migrate", "job.yaml"))[0]
+
+
+def test_an_mxjob_follows_the_names_of_a_project() -> None:
+    """Its host names are in variables only."""
+    Path("job.yaml").write_text(MXNET)
+    Path("trainc.yaml").write_text("namePrefix: a-\ndelivery: {nameSuffixHash: true}\n")
+    assert run("migrate", "job.yaml", "--write").code == 0
+    built = run("build", "job.yaml", "-r", "runtimes").out
+    assert "value: $(JOBSET_NAME)-scheduler-0-0.$(JOBSET_NAME)" in built
+    assert forms("job.yaml", "-r", "runtimes") == {}
 
 
 # Projects

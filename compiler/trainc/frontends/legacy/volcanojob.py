@@ -165,7 +165,7 @@ def _settings(job: Tree, layout: Layout) -> Iterator[PolicySetting]:
         path = (*TASKS, index, "replicas")
         yield PolicySetting(("tasks", task_name(index, task), "replicas"), task.get("replicas", 0), path)
     for role in ROLES:
-        yield PolicySetting(("roles", role), values.get(role, role), TENSORFLOW)
+        yield PolicySetting(("taskOfRole", role), values.get(role, role), TENSORFLOW)
     yield PolicySetting(("port",), values.get("port", PORT), TENSORFLOW)
     yield PolicySetting(("addsConfig",), not volcano_plugins.is_single(job), TASKS)
     yield PolicySetting(("addsIndex",), "env" in get(job, PLUGINS), (*PLUGINS, "env"))

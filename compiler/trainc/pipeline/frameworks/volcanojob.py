@@ -62,7 +62,7 @@ def roles(plan: Plan) -> dict[str, str]:
     tasks = plan.runtime.settings["tasks"]
     found: dict[str, str] = {}
     for role in ROLES:
-        name = plan.runtime.settings["roles"][role]
+        name = plan.runtime.settings["taskOfRole"][role]
         if name not in found.values() and tasks.get(name, {}).get("replicas"):
             found[role] = name
     return found
@@ -98,7 +98,7 @@ def config(plan: Plan, task: str, cluster: dict[str, list[str]]) -> str:
     """
     settings = plan.runtime.settings
     addresses = {role: [f"{host}:{settings['port']}" for host in hosts] for role, hosts in cluster.items()}
-    kind = next((role for role in TYPES if settings["roles"][role] == task), task)
+    kind = next((role for role in TYPES if settings["taskOfRole"][role] == task), task)
     text = json.dumps(addresses, separators=(",", ":"))
     return f'{{"cluster":{text},"task":{{"type":"{kind}","index":$({INDEX})}}}}'
 

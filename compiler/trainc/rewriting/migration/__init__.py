@@ -17,13 +17,15 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_
 from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
+from trainc.kubernetes.violations import listed
 from trainc.pipeline import job_losses
 from trainc.review.generated_pairs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import compare
 from trainc.rewriting.migration.difference_texts import one_line, reason
 from trainc.rewriting.migration.forms import candidates
-from trainc.rewriting.migration.migrated import Migrated, Migration, RejectedForm, Run
+from trainc.rewriting.migration.host_files import named_files, renaming, with_files
+from trainc.rewriting.migration.migrated import Migrated, Migration, RejectedForm, Run, kind_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,7 +69,7 @@ def migrate(
         return Migration(diagnostics=(chosen,))
     files: dict[str, File] = {}
     reader = _recording(environment_runs.CachedStreams() if stdin is None else _given(stdin), files)
-    projects = [_Project(paths, _comparable(each), reader) for each in chosen]
+    projects = [_Project(paths, each, reader) for each in chosen]
     plain = _Project(paths, _unedited(projects[0].options), reader)
     search = _Search(plain, projects, form, extensions=extensions)
     search.run(files)
@@ -134,6 +136,8 @@ class _Project:
     def __init__(
         self, paths: Sequence[str], options: Options, reader: Callable[..., Iterable[File | Diagnostic]]
     ) -> None:
+        self.given = options.settings
+        options = _comparable(options)
         self.options = options._replace(settings=options.settings._replace(strict=""))
         self.strict = options.settings.strict
         self.reader = reader
@@ -282,10 +286,19 @@ class _Search:
                 elif each.extensions and not self.extensions:
                     why = f"only trainc reads {one_line(each.extensions)}"
                     self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
+                elif each.files and (settings := self._renaming(key)):
+                    why = f"the name and the hosts of {named_files(each.files)} do not follow {listed(settings)}"
+                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
                 else:
                     trials[key] = each
                     break
         return trials
+
+    def _renaming(self, key: Key) -> list[str]:
+        """Return the settings that give the JobSet of a job another name than in its file."""
+        document, plan = self.documents[key], self.plain.compiled[key].plan
+        settings = (project.given for project in self.projects)
+        return [*renaming(document, plan, settings, self.plain.reading.kustomizations)]
 
     def _try(self, trials: dict[Key, Candidate]) -> None:
         """Compile the candidates of several jobs in each environment, and accept those that keep the behaviour."""
@@ -299,6 +312,7 @@ class _Search:
                 if after is None:
                     reasons[key] += _errors(result, self.documents[key])
                     continue
+                after = with_files(after, trial.files, before.objects)
                 comparison = compare(before.objects, after.objects)
                 reasons[key] += map(reason, comparison.others)
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
@@ -318,7 +332,7 @@ class _Search:
         help = "use another --form, or none" if self.form else "change these fields first, or keep the job"
         return Diagnostic.declared(
             NOT_MIGRATABLE,
-            f'no TrainJob runs as {subject.kind} "{subject.name}" does ({". ".join(forms)})',
+            f'no TrainJob runs as {kind_in_words(document)} "{subject.name}" does ({". ".join(forms)})',
             help,
             object=subject,
             place=Place(document, ("kind",)),

@@ -17,6 +17,7 @@ from trainc.diagnostics import ObjectId
 from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline.objects import ANCESTOR
+from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes
 from trainc.rewriting.migration.old_names import LISTS, with_old_names
 from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun
@@ -174,6 +175,25 @@ def _is_search_domain(difference: ObjectDifference) -> bool:
     return [domain.split(".")[2:] for domain in change.old["searches"]] == [["svc", "cluster", "local"]]
 
 
+def _is_request(difference: ObjectDifference) -> bool:
+    """Return whether a container has the requests that the API server adds to its pod: those in the limits."""
+    change, path = difference.change, difference.path
+    if change.kind != "added" or path[:2] != ("resources", "requests"):
+        return False
+    limits = get(difference.old, ("resources", "limits"), {})
+    added: Tree = change.new if len(path) == 2 else {path[2]: change.new}  # type: ignore[dict-item]
+    return all(limits.get(name) == amount for name, amount in added.items())
+
+
+def _is_queue(difference: ObjectDifference) -> bool:
+    """Return whether a JobSet has the annotation with the queue of its PodGroup."""
+    change = difference.change
+    if change.kind != "added" or change.path[:2] != ("metadata", "annotations") or difference.kind != JOBSET.kind:
+        return False
+    added = change.new if len(change.path) == 2 else {change.path[2]: change.new}
+    return set(added) == {QUEUE}
+
+
 TABLE: Final[tuple[Row, ...]] = (
     Row(
         "job-names",
@@ -242,6 +262,18 @@ TABLE: Final[tuple[Row, ...]] = (
         "the search domain of the workers of Open MPI",
         "its processes connect to the launcher by address; for Intel MPI and MPICH, Trainer's policy adds the domain",
         applies=_is_search_domain,
+    ),
+    Row(
+        "requests-of-limits",
+        "requests that equal the limits",
+        "the API server adds them to a pod that has only limits; Trainer needs them for the resources of a gang",
+        applies=_is_request,
+    ),
+    Row(
+        "queue-annotation",
+        "the annotation `scheduling.volcano.sh/queue-name`",
+        "Trainer takes the queue of a PodGroup from it",
+        applies=_is_queue,
     ),
 )
 """The table."""

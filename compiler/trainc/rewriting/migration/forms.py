@@ -29,6 +29,7 @@ from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
 from trainc.pipeline.plan import NODE, Plan
 from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES
+from trainc.rewriting.migration.host_files import host_files, named_files
 from trainc.rewriting.migration.migrated import Candidate, RejectedForm
 from trainc.rewriting.migration.new_runtimes import (
     extension_fields,
@@ -39,7 +40,12 @@ from trainc.rewriting.migration.new_runtimes import (
     with_defaults,
     without_unknown_fields,
 )
-from trainc.rewriting.migration.parametric_template import ParametricTemplate, containers, parametric_template
+from trainc.rewriting.migration.parametric_template import (
+    ParametricTemplate,
+    containers,
+    parametric_template,
+    template_with_names,
+)
 from trainc.rewriting.migration.renamed_parts import with_container_name, with_job_name
 
 if TYPE_CHECKING:
@@ -75,6 +81,11 @@ class _LegacyJob:
     def template(self) -> ParametricTemplate:
         """The template with references instead of the job's name."""
         return parametric_template(self.plan)
+
+    @cached_property
+    def files(self) -> tuple[Tree, ...]:
+        """The ConfigMaps with the host names of its pods."""
+        return host_files(self.plan)
 
     @property
     def family(self) -> str:
@@ -118,6 +129,9 @@ class _LegacyJob:
         if not self.is_one_job or not self.template.main:
             yield self._rejected_for_several_jobs("variables")
             return
+        if self.files:
+            yield RejectedForm("variables", (f"its containers mount {named_files(self.files)}",))
+            return
         [slot] = self.template.main
         spec = with_container_name(self.template.after, slot, NODE)
         spec = with_job_name(spec, slot.job, NODE, self.template.variable)
@@ -128,9 +142,13 @@ class _LegacyJob:
             runtime = self._runtime(left, (slot.job,), {"numNodes": 1 if in_job else count})
             yield self._candidate("variables", ({"numNodes": count} if in_job else {}) | job, runtime, slot)
 
-    def exact(self) -> Candidate:
-        """Return the candidate whose runtime has the whole template."""
-        return self._candidate("exact", {}, self._runtime(self.template.after, (), None))
+    def exact(self) -> Candidate | RejectedForm:
+        """Return the candidate whose runtime has the whole template. A job with files has a runtime of its own."""
+        if secrets := frameworks.expected_secrets(self.plan):
+            why = f'`trainc secret` creates Secret "{secrets[0].name}" only for mlPolicy.{self.family}'
+            return RejectedForm("exact", (why,))
+        spec = template_with_names(self.plan) if self.files else self.template.after
+        return self._candidate("exact", {}, self._runtime(spec, (), None))._replace(files=self.files)
 
     def _rejected_for_several_jobs(self, form: Form) -> RejectedForm:
         names = listed(str(job["name"]) for job in self.plan.jobs)

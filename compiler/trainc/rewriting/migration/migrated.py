@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from trainc.base.kinds import find
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
 from trainc.settings import DEFAULT
@@ -38,6 +39,8 @@ class Candidate(NamedTuple):
     """The fields and values of the runtime that only trainc reads."""
     trainer: Slot | None = None
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
+    files: tuple[Tree, ...] = ()
+    """The ConfigMaps beside the TrainJob: no controller creates them."""
 
     @property
     def runtime_name(self) -> str:
@@ -78,6 +81,17 @@ class Migrated(NamedTuple):
     def id(self) -> ObjectId:
         """The identity of the legacy job in its file."""
         return ObjectId.from_source(self.document.value)
+
+    @property
+    def word(self) -> str:
+        """The word for its kind in messages."""
+        return kind_in_words(self.document)
+
+
+def kind_in_words(document: Document) -> str:
+    """Return the word for the kind of a legacy job in messages."""
+    kind = find(document.value.get("apiVersion"), document.value.get("kind"))
+    return kind.word if kind is not None else str(document.value.get("kind"))
 
 
 class Migration(NamedTuple):

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_RUNTIME, VERSION
 from trainc.frontends import extensions
+from trainc.frontends.gangs import VOLCANO
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.passes.conform import drop_field
+from trainc.pipeline.schedulers.volcano import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +46,9 @@ def runtime_of(
         _job(job, is_trainer=index in counted[:1], has_count=index not in counted)
         for index, job in enumerate(spec["replicatedJobs"])
     ]
+    template: Tree = {"spec": spec | {"replicatedJobs": jobs}}
+    if queue := get(gang, (VOLCANO, "queue")):
+        template = {"metadata": {"annotations": {QUEUE: queue}}} | template
     runtime: Tree = {
         "apiVersion": VERSION,
         "kind": CLUSTER_RUNTIME.kind,
@@ -51,7 +56,7 @@ def runtime_of(
         "spec": {
             **({} if policy is None else {"mlPolicy": policy}),
             **({} if gang is None else {"podGroupPolicy": gang}),
-            "template": {"spec": spec | {"replicatedJobs": jobs}},
+            "template": template,
         },
     }
     return without_unknown_fields(runtime, release)

@@ -18,7 +18,8 @@ from trainc.emit.yaml import Writer
 from trainc.files.inputs import SUFFIXES
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import decode
-from trainc.kubernetes.trees import put
+from trainc.kubernetes.trees import get, put
+from trainc.rewriting.migration.host_files import named_files
 from trainc.rewriting.migration.new_texts import UNREADABLE, NewTexts, at_path, round_trip
 from trainc.rewriting.migration.writing import OutputFile
 
@@ -48,7 +49,7 @@ def documents(migration: Migration) -> NewDocuments:
     wanted = migration.runtimes
     for migrated in migration.jobs:
         texts, name = NewTexts(migrated), migrated.candidate.runtime_name
-        jobs.append((migrated, texts.job()))
+        jobs.append((migrated, "---\n".join((texts.job(), *map(Writer().document, migrated.candidate.files)))))
         if name in wanted and name not in runtimes:
             runtimes[name] = texts.runtime()
     return NewDocuments(tuple(jobs), runtimes)
@@ -75,10 +76,16 @@ def in_folder(new: NewDocuments, folder: str, paths: Sequence[str]) -> Iterator[
 def _described(jobs: Sequence[tuple[Migrated, str]]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the runtimes of some jobs, and a line for each of them."""
     lines = (
-        f"{migrated.id.kind} {migrated.id.name}: {migrated.candidate.form}, runtime {migrated.candidate.runtime_name}"
-        for migrated, _ in jobs
+        f"{migrated.word} {migrated.id.name}: {migrated.candidate.form}, {_documents(migrated)}" for migrated, _ in jobs
     )
     return frozenset(migrated.candidate.runtime_name for migrated, _ in jobs), tuple(lines)
+
+
+def _documents(migrated: Migrated) -> str:
+    """Return the names of the documents that a TrainJob needs."""
+    candidate = migrated.candidate
+    files = f" and {named_files(candidate.files)}" if candidate.files else ""
+    return f"runtime {candidate.runtime_name}{files}"
 
 
 def runtime_files(new: NewDocuments, folder: str) -> Iterator[OutputFile]:
@@ -132,11 +139,8 @@ def _new_text(members: list[tuple[Migrated, str]]) -> str:
     [(migrated, text), *_] = members
     if not migrated.document.within:
         return _json_or_same(migrated, text)
-    whole = _json(migrated.document.text)
-    if whole is not None:
-        for each, _ in members:
-            whole = put(whole, each.document.within, each.candidate.job)
-        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    if (whole := _json(migrated.document.text)) is not None:
+        return _in_json(_list_with(members, whole))
     yaml = round_trip()
     try:
         root: Any = yaml.load(migrated.document.text)
@@ -144,7 +148,9 @@ def _new_text(members: list[tuple[Migrated, str]]) -> str:
         return _without_comments(members)
     for each, new in members:
         *above, last = each.document.within
-        at_path(root, tuple(above))[last] = yaml.load(new)
+        items = at_path(root, tuple(above))
+        items[last], *files = yaml.load_all(new)
+        items.extend(files)
     stream = StringIO()
     yaml.dump(root, stream)
     return stream.getvalue()
@@ -152,17 +158,27 @@ def _new_text(members: list[tuple[Migrated, str]]) -> str:
 
 def _without_comments(members: list[tuple[Migrated, str]]) -> str:
     """Return the text of a List without its comments and styles, which only ruamel.yaml keeps."""
-    whole = parse(members[0][0].document.text)
+    return Writer().document(_list_with(members, parse(members[0][0].document.text)))
+
+
+def _list_with(members: list[tuple[Migrated, str]], whole: Any) -> Any:
+    """Return a List with new documents in place of some items; their ConfigMaps are at its end."""
     for each, _ in members:
-        whole = put(whole, each.document.within, each.candidate.job)
-    return Writer().document(whole)
+        within, candidate = each.document.within, each.candidate
+        whole = put(whole, within, candidate.job)
+        whole = put(whole, within[:-1], [*get(whole, within[:-1]), *candidate.files])
+    return whole
 
 
 def _json_or_same(migrated: Migrated, text: str) -> str:
-    """Return the text of a TrainJob, as JSON if its source is."""
+    """Return the text of a TrainJob and its ConfigMaps, as JSON if the source is."""
     if _json(migrated.document.text) is None:
         return text
-    return json.dumps(migrated.candidate.job, indent=2, ensure_ascii=False) + "\n"
+    return "".join(map(_in_json, (migrated.candidate.job, *migrated.candidate.files)))
+
+
+def _in_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _json(text: str) -> Any:

@@ -67,6 +67,7 @@ def parametric_template(plan: Plan) -> ParametricTemplate:
     after = _framed(plan, f"$({variable})")
     main = tuple(slot for job in range(len(after.jobs)) if (slot := frameworks.main_container(after, job)))
     written = get(plan.runtime.value, ("spec", "template", "spec"), {})
+    written = _with_requests(plan, written)
     spec = _without_job_name(_with_resources(_with_variable(after.spec, variable), written))
     added = _names(_framed(_without_env(plan), plan.job.name).spec)
     return ParametricTemplate(
@@ -77,6 +78,12 @@ def parametric_template(plan: Plan) -> ParametricTemplate:
         counts=_changing(plan, main),
         variable=variable,
     )
+
+
+def template_with_names(plan: Plan) -> Tree:
+    """Return the JobSetSpec of a job after the stage `framework`, with its own name."""
+    written = _with_requests(plan, get(plan.runtime.value, ("spec", "template", "spec"), {}))
+    return _without_job_name(_with_resources(_framed(plan, plan.job.name).spec, written))
 
 
 def _free_name(plan: Plan) -> str:
@@ -112,6 +119,18 @@ def _with_resources(spec: Tree, written: Tree) -> Tree:
         if "resources" in container:
             spec = put(spec, (*path, "resources"), container["resources"])
     return spec
+
+
+def _with_requests(plan: Plan, written: Tree) -> Tree:
+    """Return the JobSetSpec of a job with the requests that the API server adds to its pods: those in the limits.
+
+    The operators count them for the resources of a gang; Trainer counts only the requests in the runtime.
+    """
+    for path, container in containers(written) if plan.runtime.gang is not None else ():
+        if limits := get(container, ("resources", "limits")):
+            requests = limits | get(container, ("resources", "requests"), {})
+            written = put(written, (*path, "resources", "requests"), requests)
+    return written
 
 
 def _without_job_name(spec: Tree) -> Tree:

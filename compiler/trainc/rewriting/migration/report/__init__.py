@@ -13,6 +13,7 @@ from trainc.compilation import NO_OPTIONS
 from trainc.explain.losses import LossesOfJob, losses
 from trainc.review import compare_jobs, merged_reviews
 from trainc.rewriting.migration.difference_texts import one_line
+from trainc.rewriting.migration.host_files import named_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ class JobReport(NamedTuple):
     def name(self) -> str:
         """The job's kind and name, with its namespace."""
         id = self.migrated.id
-        return f"{id.kind} {f'{id.namespace}/' if id.namespace else ''}{id.name}"
+        return f"{self.migrated.word} {f'{id.namespace}/' if id.namespace else ''}{id.name}"
 
     @property
     def place(self) -> str:
@@ -47,9 +48,11 @@ class JobReport(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The fields of the runtime that only trainc reads; empty without one."""
-        fields = self.migrated.candidate.extensions
-        return f"only trainc reads {one_line(fields)}" if fields else ""
+        """The fields of the runtime that only trainc reads, and the ConfigMaps beside the job; empty without any."""
+        candidate = self.migrated.candidate
+        fields = f"only trainc reads {one_line(candidate.extensions)}" if candidate.extensions else ""
+        files = f"with {named_files(candidate.files)}" if candidate.files else ""
+        return "; ".join(filter(None, (fields, files)))
 
 
 class MigrationReport(NamedTuple):

@@ -38,6 +38,7 @@ def _job(job: JobReport) -> Tree:
         "rejected": [{"form": each.form, "reasons": [*each.reasons]} for each in migrated.rejected],
         "runtime": migrated.candidate.runtime_name,
         "extensions": [*migrated.candidate.extensions],
+        "files": [file["metadata"]["name"] for file in migrated.candidate.files],
         "differences": [{"id": row.id, "difference": row.difference, "reason": row.reason} for row in migrated.rows],
         "review": json.loads(review_json.render(job.review)),
         "losses": json.loads("".join(losses.render_json([job.losses]))),
