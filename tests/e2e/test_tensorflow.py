@@ -84,7 +84,7 @@ def test_tfjob_with_dynamic_workers(needs: Needs, cluster: Clusters, prove: Prov
         said = pods.wait(120)
     ps = ["sparse-ps-0-0.sparse:2222"]
     assert [(one["type"], one["index"], one["cluster"]) for one in said] == [
+        ("ps", 0, {"worker": {}, "ps": ps}),
         ("worker", 0, {"worker": ["sparse-worker-0-0.sparse:2222"], "ps": ps}),
         ("worker", 1, {"worker": {"1": "sparse-worker-0-1.sparse:2222"}, "ps": ps}),
-        ("ps", 0, {"worker": {}, "ps": ps}),
     ]
