@@ -30,7 +30,8 @@ OF_INDEX: Final = {
 class Scenario(NamedTuple):
     """A legacy job, how its pods end, and the JobSet that results."""
 
-    roles: Tree
+    roles: Tree | list[Tree]
+    """The value of the field with the roles of the kind."""
     endings: dict[str, str]
     """The exit codes of a pod and of those that replace it, at once or `after` some seconds. Other pods run on."""
     end: str

@@ -1,4 +1,4 @@
-"""How TFJobs, XGBoostJobs, JAXJobs and PaddleJobs end (docs/legacy.md): the rules that PyTorchJobs do not have."""
+"""How jobs end whose kind is neither PyTorchJob nor MPIJob (docs/legacy.md): the rules that PyTorchJobs do not have."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ xgboostjob = partial(scenarios.role, "xgboostjob")
 jax = partial(scenarios.role, "jax")
 paddle = partial(scenarios.role, "paddle")
 
+mxnet = partial(scenarios.role, "mxnet")
+
 TFJOB: Final = partial(Scenario, kind="TFJob")
 XGBOOSTJOB: Final = partial(Scenario, kind="XGBoostJob")
 JAXJOB: Final = partial(Scenario, kind="JAXJob")
 PADDLEJOB: Final = partial(Scenario, kind="PaddleJob")
+MXJOB: Final = partial(Scenario, kind="MXJob")
+MLKUBE_JOB: Final = partial(Scenario, kind="MxJob")
+VOLCANO_JOB: Final = partial(Scenario, kind="Job")
 
 ALL_WORKERS: Final = {"successPolicy": "AllWorkers"}
 DYNAMIC: Final = {"enableDynamicWorker": True}
@@ -28,6 +33,20 @@ BESIDE_CHIEF: Final = {"Chief": tensorflow(), "PS": tensorflow(), "Worker": tens
 WITHOUT_CHIEF: Final = {"PS": tensorflow(), "Evaluator": tensorflow(), "Worker": tensorflow(2)}
 CODES: Final = {"Chief": tensorflow(1, "ExitCode"), "Worker": tensorflow(2, "ExitCode")}
 RENAMED: Final = {"Master": xgboostjob(1, "ExitCode"), "Worker": xgboostjob(2, "ExitCode")}
+MODE: Final = {"jobMode": "MXTrain"}
+BESIDE_SCHEDULER: Final = {"Scheduler": mxnet(), "Server": mxnet(), "Worker": mxnet(2)}
+DIST: Final = [
+    {"mxReplicaType": name, **mxnet(count, restartPolicy="Never")}
+    for name, count in (("SCHEDULER", 1), ("SERVER", 1), ("WORKER", 2))
+]
+PLUGIN: Final[scenarios.Tree] = {"plugins": {"tensorflow": []}}
+
+
+def task(name: str, replicas: int = 1, restart: str = "OnFailure", **policies: str) -> scenarios.Tree:
+    """Return a task of a Volcano Job, with an action for each event."""
+    found = [{"event": event, "action": action} for event, action in policies.items()]
+    return {"name": name, "policies": found, **tensorflow(replicas, restartPolicy=restart)}
+
 
 SCENARIOS: Final = {
     # TFJobs with a Chief or a Master, which has a Job of its own
@@ -169,7 +188,49 @@ SCENARIOS: Final = {
         "Completed",
         ["worker-0 Succeeded", "worker-1 Succeeded"],
     ),
-}
+    # MXJobs: the default is Never
+    "mx-scheduler": MXJOB(
+        BESIDE_SCHEDULER, {"scheduler-0": "0"}, "Completed", ["scheduler-0 Succeeded"], MODE
+    ),
+    "mx-all-beside-scheduler": MXJOB(
+        BESIDE_SCHEDULER, {"server-0": "0", "worker-0": "0", "worker-1": "0"}, RUNNING,
+        ["scheduler-0 Running", "server-0 Succeeded", "worker-0 Succeeded", "worker-1 Succeeded"], MODE,
+    ),
+    "mx-never": MXJOB(BESIDE_SCHEDULER, {"server-0": "137"}, "Failed", ["server-0 Failed"], MODE),
+    "mx-without-scheduler": MXJOB(
+        {"Tuner": mxnet(), "TunerServer": mxnet()}, {"tuner-0": "0", "tunerserver-0": "0 after 1"}, "Completed",
+        ["tuner-0 Succeeded", "tunerserver-0 Succeeded"], MODE,
+    ),
+    # MxJobs: the Jobs have the default backoffLimit
+    "mlkube-scheduler": MLKUBE_JOB(
+        DIST, {"scheduler-0": "0"}, "Completed", ["scheduler-0 Succeeded"], {"jobMode": "dist"}
+    ),
+    "mlkube-worker-fails": MLKUBE_JOB(
+        DIST, {"worker-1": "1,-"}, RUNNING,
+        ["scheduler-0 Running", "server-0 Running", "worker-0 Running", "worker-1 Failed", "worker-1 Running"],
+        {"jobMode": "dist"},
+    ),
+    "mlkube-local": MLKUBE_JOB(
+        [{"mxReplicaType": "WORKER", **mxnet(restartPolicy="OnFailure")}], {"worker-0": "1,0"}, "Completed",
+        ["worker-0 Succeeded, restarts: 1"], {"jobMode": "local"},
+    ),
+    # Volcano Jobs
+    "volcano-task-completes": VOLCANO_JOB(
+        [task("ps"), task("worker", 2, TaskCompleted="CompleteJob")], {"worker-0": "0", "worker-1": "0"}, "Completed",
+        ["worker-0 Succeeded", "worker-1 Succeeded"], PLUGIN,
+    ),
+    "volcano-all-tasks": VOLCANO_JOB(
+        [task("ps"), task("worker", 2)], {"worker-0": "0", "worker-1": "0"}, RUNNING,
+        ["ps-0 Running", "worker-0 Succeeded", "worker-1 Succeeded"], PLUGIN,
+    ),
+    "volcano-restarts": VOLCANO_JOB(
+        [task("worker", 2, "Never", PodFailed="RestartJob")], {"worker-1": "1"}, "Failed",
+        ["worker-1 Failed"], PLUGIN | {"maxRetry": 1},
+    ),
+    "volcano-never": VOLCANO_JOB(
+        [task("worker", 2, "Never")], {"worker-1": "1"}, "Failed", ["worker-1 Failed"], PLUGIN
+    ),
+}  # fmt: skip
 
 
 def test_ends(alive: Cluster) -> None:
@@ -195,8 +256,18 @@ BOTH: Final = {"master-0": "0", "worker-0": "1", "worker-1": "2"}
             "INDEX",
             {"worker-0": "0", "worker-1": "1"},
         ),
+        (
+            MXJOB({"Scheduler": mxnet(), "Worker": mxnet(2)}, {}, RUNNING, [], MODE),
+            "MX_TASK_INDEX",
+            {"scheduler-0": "0", "worker-0": "0", "worker-1": "1"},
+        ),
+        (
+            VOLCANO_JOB([task("ps"), task("worker", 2)], {}, RUNNING, [], PLUGIN),
+            "TF_TASK_INDEX",
+            {"ps-0": "0", "worker-0": "0", "worker-1": "1"},
+        ),
     ],
-    ids=["tf", "xgb", "jax", "paddle"],
+    ids=["tf", "xgb", "jax", "paddle", "mx", "volcano"],
 )
 def test_variables(alive: Cluster, scenario: Scenario, variable: str, values: dict[str, str]) -> None:
     """The controllers set the fields of a pod that its variables refer to."""
