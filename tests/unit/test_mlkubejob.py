@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from running import run
 from unit.legacy_specs import MOST, compiled, errors, spec
 
 from trainc.frontends.legacy import mlkubejob
@@ -173,14 +175,17 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
 
 
 def test_gangs_do_not_apply() -> None:
-    import json
-
     import trainc
     from trainc.compilation import Options
 
     tree = job(SCHEDULER, SERVER, WORKER)
     options = Options(legacy=True, no_config=True, gang="volcano")
     assert trainc.compile(text=json.dumps(tree), options=options).objects == compiled(tree).objects
+
+
+def test_no_gang_is_offered() -> None:
+    done = run("validate", "--legacy", "-", stdin=json.dumps(job(SCHEDULER, SERVER, WORKER)).encode())
+    assert "help: if other jobs compete for the nodes, use a Kueue queue\n" in done.out
 
 
 NO_TEMPLATE = {"mxReplicaType": "WORKER"}

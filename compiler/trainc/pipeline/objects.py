@@ -219,6 +219,8 @@ class Traits(NamedTuple):
     """Whether the nodes do not connect to one another."""
     checks_counts: bool = False
     """Whether its own checks report counts of nodes and processes below 1."""
+    gangs: bool = True
+    """Whether the setting of the gang scheduler applies to its jobs; only a legacy kind can lack them."""
 
 
 NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None), release=DEFAULT_RELEASE)

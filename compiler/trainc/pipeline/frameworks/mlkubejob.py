@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RESERVED: Final[frozenset[str]] = frozenset()
 RESERVED_AT: Final = "spec"
 CHECKS: Final[tuple[PlanCheck, ...]] = ()
-TRAITS: Final = Traits(family="mxnet", container=MXNET, nodes_field="replicas")
+TRAITS: Final = Traits(family="mxnet", container=MXNET, nodes_field="replicas", gangs=False)
 RENDEZVOUS: Final = (("DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"),)
 
 

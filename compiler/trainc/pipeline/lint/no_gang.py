@@ -35,7 +35,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
     runtime = "a runtime with podGroupPolicy (built in: torch-distributed-coscheduling and -volcano), or "
-    option = f"{plan.library.option_names.gang} or "
+    option = f"{plan.library.option_names.gang} or " if traits(plan.runtime).gangs else ""
     return Finding(
         message=f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
         "PodGroup: the scheduler may place only some of them",
