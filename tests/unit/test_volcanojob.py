@@ -335,10 +335,44 @@ TWO = [task("a"), task("b")]
         ),
         pytest.param(job(task("a"), volumes=[{"mountPath": "/a"}]), "the volume has no claim", id="volume"),
         pytest.param(job({"name": "a", "replicas": 1}), 'task "a" has no container', id="template"),
+        pytest.param(
+            job(task("a"), policies=[{"action": "CompleteJob"}]),
+            "the policy has no event and no exitCode", id="no event",
+        ),
+        pytest.param(
+            job(task("a", policies=[{"event": "PodFailed", "exitCode": 3, "action": "AbortJob"}])),
+            "the policy has an event and an exitCode", id="event and exit code",
+        ),
+        pytest.param(
+            job(task("a"), policies=[{"exitCode": 0, "action": "CompleteJob"}]),
+            "exitCode 0 is that of success", id="exit code 0",
+        ),
+        pytest.param(
+            job(task("a"), policies=[{"exitCode": 3, "action": "AbortJob"}, {"exitCode": 3, "action": "RestartJob"}]),
+            "two policies are for 3", id="two exit codes",
+        ),
+        pytest.param(
+            job(task("a"), policies=[
+                {"event": "PodFailed", "action": "AbortJob"},
+                {"events": ["PodEvicted", "PodFailed"], "action": "RestartJob"},
+            ]),
+            "two policies are for PodFailed", id="two events",
+        ),
+        pytest.param(
+            job(task("a"), policies=[
+                {"events": ["PodFailed"], "action": "AbortJob"}, {"event": "*", "action": "RestartJob"},
+            ]),
+            'the event "*" includes all others', id="all events",
+        ),
     ],
 )  # fmt: skip
 def test_an_invalid_job(tree: Tree, message: str) -> None:
     assert errors(tree) == [message]
+
+
+def test_one_event_twice_in_one_policy_is_one_event() -> None:
+    policy = {"event": "TaskCompleted", "events": ["TaskCompleted"], "action": "CompleteJob"}
+    assert errors(job(task("a"), policies=[policy])) == []
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 100, 101])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.frontends.legacy import volcano_plugins
+from trainc.frontends.legacy import volcano_plugins, volcano_policies
 from trainc.frontends.legacy.replica_specs import CONTAINERS, invalid_name, too_many_replicas
 from trainc.frontends.legacy.volcano_tasks import TASKS, dependencies, order, task_name
 from trainc.kubernetes.trees import Path, Tree, get
@@ -23,6 +23,7 @@ def violations(job: Tree) -> Iterator[Violation]:
     """Yield the violations of the webhook's rules, and of other frameworks beside TensorFlow."""
     yield from invalid_name(job)
     yield from volcano_plugins.violations(job)
+    yield from volcano_policies.violations(job)
     tasks = list(enumerate(get(job, TASKS)))
     names = {task_name(index, task): index for index, task in reversed(tasks)}
     for index, task in tasks:

@@ -2,7 +2,8 @@
 
 Reads    spec.policies and spec.tasks[*].policies.
 Returns  the success policy and the failure policy of the JobSet, and the losses: it has only a few of the policies.
-Source   volcano-sh/volcano v1.15.1: the actions and events of policies, and the job controller.
+         Violations of the rules of admission.
+Source   volcano-sh/volcano v1.15.1: the actions and events of policies, the webhook, and the job controller.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.frontends.legacy.volcano_tasks import TASKS, task_name
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +25,8 @@ COMPLETE: Final = "CompleteJob"
 RESTART: Final = "RestartJob"
 EVENTS: Final = {COMPLETE: frozenset({"TaskCompleted"}), RESTART: frozenset({"PodFailed", "PodEvicted", "*"})}
 """The actions of policies that a JobSet has, with their events."""
+ANY: Final = "*"
+"""The event that means all others."""
 
 RESTARTS: Final = LossRule(
     "*.policies[*]: RestartJob",
@@ -60,11 +64,51 @@ def policies(job: Tree, roles: list[ReplicaSpec]) -> Iterator[tuple[str, Tree, P
             return
 
 
+def violations(job: Tree) -> Iterator[Violation]:
+    """Yield the violations of the rules for policies."""
+    for at, _, owner in _owners(job):
+        first: dict[str | int, Path] = {}
+        for index, policy in enumerate(owner.get("policies") or ()):
+            path = (*at, "policies", index)
+            causes = {cause: where for where, cause in reversed([*_causes(policy, path)])}
+            if not causes:
+                yield Violation.at(path, REQUIRED, "the policy has no event and no exitCode", "add one of them")
+            elif "exitCode" in policy and len(causes) > 1:
+                message = "the policy has an event and an exitCode"
+                yield Violation.at((*path, "exitCode"), ENUM, message, "remove one of them, or split the policy")
+            for cause, where in causes.items():
+                if cause == 0:
+                    message = "exitCode 0 is that of success"
+                    yield Violation.at(where, OUT_OF_RANGE, message, "use another exitCode, or the event TaskCompleted")
+                if cause in first:
+                    label = (("the first one", first[cause]),)
+                    message = f"two policies are for {cause}"
+                    yield Violation.at(where, DUPLICATE_ITEM, message, "remove one of them", related=label)
+                first.setdefault(cause, where)
+        if ANY in first and len([cause for cause in first if isinstance(cause, str)]) > 1:
+            message = f'the event "{ANY}" includes all others'
+            yield Violation.at(first[ANY], ENUM, message, "remove the other policies, or list their events")
+
+
+def _causes(policy: Tree, at: Path) -> Iterator[tuple[Path, str | int]]:
+    """Yield the events and the exit code of a policy with their paths."""
+    for index, event in enumerate(policy.get("events") or ()):
+        yield (*at, "events", index), event
+    for key in ("event", "exitCode"):
+        if policy.get(key) not in (None, ""):
+            yield (*at, key), policy[key]
+
+
+def _owners(job: Tree) -> Iterator[tuple[Path, str, Tree]]:
+    """Yield the job and its tasks: the path, the name of the task or an empty string, the value."""
+    yield ("spec",), "", job["spec"]
+    for index, task in enumerate(get(job, TASKS)):
+        yield (*TASKS, index), task_name(index, task), task
+
+
 def all_policies(job: Tree) -> Iterator[tuple[Path, str, Tree]]:
     """Yield the policies of a job and of its tasks: the path, the name of the task or an empty string, the policy."""
-    owners: list[tuple[Path, str, Tree]] = [(("spec",), "", job["spec"])]
-    owners += [((*TASKS, index), task_name(index, task), task) for index, task in enumerate(get(job, TASKS))]
-    for at, name, owner in owners:
+    for at, name, owner in _owners(job):
         for index, policy in enumerate(owner.get("policies") or ()):
             yield (*at, "policies", index), name, policy
 
