@@ -306,7 +306,14 @@ RECIPES: Final = (
             "frontends/legacy",
             LEGACY,
             *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs", "run_policy"),
-            *("mpi_admission", "volcano_admission", "volcano_plugins", "volcano_policies", "volcano_tasks"),
+            *(
+                "mlkube_admission",
+                "mpi_admission",
+                "volcano_admission",
+                "volcano_plugins",
+                "volcano_policies",
+                "volcano_tasks",
+            ),
         ),
         {
             File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",

@@ -2,7 +2,7 @@
 
 Reads    an MxJob that its schema has admitted, with the defaults.
 Returns  the TrainJob and its runtime, with a Job for each role. `pipeline.frameworks.mlkubejob` adds the variables.
-Source   deepinsight/mxnet-operator: the defaults, the validation and the Jobs of MxJobs. The operator created a Job for
+Source   deepinsight/mxnet-operator: the defaults and the Jobs of MxJobs. The operator created a Job for
          each replica, and decided by the termination message of a container whether its failure ends the MxJob.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import own_runtime
+from trainc.frontends.legacy import mlkube_admission, own_runtime
 from trainc.frontends.legacy.common_losses import (
     NO_EXTRA,
     NOT_OF_JOBSET,
@@ -23,45 +23,36 @@ from trainc.frontends.legacy.common_losses import (
     template_losses,
 )
 from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.own_runtime import PolicySetting, Success, add_success, moves_of_job, replicated_job
-from trainc.frontends.legacy.replica_specs import (
-    CONTAINERS,
-    MOST_REPLICAS,
-    ReplicaSpec,
-    carried_template,
-    invalid_name,
-    missing_container,
-    too_many_replicas,
+from trainc.frontends.legacy.mlkube_admission import (
+    DIST,
+    MODE,
+    MXNET,
+    RESTART_POLICY,
+    RESTARTS,
+    ROLES,
+    SCHEDULER,
+    SPECS,
+    WORKER,
+    replica_type,
 )
+from trainc.frontends.legacy.own_runtime import PolicySetting, Success, add_success, moves_of_job, replicated_job
+from trainc.frontends.legacy.replica_specs import CONTAINERS, ReplicaSpec, carried_template
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get
-from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.lowering import Lowered
+    from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = "mxnet-operator-1beta1"
 KEY: Final = "mlkubejob"
 OLDER: Final[dict[str, str]] = {}
-SCHEDULER: Final = "SCHEDULER"
-SERVER: Final = "SERVER"
-WORKER: Final = "WORKER"
-ROLES: Final = (SCHEDULER, SERVER, WORKER)
-DIST: Final = "dist"
-LOCAL: Final = "local"
-MXNET: Final = "mxnet"
-"""The main container."""
-MODE: Final = ("spec", "jobMode")
-SPECS: Final = ("spec", "replicaSpecs")
 RUNTIME_ID: Final = ("spec", "RuntimeId")
-TYPE: Final = "mxReplicaType"
 PORT: Final = "PsRootPort"
-RESTARTS: Final = ("OnFailure", "Never")
-RESTART_POLICY: Final = ("template", "spec", "restartPolicy")
 LABELS: Final = {"mxnet.mlkube.io": "", "job_type": ""}
 """The operator's labels that all pods of a role have; `job_type` is the role."""
 OTHER_LABELS: Final = ("runtime_id", "task_index")
@@ -159,84 +150,7 @@ LOSSES: Final = (
 
 def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the operator's validation, and of the rules of its Jobs."""
-    yield from invalid_name(job)
-    first: dict[str, int] = {}
-    for index, spec in enumerate(get(job, SPECS, [])):
-        role, at = _role(spec), (*SPECS, index)
-        if role not in ROLES:
-            from trainc.base.suggestions import suggestion_or
-
-            help = suggestion_or(role, ROLES, f"use {', '.join(ROLES[:-1])} or {ROLES[-1]}")
-            yield Violation.at((*at, TYPE), ENUM, f'unknown mxReplicaType "{role}"', help)
-        elif role in first:
-            label = ((f"the first {role}", (*SPECS, first[role])),)
-            help = "merge the two items" if _is_default(spec) else "merge the two items, or change mxReplicaType"
-            yield Violation.at((*at, TYPE), DUPLICATE_ITEM, f"two replicaSpecs are a {role}", help, related=label)
-        first.setdefault(role, index)
-        yield from _replica_violations(role, spec, at)
-    yield from _mode(job, first)
-
-
-def _replica_violations(role: str, spec: Tree, at: Path) -> Iterator[Violation]:
-    """Yield the violations of an item of replicaSpecs."""
-    if spec.get("template") is None:
-        yield Violation.at((*at, "template"), REQUIRED, f"the {role} has no template", "add the template of its pods")
-        return
-    if all(container.get("name") != MXNET for container in get(spec, CONTAINERS) or []):
-        yield missing_container(role, spec, at, MXNET)
-    yield from too_many_replicas(role, spec["replicas"], (*at, "replicas"))
-    restart = get(spec, RESTART_POLICY)
-    if restart not in (None, *RESTARTS):
-        message = f'unsupported restartPolicy "{restart}" of the {role}: its pods are those of a Job'
-        yield Violation.at((*at, *RESTART_POLICY), ENUM, message, f"use {' or '.join(RESTARTS)}")
-
-
-def _mode(job: Tree, roles: dict[str, int]) -> Iterator[Violation]:
-    """Yield the violations of the rules of the mode.
-
-    roles   the index of each role in replicaSpecs
-    """
-    mode = get(job, MODE, "")
-    if mode == DIST:
-        for role in ROLES if all(each in ROLES for each in roles) else ():
-            if role not in roles:
-                yield Violation.at(SPECS, REQUIRED, f"mode {DIST} requires a {role}", "add one")
-        yield from _replicas_above(job, roles, SCHEDULER, fewest=1, mode=DIST)
-    elif mode == LOCAL:
-        for role in (SCHEDULER, SERVER):
-            if role in roles:
-                message = f"mode {LOCAL} allows only a {WORKER}, not a {role}"
-                yield Violation.at(
-                    (*SPECS, roles[role], TYPE), ENUM, message, f"remove the {role}, or set jobMode: {DIST}"
-                )
-        if not roles:
-            yield Violation.at(SPECS, REQUIRED, f"mode {LOCAL} requires a {WORKER}", "add one")
-        yield from _replicas_above(job, roles, WORKER, fewest=0, mode=LOCAL)
-    elif mode:
-        from trainc.base.suggestions import suggestion_or
-
-        help = suggestion_or(mode, (DIST, LOCAL), f"use {DIST} or {LOCAL}")
-        yield Violation.at(MODE, ENUM, f'unknown jobMode "{mode}"', help)
-    else:
-        yield Violation.at(MODE, REQUIRED, "the job has no jobMode", f"use {DIST} or {LOCAL}")
-
-
-def _replicas_above(job: Tree, roles: dict[str, int], role: str, *, fewest: int, mode: str) -> Iterator[Violation]:
-    """Yield the violation of a role that has more than one replica, or fewer than it needs."""
-    path = (*SPECS, roles[role], "replicas") if role in roles else ()
-    replicas = get(job, path) if path else 1
-    if not fewest <= replicas <= 1 and replicas <= MOST_REPLICAS:
-        count = "1" if fewest else "at most 1"
-        message = f"the {role} must have {count} replica in mode {mode}, not {replicas}"
-        yield Violation.at(path, OUT_OF_RANGE, message, "set replicas: 1")
-
-
-def _role(spec: Tree) -> str:
-    return spec.get(TYPE) or WORKER
-
-
-def _is_default(spec: Tree) -> bool:
-    return not spec.get(TYPE)
+    yield from mlkube_admission.violations(job)
 
 
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
@@ -266,7 +180,7 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
 
 def _roles(job: Tree, *, is_dist: bool) -> Iterator[ReplicaSpec]:
     for index, spec in enumerate(get(job, SPECS)):
-        role, template = _role(spec), spec["template"]
+        role, template = replica_type(spec), spec["template"]
         pod = {"restartPolicy": RESTARTS[0]} | template["spec"]
         yield ReplicaSpec(
             role,

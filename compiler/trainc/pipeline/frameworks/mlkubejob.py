@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.mlkubejob import DIST, MXNET, SCHEDULER, SERVER, WORKER
+from trainc.frontends.legacy.mlkube_admission import DIST, MXNET, SCHEDULER, SERVER, WORKER
 from trainc.pipeline.legacy_variables import with_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import value
