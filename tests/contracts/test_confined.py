@@ -7,7 +7,6 @@ that trainc must not read or write.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -324,9 +323,7 @@ def test_7_two_builds_into_one_folder_lose_track_of_nothing() -> None:
     for _ in range(ROUNDS):
         processes = [start("build", folder, "-o", "rendered") for folder in ("one", "two")]
         assert [finish(process).code for process in processes] == [0, 0]
-        listed = json.loads(Path("rendered/.trainc-outputs").read_text())["outputs"]
-        assert set(listed) == files("rendered").keys() - {".trainc-outputs"}
-        assert len(listed) == 60
+        assert len(files("rendered")) == 60
         shutil.rmtree("rendered")
 
 
@@ -407,7 +404,7 @@ def test_9_a_folder_that_was_renamed_is_covered() -> None:
     os.rename("jobs", "training")
     os.unlink("training/b.yaml")
     assert trainc("build", "training", "-o", "rendered").code == 0
-    assert files("rendered").keys() == {"a.yaml", ".trainc-outputs"}
+    assert files("rendered").keys() == {"a.yaml"}
 
 
 def test_9_the_folders_of_all_sources_cover_the_current_folder() -> None:
@@ -415,7 +412,7 @@ def test_9_the_folders_of_all_sources_cover_the_current_folder() -> None:
     os.unlink("jobs/b.yaml")
     assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
     assert trainc("build", "jobs", "-o", "rendered").code == 0
-    assert files("rendered").keys() == {"a.yaml", ".trainc-outputs"}
+    assert files("rendered").keys() == {"a.yaml"}
 
 
 def test_9_only_prunes_nothing_and_is_not_the_whole() -> None:
@@ -431,10 +428,10 @@ def test_9_two_folders_built_one_after_the_other_keep_each_other() -> None:
     write("more/c.yaml", JOB.format(name="c"))
     for folder in ("jobs", "more", "jobs", "more"):
         assert trainc("build", folder, "-o", "rendered").code == 0
-        assert (folder == "jobs" and "c.yaml" not in files("rendered")) or len(files("rendered")) == 4
+        assert (folder == "jobs" and "c.yaml" not in files("rendered")) or len(files("rendered")) == 3
     os.unlink("jobs/b.yaml")
     assert trainc("build", "jobs", "more", "-o", "rendered").code == 0
-    assert files("rendered").keys() == {"a.yaml", "c.yaml", ".trainc-outputs"}
+    assert files("rendered").keys() == {"a.yaml", "c.yaml"}
 
 
 def test_9_documents_of_other_paths_are_not_overwritten() -> None:
@@ -460,18 +457,49 @@ def test_10_outputs_are_no_input() -> None:
     assert (done.out.count("kind: JobSet"), done.out.count("kind: ConfigMap")) == (3, 1)
 
 
-def test_10_an_empty_listing_hides_nothing() -> None:
+def test_10_outputs_are_skipped_and_counted() -> None:
     assert trainc("build", "-o", "rendered").code == 0
-    write("rendered/.trainc-outputs", "")
-    done = trainc("build", "--passthrough")
+    for arguments in ((".",), ("rendered",), ("--among", ".", "rendered/a.yaml")):
+        done = trainc("validate", *arguments)
+        assert (done.code, "without TrainJobs or runtimes w" in done.err) == (0, True), done.err
+    assert "rendered/a.yaml: skipped\n" in trainc("validate", "-v").err
+
+
+@pytest.mark.parametrize("arguments", [(".", "rendered/a.yaml"), ("rendered/a.yaml", ".")])
+def test_10_an_output_that_is_given_is_read(arguments: tuple[str, ...]) -> None:
+    assert trainc("build", "-o", "rendered").code == 0
+    done = trainc("build", *arguments, "--passthrough")
     assert (done.code, 'error[duplicate-object]: duplicate JobSet "a"' in done.err) == (1, True)
 
 
-@pytest.mark.parametrize("path", ["rendered", "rendered/a.yaml"])
-def test_10_an_output_that_is_given_is_read(path: str) -> None:
+@pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"])
+def test_10_a_source_with_the_mark_of_an_output_is_an_error(kind: str) -> None:
     assert trainc("build", "-o", "rendered").code == 0
-    done = trainc("build", ".", path, "--passthrough")
-    assert (done.code, 'error[duplicate-object]: duplicate JobSet "a"' in done.err) == (1, True)
+    header = "".join(Path("rendered/a.yaml").read_text().splitlines(keepends=True)[:2])
+    write("jobs/a.yaml", header + JOB.format(name="a").replace("kind: TrainJob", f"kind: {kind}"))
+    write("runtimes/x.yaml", header + JOB.format(name="a").replace("kind: TrainJob", f"kind: {kind}"))
+    before = files("rendered")
+    for arguments in (
+        ("validate", "jobs"),
+        ("validate", "."),
+        ("build",),
+        ("build", "-o", "rendered"),
+        ("build", "jobs/b.yaml", "-r", "runtimes"),
+        ("diff", "jobs/b.yaml", "jobs"),
+        ("cmp", "generate"),
+        ("upgrade", "jobs"),
+    ):
+        done = trainc(*arguments)
+        assert done.code != 0, arguments
+        assert f"error[marked-source]: {kind} in a file with trainc's marker" in done.out + done.err, arguments
+    assert files("rendered") == before
+    assert "marked-source" not in (done := trainc("validate", "jobs/a.yaml")).out + done.err
+
+
+def test_10_a_mention_of_a_source_in_an_output_is_none() -> None:
+    write("jobs/policy.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: policy}\ndata: {kind: TrainJob}\n")
+    assert trainc("build", "jobs", "-o", "rendered", "--passthrough").code == 0
+    assert trainc("validate", ".").code == 0
 
 
 def test_10_the_plugin_emits_no_stale_copy() -> None:

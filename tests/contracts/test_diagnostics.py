@@ -21,6 +21,7 @@ from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
 from trainc.base.kinds import LEGACY
+from trainc.files.output_marks import first_line
 from trainc.reports.catalogue import page
 
 ROOT = Path(__file__).parents[2]
@@ -376,6 +377,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     "kustomize-patch": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
     "kubectl-failed": {"bin/kubectl": KUBECTL},
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
+    "marked-source": {"jobs/finetune.yaml": first_line("TrainJob", "", "finetune") + JOB},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
         f"{side}/{file}": text
@@ -400,10 +402,9 @@ CONSOLES: dict[str, dict[str, str]] = {
         "fixed/finetune.yaml": JOB,
         "fixed/claim.yaml": CLAIM.format(name="data"),
     },
-    "output-left-alone": {
+    "output-sources": {
         "jobs/finetune.yaml": JOB,
-        "rendered/sweep.yaml": "# Mended by hand.\n",
-        "rendered/.trainc-outputs": json.dumps({"outputs": ["finetune.yaml", "sweep.yaml"]}),
+        "rendered/sweep.yaml": f"{first_line('TrainJob', 'ml', 'sweep')}{JOBSET}",
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -16,7 +15,6 @@ from running import run
 
 from trainc.files import outputs
 from trainc.files.atomic import PART
-from trainc.files.output_listing import LISTING
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
@@ -127,8 +125,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
     folder: Path, rehearsal: Rehearsal
 ) -> None:
     old, new = files(folder / "old"), files(folder / "new")
-    wanted = {path: data.decode() for path, data in new.items() if path != LISTING}
-    sources = {path: [str(folder / "jobs.yaml")] for path in wanted}
+    wanted = {path: data.decode() for path, data in new.items()}
     done = [rehearsal.run_until("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
     assert files(folder / "out") == new
@@ -138,14 +135,13 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
         code, _ = rehearsal.run_until(str(chance.uniform(0, whole)))
         left = files(folder / "out")
         parts = {path for path in left if path.endswith(PART)}
-        made = left.keys() - parts - {LISTING}
+        made = left.keys() - parts
         assert len(parts) <= 1
         assert all(Path(path).name.startswith(".") for path in parts)
         assert [path for path in made if left[path] not in (old.get(path), new.get(path))] == []
-        assert made <= set(json.loads(left[LISTING])["outputs"])  # every output stays listed
         killed += code == -signal.SIGKILL
         with outputs.opened(str(folder / "out"), make=True, notify=print) as output:
-            changes = outputs.plan(output, wanted, sources=sources, paths=[str(folder / "jobs.yaml")], prune=True)
+            changes = outputs.plan(output, wanted, paths=[str(folder / "jobs.yaml")], prune=True)
             assert changes.diagnostics == ()
             assert outputs.apply(output, changes) == ()
         assert files(folder / "out") == new

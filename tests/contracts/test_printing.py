@@ -21,6 +21,7 @@ import yaml
 from committing import commit, git
 from running import Done, run
 
+from trainc.files.output_marks import MARK
 from trainc.source.printable import escape, escape_at, escape_line, unified_diff
 
 pytestmark = pytest.mark.slow
@@ -314,8 +315,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("in", f"{NAME}-link.yaml").symlink_to(f"/none/{NAME}")
     Path("in", "older.yaml").write_text(OLDER.replace("team", "older"))
     Path("rendered").mkdir()
-    Path("rendered/.trainc-outputs").write_text(json.dumps({"outputs": [f"{NAME}.yaml"]}))
     Path("rendered", f"{NAME}.yaml").write_text(NAME)
+    Path("rendered", f"{NAME}-stale.yaml").write_text(f"{MARK}{NAME}\n# Source: {json.dumps(f'../{NAME}')}\n")
     git("init", "--quiet")
     commit()
     return tmp_path

@@ -20,6 +20,8 @@ from committing import commit, git
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
+from trainc.files.output_marks import MARK
+
 ROOT = Path(__file__).parents[2]
 PARTS = 4
 EXAMPLES = int(os.environ.get("EXAMPLES") or 40) // 4 // PARTS
@@ -53,7 +55,7 @@ from trainc.cli import entry
 sys.addaudithook(hook)
 entry()
 """
-NAMES = ["jobs", "jobs/a.yaml", "jobs/c", "runtimes", "rendered", "rendered/.trainc-outputs", "rendered/a.yaml"]
+NAMES = ["jobs", "jobs/a.yaml", "jobs/c", "runtimes", "rendered", "rendered/a.yaml"]
 NAMES += [
     "trainc.yaml",
     "main",
@@ -104,7 +106,7 @@ COMMANDS += ["runtimes", "secret", "init", "cmp generate", "cmp discover", "krm"
 
 mutations = st.lists(
     st.tuples(
-        st.sampled_from(["link", "link", "pipe", "folder", "file", "closed", "listed-only", "remove"]),
+        st.sampled_from(["link", "link", "pipe", "folder", "file", "closed", "named-only", "remove"]),
         st.sampled_from(NAMES),
         st.sampled_from(TARGETS),
     ),
@@ -141,10 +143,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mutate(repository: Path, what: str, name: str, target: str) -> None:
     """Mutate a path."""
     path = repository / name
-    if what == "listed-only":
-        path = repository / "rendered" / ".trainc-outputs"
-        if path.is_file() and not path.is_symlink():
-            path.write_text('{"outputs": ["../jobs/a.yaml", "a.yaml", 7], "sources": {"a.yaml": "../../outside"}}')
+    if what == "named-only":
+        path = repository / "rendered" / "stale.yaml"
+        if path.parent.is_dir() and not path.parent.is_symlink():
+            path.write_text(f"{MARK}TrainJob stale.\n# Source: ../jobs/stale.yaml\n# Source: ../{target}\n")
         return
     if what == "closed":
         if path.exists() and not path.is_symlink():

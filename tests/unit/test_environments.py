@@ -36,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(folder: Path) -> list[str]:
-    """Return the files below a folder, without listings."""
+    """Return the manifests below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
 
 
@@ -51,12 +51,7 @@ def test_a_build_without_options_writes_each_environment(project: Path) -> None:
         "rendered/dev: 3 written, 0 removed, 0 unchanged\nrendered/prod: 2 written, 0 removed, 0 unchanged" in done.err
     )
     assert tree(project / "rendered") == DEV + PROD
-    listing = json.loads((project / "rendered/prod/.trainc-outputs").read_text())
-    assert listing == {
-        "outputs": ["ml/eval.yaml", "ml/train.yaml"],
-        "sources": {"ml/eval.yaml": "../../jobs/team/eval.yaml", "ml/train.yaml": "../../jobs/team/train.yaml"},
-        "environment": "prod",
-    }
+    assert "# Source: ../../../jobs/team/eval.yaml\n" in (project / "rendered/prod/ml/eval.yaml").read_text()
     assert "rendered/dev: 0 written, 0 removed, 3 unchanged" in run("build").err
 
 
@@ -143,9 +138,9 @@ def test_a_build_of_all_prunes_deleted_environments(project: Path) -> None:
     assert checked.code == 3
     assert checked.out.count("+++ /dev/null") == 3
     done = run("build")
-    assert "rendered/dev: 3 removed" in done.err
+    assert "rendered: 3 removed" in done.err
+    assert "kept 1 file that trainc did not write: rendered/dev/ml-dev/mine.yaml\n" in done.err
     assert tree(project / "rendered") == ["dev/ml-dev/mine.yaml", *PROD]
-    assert not (project / "rendered/dev/.trainc-outputs").exists()
     assert run("build", "--check").code == 0
 
 
@@ -153,13 +148,15 @@ def test_the_folder_of_a_deleted_environment_is_removed(project: Path) -> None:
     run("build")
     (project / "trainc.yaml").write_text("sources: [jobs]\noutput: rendered\n")
     assert run("build").code == 0
-    assert sorted(os.listdir(project / "rendered")) == [".trainc-outputs", "eval.yaml", "train.yaml", "trial.yaml"]
+    assert sorted(os.listdir(project / "rendered")) == ["eval.yaml", "train.yaml", "trial.yaml"]
 
 
-def test_a_folder_of_another_build_is_not_an_environment(project: Path) -> None:
+def test_a_build_of_all_prunes_the_outputs_of_another_build(project: Path) -> None:
     run("build", "jobs/trial.yaml", "--no-config", "-o", "rendered/other")
-    run("build")
-    assert tree(project / "rendered") == [*DEV, "other/trial.yaml", *PROD]
+    run("build", "--env", "prod")
+    assert tree(project / "rendered") == ["other/trial.yaml", *PROD]
+    assert run("build").code == 0
+    assert tree(project / "rendered") == DEV + PROD
 
 
 def test_a_build_of_all_prunes_the_layout_from_before_environments(project: Path) -> None:
@@ -180,7 +177,6 @@ def test_a_build_of_all_prunes_the_layout_from_before_environments(project: Path
         "prod/eval.yaml",
         "prod/train.yaml",
     ]
-    assert not (project / "rendered/.trainc-outputs").exists()
 
 
 def test_a_build_of_some_files_prunes_nothing(project: Path) -> None:
@@ -390,20 +386,17 @@ def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
     assert (project / "report.txt").read_text() == expected
 
 
-def test_no_link_and_no_path_out_of_the_folder_is_pruned(project: Path) -> None:
+def test_nothing_behind_a_link_is_pruned(project: Path) -> None:
     run("build")
     outside = project / "outside"
     (outside / "ml").mkdir(parents=True)
     kept = outside / "ml" / "train.yaml"
     kept.write_text((project / "rendered/prod/ml/train.yaml").read_text())
-    listing = {"outputs": ["ml/train.yaml", "../../outside/ml/train.yaml"], "environment": "linked"}
-    (outside / ".trainc-outputs").write_text(json.dumps(listing))
     (project / "rendered/linked").symlink_to(outside)
-    (project / "rendered/deleted").mkdir()
-    (project / "rendered/deleted/.trainc-outputs").write_text(json.dumps(listing | {"environment": "deleted"}))
+    (project / "rendered/dev/linked").symlink_to(outside)
     done = run("build")
     assert done.code == 0, done.err
-    assert "lists it, but it is outside the folder" in done.err
+    assert "kept 2 files that trainc did not write: rendered/dev/linked, rendered/linked\n" in done.err
     assert kept.exists()
 
 

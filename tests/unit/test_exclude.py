@@ -15,6 +15,7 @@ from running import run
 
 from trainc.files import gitignore
 from trainc.files.exclude import Excluded, Patterns
+from trainc.files.output_marks import sources_of
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -90,8 +91,8 @@ def test_the_patterns(patterns: list[str], read: list[str]) -> None:
     for words in ((), ("--no-config", *options)):
         done = run("build", "-o", "../out", *words)
         assert done.code == 0, done.err
-        built = [line.split()[1] for line in Path("../out/.trainc-outputs").read_text().splitlines() if "tree/" in line]
-        assert sorted(path.strip('",').removeprefix("../tree/") for path in built) == read
+        built = [source for path in Path("../out").iterdir() for source in sources_of(path.read_bytes())]
+        assert sorted(path.removeprefix("../tree/") for path in built) == read
 
 
 def test_the_patterns_of_the_file_are_relative_to_it_and_those_of_the_flag_to_the_current_folder() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 from pathlib import Path
@@ -13,7 +12,7 @@ from running import run
 
 from trainc.files import outputs
 from trainc.files.atomic import PART
-from trainc.files.output_listing import LISTING, MARK, PASSED_MARK
+from trainc.files.output_marks import MARK, PASSED_MARK, source_lines, sources_of
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -45,37 +44,59 @@ def tree() -> set[str]:
     return {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
 
 
-def test_a_file_each_and_the_listing() -> None:
+def test_a_file_each_which_names_its_source() -> None:
     assert build() == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
-    sources = {"b.yaml": "../jobs/b.yaml", "team/a.yaml": "../jobs/a.yaml"}
-    listing = {"outputs": ["b.yaml", "team/a.yaml"], "sources": sources}
-    assert json.loads(Path("out", LISTING).read_text()) == listing
+    assert tree() == {"team/a.yaml", "b.yaml"}
     assert (
         Path("out/b.yaml")
         .read_text()
-        .startswith(f"{MARK}TrainJob b. Do not edit; run trainc build.\napiVersion: jobset.x-k8s.io/v1alpha2\n")
+        .startswith(
+            f"{MARK}TrainJob b. Do not edit; run trainc build.\n"
+            "# Source: ../jobs/b.yaml\n"
+            "apiVersion: jobset.x-k8s.io/v1alpha2\n"
+        )
     )
+    assert "# Source: ../../jobs/a.yaml\n" in Path("out/team/a.yaml").read_text()
 
 
-def test_the_listing_is_no_manifest_to_those_who_apply_the_folder() -> None:
-    assert Path(LISTING).suffix == ""
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param('"quoted".yaml', id="a quote"),
+        pytest.param(" spaces .yaml", id="spaces"),
+        pytest.param("two\nlines.yaml", id="two lines"),
+        pytest.param("t\u00e9l\u00e9.yaml", id="letters"),
+        pytest.param("right\u202eleft.yaml", id="a letter that no line shows"),
+        pytest.param("half\udc80.yaml", id="half a character"),
+    ],
+)
+def test_the_name_of_a_source_is_read_as_it_was_written(name: str) -> None:
+    lines = source_lines("out", [f"jobs/{name}"])
+    assert lines.count("\n") == 1
+    assert sources_of(lines.encode()) == (f"../jobs/{name}",)
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        pytest.param("# Source: a\n# Source: b\nkind: X\n# Source: c\n", ("a", "b"), id="only those at the top"),
+        pytest.param("# Source: a\r\n# Source: a\r\n", ("a",), id="Windows lines, repeated"),
+        pytest.param("<<<<<<< main\n# Source: a\n=======\n# Source: b\n>>>>>>> x\n", ("a", "b"), id="a conflict"),
+        pytest.param("# A comment.\n# Source: a\n", (), id="another comment"),
+        pytest.param('# Source: "\n# Source: "a"b\n# Source: "\\u0000"\n# Source: \n', (), id="no names"),
+        pytest.param("# Source: \udcff\n", (), id="no text"),
+    ],
+)
+def test_the_sources_at_the_top(text: str, sources: tuple[str, ...]) -> None:
+    assert sources_of(text.encode("utf-8", "surrogateescape")) == sources
 
 
 def test_what_is_no_longer_made_is_removed_with_its_empty_folder() -> None:
     build()
     Path("jobs/a.yaml").unlink()
     assert build() == 0
-    assert tree() == {"b.yaml", LISTING}
+    assert tree() == {"b.yaml"}
     assert not Path("out/team").exists()
-
-
-def test_what_is_listed_twice_is_removed_once() -> None:
-    build()
-    Path("jobs/a.yaml").unlink()
-    write(f"out/{LISTING}", json.dumps({"outputs": ["b.yaml", "team/a.yaml", "team/a.yaml"]}))
-    assert build() == 0
-    assert tree() == {"b.yaml", LISTING}
 
 
 def test_the_last_job_gone_leaves_an_empty_folder() -> None:
@@ -83,14 +104,13 @@ def test_the_last_job_gone_leaves_an_empty_folder() -> None:
     Path("jobs/a.yaml").unlink()
     Path("jobs/b.yaml").unlink()
     assert build() == 0
-    assert tree() == {LISTING}
+    assert tree() == set()
 
 
 def test_only_removes_nothing() -> None:
     build()
     assert build("--only", "a") == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
-    assert json.loads(Path("out", LISTING).read_text())["outputs"] == ["b.yaml", "team/a.yaml"]
+    assert tree() == {"team/a.yaml", "b.yaml"}
 
 
 def test_unchanged_files_are_not_rewritten() -> None:
@@ -106,7 +126,7 @@ def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.
 
     def plan() -> list[str]:
         with outputs.opened("out", make=False, notify=print) as output:
-            return list(outputs.plan(output, files, sources={}, paths=["jobs"], prune=False).write)
+            return list(outputs.plan(output, files, paths=["jobs"], prune=False).write)
 
     assert plan() == []
     real = os.fstat
@@ -157,52 +177,150 @@ def test_an_error_leaves_everything_as_it_was() -> None:
     assert {path: Path("out", path).read_bytes() for path in tree()} == before
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param("/etc/hostname", id="absolute"),
-        pytest.param("../kept.yaml", id="upwards"),
-        pytest.param("team/../../kept.yaml", id="upwards inside"),
-        pytest.param("./b.yaml", id="another name of an output"),
-        pytest.param("team//a.yaml", id="a part without a name"),
-        pytest.param("", id="no name"),
-        pytest.param("nul\0.yaml", id="a name that no system knows"),
-        pytest.param("\ud800.yaml", id="half a character"),
-        pytest.param("link/kept.yaml", id="through a link"),
-        pytest.param("linked.yaml", id="a link"),
-        pytest.param("by-hand.yaml", id="without the mark"),
-        pytest.param("pipe.yaml", id="no file"),
-        pytest.param(7, id="no text"),
-    ],
-)
-def test_a_listed_file_that_is_not_ours_is_left_alone_with_a_warning(entry: object) -> None:
+COPY = f"{MARK}TrainJob c. Do not edit; run trainc build.\n# Source: {{source}}\nkind: JobSet\n"
+
+
+def test_every_file_with_the_mark_is_an_output() -> None:
+    """A copy or a file that a bad merge brings back is pruned, whatever its name."""
     build()
-    write("kept.yaml", MARK + "kept\n")
-    write("elsewhere/kept.yaml", MARK + "kept\n")
+    for path in ("c.yaml", "b.yaml.orig", "team/below/c", "gone/c.json"):
+        write(f"out/{path}", COPY.format(source="../jobs/c.yaml"))
+    checked = run("build", "jobs", "-o", "out", "--check")
+    assert (checked.code, checked.out.count("+++ /dev/null")) == (3, 4)
+    done = run("build", "jobs", "-o", "out")
+    assert (done.code, "out: 0 written, 4 removed, 2 unchanged\n" in done.err) == (0, True)
+    assert tree() == {"team/a.yaml", "b.yaml"}
+    assert sorted(os.listdir("out")) == ["b.yaml", "team"]
+    assert os.listdir("out/team") == ["a.yaml"]
+
+
+def test_other_files_are_kept_and_named() -> None:
+    build()
+    write("kept.yaml", COPY.format(source="../jobs/c.yaml"))
+    write("elsewhere/kept.yaml", COPY.format(source="../jobs/c.yaml"))
     os.symlink("../elsewhere", "out/link")
     os.symlink("../kept.yaml", "out/linked.yaml")
     os.mkfifo("out/pipe.yaml")
-    write("out/by-hand.yaml", "kind: ConfigMap\n")
-    listing = json.loads(Path("out", LISTING).read_text())
-    write(f"out/{LISTING}", json.dumps({"outputs": [*listing["outputs"], entry]}))
-    done = run("build", "jobs", "-o", "out")
-    assert done.code == 0
-    assert "warning[output-left-alone]" in done.err
+    write("out/team/by-hand.yaml", "kind: ConfigMap\n")
+    write("out/.hidden/kept.yaml", COPY.format(source="../../jobs/c.yaml"))
+    for more in ((), ("--check",)):
+        done = run("build", "jobs", "-o", "out", *more)
+        assert done.code == 0
+        assert (
+            "kept 4 files that trainc did not write: out/link, out/linked.yaml, out/pipe.yaml, out/team/by-hand.yaml\n"
+            in done.err
+        )
     assert Path("kept.yaml").exists()
     assert Path("elsewhere/kept.yaml").exists()
-    assert Path("out/by-hand.yaml").exists()
-    assert os.path.islink("out/linked.yaml")
+    assert Path("out/.hidden/kept.yaml").exists()
 
 
-@pytest.mark.parametrize("listing", ["", "{", "[]", '{"outputs": 1}', "\0\0"])
-def test_a_broken_listing_removes_nothing(listing: str) -> None:
+def test_at_most_20_kept_files_are_named() -> None:
+    for number in range(23):
+        write(f"out/{number:02}.txt", "")
+    assert "out/18.txt, out/19.txt and 3 more\n" in run("build", "jobs", "-o", "out").err
+
+
+CONFLICT = "<<<<<<< main\n{}=======\n{}>>>>>>> branch\n"
+
+
+@pytest.mark.parametrize("part", ["whole", "sources", "body"])
+def test_an_output_with_conflict_markers_is_replaced(part: str) -> None:
     build()
-    write(f"out/{LISTING}", listing)
+    path = Path("out/team/a.yaml")
+    text = path.read_text()
+    first, source, body = text.split("\n", 2)
+    if part == "whole":
+        path.write_text(CONFLICT.format(text, text))
+    elif part == "sources":
+        path.write_text(first + "\n" + CONFLICT.format(source + "\n", "# Source: ../../jobs/old.yaml\n") + body)
+    else:
+        path.write_text(first + "\n" + source + "\n" + CONFLICT.format(body, body))
+    assert run("build", "jobs", "-o", "out", "--check").code == 3
+    assert build() == 0
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("part", ["whole", "sources", "body"])
+def test_a_stale_output_with_conflict_markers_is_removed(part: str) -> None:
+    test_an_output_with_conflict_markers_is_replaced(part)
     Path("jobs/a.yaml").unlink()
+    assert run("build", "jobs", "-o", "out", "--check").code == 3
+    assert build() == 0
+    assert tree() == {"b.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("", "starts with trainc's marker, but names no source file"),
+        ("# Source: ../../elsewhere/b.yaml\n", "/elsewhere/b.yaml"),
+        ("# Source: ../jobs/b.yaml\n# Source: /etc/passwd\n", ": /etc/passwd"),
+    ],
+    ids=["none", "outside", "one outside"],
+)
+@pytest.mark.parametrize("name", ["b", "c"])
+def test_an_output_without_a_source_in_the_root_is_an_error(source: str, reason: str, name: str) -> None:
+    build()
+    os.unlink("jobs/a.yaml")
+    write(f"out/{name}.yaml", f"{MARK}TrainJob {name}. Do not edit; run trainc build.\n{source}kind: JobSet\n")
+    before = {path: Path("out", path).read_bytes() for path in tree()}
+    for more in ((), ("--check",), ("--only", "b")):
+        done = run("build", "jobs", "-o", "out", *more)
+        assert done.code == 1
+        assert f"out/{name}.yaml: error[output-sources]: " in done.err
+        assert reason in done.err
+        assert {path: Path("out", path).read_bytes() for path in tree()} == before
+
+
+def test_a_build_of_sources_outside_the_root_follows_the_rules_for_paths(tmp_path: Path) -> None:
+    os.makedirs("repository/.git")
+    os.chdir("repository")
+    for _ in range(2):
+        assert run("build", "../jobs", "-o", "out").code == 0
+    assert run("build", "../jobs/a.yaml", "-o", "out").code == 0
+    assert tree() == {"team/a.yaml", "b.yaml"}
+    (tmp_path / "jobs/a.yaml").unlink()
+    assert run("build", "../jobs", "-o", "out").code == 0
+    assert tree() == {"b.yaml"}
+
+
+def test_a_stream_is_covered_by_a_stream() -> None:
+    piped = JOB.format(name="piped", namespace="team").encode()
+    assert run("build", "-", "-o", "out", stdin=piped).code == 0
+    assert "# Source: -\n" in Path("out/team/piped.yaml").read_text()
     done = run("build", "jobs", "-o", "out")
-    assert done.code == 0
-    assert "nothing is removed" in done.err
-    assert "team/a.yaml" in tree()
+    assert "out/team/piped.yaml: kept, not compiled from the given paths" in done.err
+    assert "nothing is pruned: the given paths do not cover standard input" in done.err
+    renamed = piped.replace(b"piped", b"renamed")
+    assert run("build", "-", "jobs", "-o", "out", stdin=renamed).code == 0
+    assert tree() == {"team/a.yaml", "team/renamed.yaml", "b.yaml"}
+
+
+def test_a_build_of_a_project_covers_all_sources_in_the_root() -> None:
+    write("other/c.yaml", JOB.format(name="c", namespace="team"))
+    piped = JOB.format(name="piped", namespace="team").encode()
+    assert run("build", "jobs", "other", "-", "-o", "out", stdin=piped).code == 0
+    write("trainc.yaml", "sources: [jobs]\noutput: out\n")
+    done = run("build")
+    assert (done.code, tree()) == (0, {"team/a.yaml", "b.yaml"})
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    real = os.scandir
+    seen: list[int] = []
+
+    def scandir(at: int) -> object:
+        seen.append(at)
+        if len(seen) > 1:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(at)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("trainc.files.output_tree.os.scandir", scandir)
+        with outputs.opened("out", make=False, notify=print) as output, pytest.raises(PermissionError):
+            outputs.plan(output, {}, paths=["jobs"])
 
 
 def test_a_file_of_another_tool_is_never_replaced() -> None:
@@ -241,14 +359,16 @@ def test_check_writes_nothing_and_shows_the_difference() -> None:
 def test_an_output_folder_below_the_input_is_not_read() -> None:
     assert run("build", ".", "-o", "out").code == 0
     assert run("build", ".", "-o", "out", "--passthrough").code == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+    assert tree() == {"team/a.yaml", "b.yaml"}
 
 
 def test_documents_of_other_kinds_go_to_one_file() -> None:
     write("jobs/claim.yaml", "# data\nkind: PersistentVolumeClaim\napiVersion: v1\n")
     assert build("--passthrough") == 0
     text = Path("jobs/claim.yaml").read_text()
-    assert Path("out/_passthrough.yaml").read_text() == f"{PASSED_MARK}# Source: ../jobs/claim.yaml\n{text}"
+    assert Path("out/_passthrough.yaml").read_text() == (
+        f"{PASSED_MARK}\n# Source: ../jobs/claim.yaml\n---\n# Source: ../jobs/claim.yaml\n{text}"
+    )
     assert run("build", "jobs", "-o", "out", "--passthrough", "--check").code == 0
     assert build() == 0
     assert not Path("out/_passthrough.yaml").exists()
@@ -266,7 +386,8 @@ def test_only_kubernetes_objects_go_to_a_folder_each_below_its_source() -> None:
     write("jobs/two.yaml", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service}]\n")
     assert build("--passthrough") == 0
     assert Path("out/_passthrough.yaml").read_text() == (
-        f"{PASSED_MARK}# Source: ../jobs/one.yaml\napiVersion: v1\nkind: Secret\n"
+        f"{PASSED_MARK}\n# Source: ../jobs/one.yaml\n# Source: ../jobs/two.yaml\n"
+        "---\n# Source: ../jobs/one.yaml\napiVersion: v1\nkind: Secret\n"
         "---\n# Source: ../jobs/one.yaml\napiVersion: v1\nkind: ConfigMap\n"
         "---\n# Source: ../jobs/two.yaml\napiVersion: v1\nkind: Service\n"
     )
@@ -290,36 +411,12 @@ def test_a_folder_that_cannot_be_made_is_a_diagnostic() -> None:
 def test_what_a_killed_build_was_writing_is_removed() -> None:
     write(f"out/team/.a.yaml.{os.getpid()}{PART}", MARK[:20])
     write(f"out/team/.gone.yaml.1{PART}", MARK + "apiVersion: jobs")
-    write(f"out/.{LISTING}.1{PART}", '{"')
     assert build() == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING, f".{LISTING}.1{PART}"}  # trainc writes no such list
-    write(f"out/.{LISTING}.1{PART}", "{\n")
-    assert build() == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+    assert tree() == {"team/a.yaml", "b.yaml"}
 
 
 def test_a_hidden_file_of_another_tool_is_kept() -> None:
     write(f"out/.a.yaml.1{PART}", "by hand\n")
     write("out/.a.yaml.1.part", MARK)
     assert build() == 0
-    assert tree() == {"team/a.yaml", "b.yaml", LISTING, f".a.yaml.1{PART}", ".a.yaml.1.part"}
-
-
-def test_what_is_written_is_listed_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    build()
-    Path("jobs/a.yaml").unlink()
-    write("jobs/c.yaml", JOB.format(name="c", namespace="team"))
-    real = os.rename
-    renamed: list[tuple[str, set[str]]] = []
-
-    def rename(old: str, new: str, **folders: int) -> None:
-        renamed.append((new, set(json.loads(Path("out", LISTING).read_text())["outputs"])))
-        real(old, new, **folders)
-
-    monkeypatch.setattr(os, "rename", rename)
-    assert build() == 0
-    assert renamed == [
-        (LISTING, {"b.yaml", "team/a.yaml"}),
-        ("c.yaml", {"b.yaml", "team/a.yaml", "team/c.yaml"}),
-        (LISTING, {"b.yaml", "team/a.yaml", "team/c.yaml"}),
-    ]
+    assert tree() == {"team/a.yaml", "b.yaml", f".a.yaml.1{PART}", ".a.yaml.1.part"}

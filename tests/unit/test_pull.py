@@ -604,7 +604,7 @@ def test_the_default_folder_is_in_the_settings(kubectl: Kubectl) -> None:
     assert pull("-o", "platform/runtimes", "--check").code == 0
 
 
-def test_an_output_folder_is_marked_by_its_own_listing_only(kubectl: Kubectl) -> None:
+def test_a_build_into_the_folder_keeps_the_runtimes(kubectl: Kubectl) -> None:
     """`.trainc-runtimes` does not hide files, and a build into the folder does not prune them."""
     pull()
     Path("job.yaml").write_text(
@@ -612,7 +612,7 @@ def test_an_output_folder_is_marked_by_its_own_listing_only(kubectl: Kubectl) ->
         "metadata: {name: a, namespace: research}\nspec: {runtimeRef: {name: team-torch}}\n"
     )
     assert run("build", "job.yaml", "-r", "runtimes", "-o", "runtimes").code == 0
-    both = sorted([".trainc-outputs", LISTING, "research/a.yaml", *FILES])
+    both = sorted([LISTING, "research/a.yaml", *FILES])
     assert files() == both
     assert pull().err == "runtimes: 0 written, 0 removed, 3 unchanged\n"
     assert run("build", "job.yaml", "-r", "runtimes", "-o", "runtimes", "--check").code == 0

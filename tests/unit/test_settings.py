@@ -189,16 +189,6 @@ def test_strictly_a_good_job_is_a_good_job() -> None:
         assert (done.code, "error" in done.out + done.err) == (0, False)
 
 
-def test_strictly_nothing_is_written_where_a_file_is_left_alone() -> None:
-    Path("jobs/team/job.yaml").write_text(JOB.replace("train}", "train:2}"))
-    Path("rendered").mkdir()
-    Path("rendered/sweep.yaml").write_text("# Mended by hand.\n")
-    Path("rendered/.trainc-outputs").write_text('{"outputs": ["sweep.yaml"]}')
-    done = run("build", "-o", "rendered", "--strict")
-    assert (done.code, "error[output-left-alone]" in done.err) == (1, True)
-    assert not Path("rendered/finetune.yaml").exists()
-
-
 def test_the_schema_knows_every_rule() -> None:
     schema = json.loads(run("schema", "settings").out)
     assert schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] == list(LINT_RULES)

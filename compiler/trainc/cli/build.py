@@ -70,10 +70,9 @@ def build(
         return _to_stdout(result, form, report, passthrough=passthrough)
     from trainc.cli.common.output_folder import Order, to_folder
 
-    # The sources of a project are all that its output folder has.
-    covered = given if paths or settings.base is None else (*given, settings.folder)
-    whole = settings.base is not None and not run.environments
-    order = Order(folder, covered, passthrough=passthrough, prune=run.only is None, check=check, whole=whole)
+    project, every = settings.base is not None and not paths, not run.environments
+    prune = run.only is None
+    order = Order(folder, given, project, passthrough=passthrough, prune=prune, check=check, every=every)
     return to_folder(order, parts, result, report)
 
 

@@ -160,16 +160,16 @@ def create_at(at: int, name: str, data: bytes) -> bool:
 
 
 def remove(folder: int, path: str) -> None:
-    """Remove a file, and its folder if that is empty afterwards."""
+    """Remove a file, and the folders that are empty afterwards."""
     parent, _, name = path.rpartition("/")
     at = open_below(folder, parent)
     try:
         os.unlink(name, dir_fd=at)
     finally:
         os.close(at)
-    if parent:
-        above, _, name = parent.rpartition("/")
-        at = open_below(folder, above)
+    while parent:
+        parent, _, name = parent.rpartition("/")
+        at = open_below(folder, parent)
         try:
             os.rmdir(name, dir_fd=at)
         except OSError:

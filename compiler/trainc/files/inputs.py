@@ -1,8 +1,7 @@
 """The files of the given paths: files, folders and standard input.
 
 Reads    each given path, and in a folder every .yaml, .yml and .json file at any depth. Hidden files and folders are
-         skipped, because they are settings of git, editors and hooks. In a folder, outputs that a listing names are
-         skipped too.
+         skipped, because they are settings of git, editors and hooks.
 Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are opened by
          descriptor, and nothing outside the root is read: a link to a target outside is an error.
 """
@@ -28,7 +27,6 @@ from trainc.files.confine import (
     resolved,
     root_of,
 )
-from trainc.files.output_listing import LISTING, MARKS, outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -153,7 +151,6 @@ class _Walk:
         exclude: Sequence[Patterns] = (),
         largest: int | None = None,
     ) -> None:
-        self.paths = tuple(paths)
         self.root = None if root is None else Root.at(root)
         self.skip = skip
         self.settings = settings
@@ -162,8 +159,8 @@ class _Walk:
         """The most bytes of a file."""
         self.seen = set(skip)
         """Resolved paths of all files and folders that are read or skipped."""
-        self.outputs: frozenset[str] = frozenset()
-        """Resolved paths of the outputs in all listings."""
+        self.named = frozenset(map(resolved, paths))
+        """Resolved paths of the files that the user named, which are read as such also if a folder has them."""
         self.files = 0
         """The number of files read."""
         self.excluded: Excluded | None = None
@@ -197,8 +194,6 @@ class _Walk:
             if descriptor is not None and stat.S_ISDIR(status.st_mode):
                 self.seen.add(real)
                 yield from self._folder(path, real, descriptor, root, depth + 1)
-            elif depth and real in self.outputs and _is_output(descriptor):
-                return
             else:
                 self.seen.add(real)
                 yield from self._file(path, opened, depth)
@@ -212,7 +207,8 @@ class _Walk:
                 yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
             self.files += 1
-            yield _file(path, opened.descriptor, opened.status.st_size, discovered=depth > 0, largest=self.largest)
+            discovered = depth > 0 and opened.path not in self.named
+            yield _file(path, opened.descriptor, opened.status.st_size, discovered=discovered, largest=self.largest)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
@@ -227,7 +223,7 @@ class _Walk:
                     [
                         (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
                         for entry in entries
-                        if not entry.name.startswith(".") or entry.name == LISTING
+                        if not entry.name.startswith(".")
                     ]
                 )
         except OSError as error:
@@ -237,9 +233,7 @@ class _Walk:
         space = LONGEST - len(os.fsencode(called))
         for name, is_file, is_folder in found:
             below = called + name
-            if name == LISTING:
-                self._listed(at, real)
-            elif (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
+            if (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
                 continue
             elif space < _LONGEST_NAME and len(os.fsencode(name)) > space:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
@@ -249,10 +243,9 @@ class _Walk:
                 and self._is_wanted(name, folder + name)
                 and (data := _regular_file_content(name, at)) is not None
             ):
-                if folder + name not in self.outputs or not data.startswith(MARKS):
-                    self.seen.add(folder + name)
-                    self.files += 1
-                    yield File(below, data, found=True)
+                self.seen.add(folder + name)
+                self.files += 1
+                yield File(below, data, found=folder + name not in self.named)
             elif is_folder:
                 yield from self._subfolder_files(name, below, folder + name, at, root, depth)
             elif is_manifest(name):
@@ -289,13 +282,6 @@ class _Walk:
             return
         if is_folder:
             yield from self._path(path, root, depth=depth)
-
-    def _listed(self, at: int, real: str) -> None:
-        """Add the outputs in a folder's listing to `outputs`, except given ones."""
-        data = _regular_file_content(LISTING, at)
-        if data is None:
-            return
-        self.outputs |= outputs_of(real, data, map(resolved, self.paths))
 
     def _is_wanted(self, name: str, real: str) -> bool:
         """Whether a regular file in a folder is a manifest that has not been read."""
@@ -340,11 +326,6 @@ def _regular_file_content(name: str, at: int) -> bytes | None:
     finally:
         os.close(opened)
     return data if len(data) == status.st_size else None
-
-
-def _is_output(descriptor: int | None) -> bool:
-    """Whether an open file starts with trainc's marker."""
-    return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
 
 
 def _file(path: str, descriptor: int, size: int, *, discovered: bool, largest: int) -> File | Diagnostic:

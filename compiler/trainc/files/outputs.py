@@ -1,14 +1,15 @@
-"""The output folder: one file per TrainJob, and a listing of the outputs, so that stale ones are pruned.
+"""The output folder: one file per TrainJob, which names its sources, so that stale ones are pruned.
 
-The listing also names the source files of the outputs. A build that does not cover them prunes nothing. A build plans
-and writes under a lock, so two builds into one folder run one after the other.
+Every file in the folder that starts with trainc's marker is an output. A build that does not cover the sources of all
+stale outputs prunes nothing. A build plans and writes under a lock, so two builds into one folder run one after the
+other.
 
 A file is written only if its bytes change, as a temporary file that is renamed, so no file is half-written. A file is
 replaced or removed only if it starts with trainc's marker, and no link is followed below the folder.
 
-A build may be killed at any moment. It lists outputs before it writes them, and temporary files have hidden names by
-which the next build finds and removes them. No fsync is needed: written data outlives a process. After a power failure
-outputs may be lost, and the next build writes them again.
+A build may be killed at any moment. Temporary files have hidden names by which the next build finds and removes them.
+No fsync is needed: written data outlives a process. After a power failure outputs may be lost, and the next build
+writes them again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -26,27 +28,18 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.atomic import PART, Folders, content, open_below, read_current, remove, replace, replace_at
 from trainc.files.confine import open_to_write
-from trainc.files.output_listing import (
-    BEGINS,
-    LISTING,
-    MARKS,
-    STDIN,
-    Listing,
-    is_below,
-    is_covered,
-    listed_path,
-    parse,
-    render,
-)
+from trainc.files.output_marks import MARKS, STDIN, is_marked, sources_of
+from trainc.files.output_sources import Coverage
+from trainc.files.output_tree import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 OUTPUT_NOT_OURS: Final = Declaration(
     "output-not-ours", ("build",), "Output would replace a file that trainc did not write", trainc_only=True
 )
-OUTPUT_LEFT_ALONE: Final = Declaration(
-    "output-left-alone", ("build",), "Stale output that trainc did not write", severity="warning", trainc_only=True
+OUTPUT_SOURCES: Final = Declaration(
+    "output-sources", ("build",), "Output without a source in the root", trainc_only=True
 )
 OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", trainc_only=True)
 PASSTHROUGH_PARTIAL: Final = Declaration(
@@ -128,17 +121,19 @@ class Changes:
     write: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     remove: tuple[str, ...] = ()
     listed: bytes | None = field(default=None, repr=False)
-    """The listing of old and new outputs while files are written; None if the old listing has all of them."""
+    """The listing of old and new files while files are written; None if the old listing has all of them."""
     folders: frozenset[str] = frozenset()
-    """All folders with old or new outputs, changed or not."""
+    """The folders in which a killed run may have left temporary files."""
     kept: tuple[str, ...] = ()
     """Outputs that this build does not write and does not prune, because its paths do not cover all sources."""
     missing: tuple[str, ...] = ()
-    """Sources that the paths do not cover, relative to the folder."""
+    """Sources that the paths do not cover: absolute paths, or `-`."""
+    unmarked: tuple[str, ...] = ()
+    """The other files in the folder, which trainc did not write."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    listing: str = LISTING
-    """The name of the listing in `write`."""
-    starts: tuple[bytes, ...] = (*MARKS, BEGINS)
+    listing: str = ""
+    """The name of the listing in `write`; empty if the folder has none."""
+    starts: tuple[bytes, ...] = MARKS
     """The starts of all files that trainc writes there."""
 
 
@@ -146,92 +141,96 @@ def plan(
     output: Output,
     files: Mapping[str, str],
     *,
-    sources: Mapping[str, Iterable[str]],
     paths: Sequence[str],
-    prune: bool,
-    environment: str = "",
+    whole: bool = False,
+    prune: bool = True,
+    skip: Collection[str] = (),
 ) -> Changes:
     """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
+
+    Raises OSError for a subfolder that cannot be listed.
 
     Args:
         output: the folder.
         files: the outputs.
-        sources: the source files of each output.
-        paths: the PATHs of the command line. Nothing is pruned if they do not cover the sources of all outputs.
+        paths: the PATHs of the command line. Nothing is pruned if they do not cover the sources of all stale outputs.
+        whole: whether the build covers all sources in the root.
         prune: False if only some TrainJobs of the paths are compiled.
-        environment: the environment whose outputs these are.
+        skip: subfolders with the outputs of other plans.
     """
     folder, at = output
-    listing, ignored = listing_of(output)
-    listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
-    write, refused = _changed_outputs(output, files)
-    others = [path for path in listed if path not in files]
-    missing = uncovered_sources(folder, listing, others, paths)
-    stale, kept = stale_files(output, others)
-    if PASSED in write and PASSED in listed and (lost := uncovered_sources(folder, listing, [PASSED], paths)):
-        refused.append(_incomplete_folder(folder, lost))
-    pruned = prune and not missing
-    still = [] if pruned else [path for path in others if read_current(at, path) is not None]
-    known = dict(listing.sources) | {
-        path: tuple(sorted({listed_path(folder, file) for file in found})) for path, found in sources.items()
-    }
-    written = render([*files, *still], known, environment)
-    if read_current(at, LISTING) != written and (files or listed):
-        write[LISTING] = written
+    coverage = Coverage(folder, paths, whole=whole)
+    tree = tree_of(at, known=files, skip=skip)
+    write, refused = _changed_outputs(output, files, coverage)
+    stale = {path: coverage.absolute_paths(path, sources) for path, sources in tree.outputs.items()}
+    refused += [fault for path, sources in stale.items() if (fault := _sources_fault(coverage, path, sources))]
+    missing = uncovered_sources(coverage, chain.from_iterable(stale.values()))
     return Changes(
         write=MappingProxyType(write),
-        remove=tuple(stale) if pruned else (),
-        listed=None if files.keys() <= listed.keys() else render([*files, *others], known, environment),
-        folders=frozenset(path.rpartition("/")[0] for path in ("", *files, *others)),
+        remove=tuple(stale) if prune and not missing else (),
+        folders=tree.interrupted,
         kept=tuple(stale) if prune and missing else (),
         missing=tuple(missing),
-        diagnostics=(*ignored, *refused, *(kept if pruned else ())),
+        unmarked=tree.others,
+        diagnostics=tuple(refused),
     )
 
 
-def uncovered_sources(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
-    """Return the sources of listed outputs that the paths do not cover."""
-    given = [listed_path(folder, path) for path in paths]
-    sources = dict.fromkeys(source for output in outputs for source in listing.sources.get(output, ()))
-    return [source for source in sources if not is_covered(folder, source, given)]
+def uncovered_sources(coverage: Coverage, sources: Iterable[str]) -> list[str]:
+    """Return the sources that a build does not cover."""
+    return [source for source in dict.fromkeys(sources) if not coverage.covers(source)]
 
 
-def _changed_outputs(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
+def _changed_outputs(
+    output: Output, files: Mapping[str, str], coverage: Coverage
+) -> tuple[dict[str, bytes], list[Diagnostic]]:
     """Return the files to write, and a diagnostic for each file that cannot be replaced."""
     write: dict[str, bytes] = {}
     refused: list[Diagnostic] = []
-    folder, at = output
-    if at is None:
+    if output.at is None:
         return {path: text.encode() for path, text in files.items()}, []
-    with closing(Folders(at)) as folders:
+    with closing(Folders(output.at)) as folders:
         for path, text in files.items():
             wanted = text.encode()
             there = folders.read(path)
             if there == wanted:
                 continue
-            if isinstance(there, str):
-                refused.append(_refuse(folder, path, there))
-            elif there is not None and not there.startswith(MARKS):
-                refused.append(_refuse(folder, path, "it was not written by trainc"))
+            if there is not None and (fault := _replacement_fault(coverage, path, there)):
+                refused.append(fault)
             else:
                 write[path] = wanted
     return write, refused
 
 
-def stale_files(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
-    """Return the listed files that may be removed, and a diagnostic for each of the others."""
-    removable: list[str] = []
-    kept: list[Diagnostic] = []
-    folder, at = output
-    for path in listed:
-        there = read_current(at, path)
-        if isinstance(there, str):
-            kept.append(_left_alone(folder, path, there))
-        elif there is not None and not there.startswith(MARKS):
-            kept.append(_left_alone(folder, path, "it does not start with trainc's marker"))
-        elif there is not None:
-            removable.append(path)
-    return removable, kept
+def _replacement_fault(coverage: Coverage, path: str, there: bytes | str) -> Diagnostic | None:
+    """Return the diagnostic for a file that an output cannot replace."""
+    folder = coverage.folder
+    if isinstance(there, str):
+        return _refuse(folder, path, there)
+    if not is_marked(there):
+        return _refuse(folder, path, "it was not written by trainc")
+    sources = coverage.absolute_paths(path, sources_of(there))
+    if fault := _sources_fault(coverage, path, sources):
+        return fault
+    if path == PASSED and (lost := uncovered_sources(coverage, sources)):
+        return _incomplete_folder(folder, lost)
+    return None
+
+
+def _sources_fault(coverage: Coverage, path: str, sources: Sequence[str]) -> Diagnostic | None:
+    """Return the diagnostic for a marked file that names no source, or one outside the root."""
+    outside = coverage.paths_outside(sources)
+    if sources and not outside:
+        return None
+    message = "starts with trainc's marker, but names no source file"
+    if outside:
+        message = f"names a source outside {coverage.root}: {outside[0]}"
+    return Diagnostic.declared(
+        OUTPUT_SOURCES,
+        message,
+        "remove it and build again",
+        place=Location(file=os.path.join(coverage.folder, path)),
+    )
 
 
 def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
@@ -301,25 +300,6 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
         yield Difference(old, new, *names)
 
 
-def listing_of(output: Output) -> tuple[Listing, list[Diagnostic]]:
-    """Return the listing of an earlier build, and a diagnostic for each path that cannot be an output.
-
-    A listing that git merged may have a path twice.
-    """
-    folder, at = output
-    data = read_current(at, LISTING)
-    if data is None:
-        return Listing(), []
-    listing = parse(data) if isinstance(data, bytes) else None
-    if listing is None:
-        return Listing(), [_left_alone(folder, LISTING, "it is not a listing of trainc, so nothing is removed")]
-    return listing, [
-        _left_alone(folder, str(path), f"{LISTING} lists it, but it is outside the folder")
-        for path in listing.outputs
-        if not is_below(path)
-    ]
-
-
 def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
     """Return the diagnostic for an output, or for the folder itself, that cannot be written."""
     return Diagnostic.declared(
@@ -333,18 +313,15 @@ def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
 def _incomplete_folder(folder: str, missing: Sequence[str]) -> Diagnostic:
     return Diagnostic.declared(
         PASSTHROUGH_PARTIAL,
-        f"also contains documents of {shown(folder, missing)}, which the given paths do not cover",
+        f"also contains documents of {shown(missing)}, which the given paths do not cover",
         "give every path that the folder is built from",
         place=Location(file=os.path.join(folder, PASSED)),
     )
 
 
-def shown(folder: str, sources: Sequence[str]) -> str:
-    """Return the first sources of a listing, relative to the current folder, for a message."""
-    first = [
-        "standard input" if path == STDIN else os.path.relpath(os.path.join(folder, path))
-        for path in sources[:MOST_SHOWN]
-    ]
+def shown(sources: Sequence[str]) -> str:
+    """Return the first sources, relative to the current folder, for a message."""
+    first = ["standard input" if path == STDIN else os.path.relpath(path) for path in sources[:MOST_SHOWN]]
     more = len(sources) - len(first)
     return ", ".join(first) + (f" and {more} more" if more else "")
 
@@ -354,14 +331,5 @@ def _refuse(folder: str, path: str, why: str) -> Diagnostic:
         OUTPUT_NOT_OURS,
         f"cannot be replaced by an output: {why}",
         "move it, or use another --output",
-        place=Location(file=os.path.join(folder, path)),
-    )
-
-
-def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic.declared(
-        OUTPUT_LEFT_ALONE,
-        f"is not removed: {why}",
-        "remove it if it is not needed",
         place=Location(file=os.path.join(folder, path)),
     )

@@ -10,10 +10,11 @@ import os
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import CLUSTER_SCOPED, OLD_GROUP
+from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, OLD_GROUP
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
+from trainc.files.output_marks import is_marked
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
 
@@ -45,6 +46,9 @@ _GROUP: Final = OLD_GROUP.encode()
 _TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
 _TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
+MARKED_SOURCE: Final = Declaration(
+    "marked-source", ("read",), "TrainJob or runtime in a file with the marker of an output", trainc_only=True
+)
 USED: Final[tuple[Role, ...]] = ("job", "runtime")
 """The roles of the documents that a run uses, which have notes about kustomizations."""
 KUSTOMIZATION_NAMES: Final = ("ustomization.yaml", "ustomization.yml", "Kustomization")
@@ -81,7 +85,7 @@ class Reading:
         self.files = 0
         """The number of files read, including the skipped ones."""
         self.skipped: list[inputs.File] = []
-        """The files without TrainJobs and runtimes that were skipped; their bytes are kept only with `keep`."""
+        """The outputs and the files without TrainJobs and runtimes that were skipped; with `keep`, their bytes too."""
         self.keep = False
         self._may_drop = False
         """Whether unreadable documents of other kinds are skipped in the current file: it is a file of a folder."""
@@ -126,9 +130,11 @@ class Reading:
         self._may_drop, self._revision = file.found and self.others != "require", file.revision
         if not file.found:
             self.given.add(file.path)
+        elif is_marked(file.data):
+            self._skip_output(file)
+            return
         if self._may_drop and _GROUP not in file.data and self._is_skipped(file):
-            if self._charge("skipped bytes", file):
-                self.skipped.append(file if self.keep else file._replace(data=b""))
+            self._skip(file)
         elif self._charge("input bytes", file):
             documents: Iterable[Document | Diagnostic] = documents_of(file, self._drop if self._may_drop else None)
             if not file.found and inputs.is_stream(file.path):
@@ -137,6 +143,23 @@ class Reading:
                 self.read(document for document in documents if not self._take_kustomization(document, file))
             else:
                 self.read(documents)
+
+    def _skip(self, file: inputs.File) -> None:
+        if self._charge("skipped bytes", file):
+            self.skipped.append(file if self.keep else file._replace(data=b""))
+
+    def _skip_output(self, file: inputs.File) -> None:
+        """Skip an output in a folder; report a TrainJob or a runtime in it, because no build writes one."""
+        from trainc.files.foreign import may_mention
+
+        before = len(self.diagnostics)
+        if may_mention(file.data.partition(b"\n")[2], [row.kind.encode() for row in COMPILED]):
+            for document in documents_of(file, lambda error, diagnostic: True):
+                for found in () if isinstance(document, Diagnostic) else sort(document, COMPILED):
+                    if not isinstance(found, Diagnostic) and found[0] != "other":
+                        self.report(_marked_source(found[1]))
+        if len(self.diagnostics) == before:
+            self._skip(file)
 
     def _charge(self, unit: Unit, file: inputs.File) -> bool:
         """Charge the bytes of a file, unless the reader of commits has charged them."""
@@ -307,6 +330,17 @@ def _is_needed(document: Document) -> bool:
 
 def _no_document(file: inputs.File) -> Diagnostic:
     return inputs.fault(file.path, "has no document", "check the output of the command before the pipe")
+
+
+def _marked_source(document: Document) -> Diagnostic:
+    id = ObjectId.from_manifest(document.value)
+    return Diagnostic.declared(
+        MARKED_SOURCE,
+        f"{id.kind} in a file with trainc's marker, which no build writes",
+        "remove the first line of a source, or the file",
+        object=id,
+        place=Place(document, ("kind",)),
+    )
 
 
 def _is_content(diagnostic: Diagnostic) -> bool:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.files.output_listing import is_below
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME: Final = ".trainc-runtimes"
-"""It has no suffix, for the same reason as `.trainc-outputs`. It does not mark a folder as output."""
+"""It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
 BEGINS: Final = b'{\n  "runtimes": '
 """The start of every listing."""
 
 Digests = dict[str, tuple[str, ...]]
 """Digests by path in the folder, with `/` as the separator."""
+_NO_NAMES: Final = frozenset(("", ".", ".."))
+"""Path segments that do not name an entry of a folder."""
 
 
 def digest(data: bytes) -> str:
@@ -45,8 +45,19 @@ def parse(data: bytes) -> Digests | None:
     files = value.get("runtimes") if isinstance(value, dict) else None
     if not isinstance(files, dict):
         return None
-    found = {path: _digests(value) for path, value in files.items() if is_below(path)}
+    found = {path: _digests(value) for path, value in files.items() if _is_below(path)}
     return found if len(found) == len(files) and all(found.values()) else None
+
+
+def _is_below(path: object) -> bool:
+    """Whether an untrusted value is a path that stays inside the folder."""
+    if not isinstance(path, str):
+        return False
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # JSON has escapes for half a character
+        return False
+    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
 def _digests(value: object) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainc.files import inputs
 from trainc.files.confine import is_within
 from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
-from trainc.files.output_listing import LISTING, MARKS, outputs_of
 from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
 from trainc.review.revisions import Commit, CommitLinkError
 
@@ -30,8 +29,6 @@ class CommitFile(NamedTuple):
     path: str
     """The path at which it was found; for a link, the link's path."""
     entry: TreeEntry
-    listed: bool = False
-    """Whether a listing names it as an output."""
 
 
 def read(
@@ -52,7 +49,7 @@ def read(
     paths = list(paths)
     given = [inside for path in paths if (inside := commit.path_in_repository(path)) is not None]
     skipped = [inside for path in (*skip, settings) if path and (inside := commit.path_in_repository(path))]
-    walk = Walk(commit, skip=skipped, given=given, exclude=exclude)
+    walk = Walk(commit, skip=skipped, exclude=exclude)
     is_empty, named = True, frozenset(given)
     found = chain.from_iterable(map(walk.path, given))
     while wanted := list(islice(found, AHEAD)):
@@ -64,7 +61,7 @@ def read(
             elif isinstance(content := next(contents), int):
                 size = f"{content >> 20} MiB"
                 yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
-            elif not (each.listed and content.startswith(MARKS)):
+            else:
                 yield File(commit.named(each.path), content, found=each.path not in named, revision=commit.named(""))
     if walk.excluded is not None and is_empty and (excluded := walk.excluded.no_files_error()) is not None:
         yield excluded
@@ -77,11 +74,9 @@ def read(
 class Walk:
     """One walk over all given paths; it yields no file twice."""
 
-    def __init__(self, commit: Commit, *, skip: list[str], given: list[str], exclude: Sequence[Patterns] = ()) -> None:
-        """Leave out the paths `skip` of the commit; `given` are all paths of the walk."""
+    def __init__(self, commit: Commit, *, skip: list[str], exclude: Sequence[Patterns] = ()) -> None:
+        """Leave out the paths `skip` of the commit."""
         self.commit = commit
-        self.given = given
-        self.outputs: frozenset[str] = frozenset()
         self.skip = skip
         self.seen: set[str] = set()
         self.excluded: Excluded | None = None
@@ -114,7 +109,7 @@ class Walk:
         if entry.mode == FOLDER:
             yield from self._folder(path, real, entry, depth + 1)
         elif os.path.basename(path) != SETTINGS:
-            yield CommitFile(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)
+            yield CommitFile(path, entry)
         elif not depth:
             message = "contains trainc settings, not manifests"
             yield fault(self.commit.named(path), message, "give the files of the jobs")
@@ -128,7 +123,6 @@ class Walk:
             yield fault(self.commit.named(path), message, "give its path as an argument")
             return
         entries = self.commit.entries(folder)
-        self._note_outputs(real, entries.get(LISTING))
         for name in sorted(entries):
             if name.startswith("."):
                 continue
@@ -145,14 +139,6 @@ class Walk:
         if self.excluded is None:
             return False
         return self.excluded.matches(os.path.join(self.commit.top, path), is_folder=is_folder)
-
-    def _note_outputs(self, folder: str, listing: TreeEntry | None) -> None:
-        """Add the outputs in a folder's listing to `outputs`, except given ones."""
-        if listing is None or listing.mode in {FOLDER, LINK, MODULE}:
-            return
-        data = self.commit.objects.blob(listing.object)
-        if not isinstance(data, int):
-            self.outputs |= outputs_of(f"/{folder}", data, (f"/{path}" for path in self.given))
 
     def _leads_to_folder(self, link: str) -> bool:
         """Whether a link leads to a folder."""

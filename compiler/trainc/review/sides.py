@@ -17,6 +17,7 @@ from trainc.compilation import Compilation, Compiled, Options, compile_documents
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.inputs import STDIN
+from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.frontends.reading import Reading, documents_of
 from trainc.review import commit_files
@@ -194,7 +195,7 @@ def _read_skipped(reading: Reading) -> None:
     for diagnostic in dropped:
         reading.report(diagnostic)
     for file in skipped:
-        if reading.meter.over is None and (not compiled or JOBSET.kind.encode() in file.data):
+        if reading.meter.over is None and (not compiled or _may_be_rendered(file)):
             reading.read(documents_of(file))
     is_rendered = not compiled and bool(_jobsets(reading))
     if is_rendered or reading.meter.over is not None:
@@ -203,6 +204,11 @@ def _read_skipped(reading: Reading) -> None:
     if not is_rendered:
         del reading.diagnostics[before:]
         reading.skipped, reading.dropped = skipped, dropped
+
+
+def _may_be_rendered(file: inputs.File) -> bool:
+    """Whether a file beside TrainJobs may have a JobSet that trainc did not write there."""
+    return JOBSET.kind.encode() in file.data and not is_marked(file.data)
 
 
 def _settings(spec: SideSpec, options: Options) -> Settings:

@@ -39,8 +39,8 @@ def is_object(document: Document) -> bool:
 
 def with_source(document: Document, folder: str) -> str:
     """Return a document's own text below a comment with its file, relative to the output folder."""
-    from trainc.files.output_listing import STDIN, listed_path
+    from trainc.files.output_marks import STDIN, relative_source
     from trainc.source.printable import escape
 
-    source = listed_path(folder, document.file)
+    source = relative_source(folder, document.file)
     return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"

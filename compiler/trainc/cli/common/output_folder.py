@@ -7,7 +7,7 @@ Returns  the exit code. Nothing is written for any environment if one of their f
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.common.copies import is_object, with_source
 from trainc.files import outputs
-from trainc.files.output_listing import PASSED_MARK, first_line
+from trainc.files.output_marks import PASSED_MARK, first_line, source_lines
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainc.files.outputs import Changes, Output
 
 MOST_KEPT: Final = 20
-"""The maximum number of kept outputs that are named."""
+"""The maximum number of kept files that are named."""
 
 
 class Order(NamedTuple):
@@ -38,10 +38,12 @@ class Order(NamedTuple):
     folder: str
     paths: tuple[str, ...]
     """The PATHs whose outputs the folder has."""
+    project: bool
+    """Whether the folder has all outputs of a project, and no others."""
     passthrough: bool
     prune: bool
     check: bool
-    whole: bool
+    every: bool
     """Whether all environments are built, so that the outputs of deleted ones are pruned."""
 
 
@@ -50,7 +52,7 @@ Part = tuple[str, "Compilation"]
 
 
 class _Planned(NamedTuple):
-    """The changes of a folder; those of an earlier layout have no part."""
+    """The changes of a folder; those beside the folders of the environments have no part."""
 
     output: Output
     changes: Changes
@@ -77,9 +79,12 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
                 folder = _folder(order, part[0])
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
                 planned.append(_plan(order, part, files, output))
-            if order.whole and order.prune:
+            names = [name for name, _ in parts if name]
+            if names and order.every:
+                # The outputs of deleted environments, and those from before the project had environments.
                 folder = order.folder
-                planned += _removals(order, parts, planned, stack)
+                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
+                planned.append(_Planned(output, _changes(order, output, {}, skip=names)))
         except OSError as error:
             report(result.with_diagnostics([outputs.write_fault(folder, "", error)]))
             return WRONG_INPUT
@@ -90,14 +95,13 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         if result.failed:
             report(result)
             return WRONG_INPUT
-        kept = [_kept_outputs_note(each) for each in planned]
+        kept = [*map(_kept_outputs_note, planned), _unmarked_note(planned)]
         if order.check:
             return _compare(order, result, planned, kept, report)
         for each in planned:
             if refused := outputs.apply(each.output, each.changes):
                 report(result.with_diagnostics(refused))
                 return WRONG_INPUT
-        _drop(planned)
     done = [line for each in planned if (line := _done(each))]
     omitted = dict.fromkeys(_omitted(order, each) for each in planned if each.part is not None)
     report(result, _lines(*kept, *done, *omitted))
@@ -111,13 +115,14 @@ def _folder(order: Order, environment: str) -> str:
 def _rendered(order: Order, part: Part) -> dict[str, str]:
     """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
     environment, result = part
+    folder = _folder(order, environment)
     texts = [text for _, _, text in result.manifests()]
-    files = {_path(job): _first_line(job) + text for job, text in zip(result.jobs, texts, strict=True)}
+    files = {_path(job): _header(job, folder) + text for job, text in zip(result.jobs, texts, strict=True)}
     if others := _copied_documents(order, result):
-        folder = _folder(order, environment)
         whole = chain(files.values(), (with_source(document, folder) for document in others))
-        copies = "---\n".join(islice(checked_output(result.budget, whole), len(files), None))
-        files[outputs.PASSED] = PASSED_MARK + copies
+        copies = islice(checked_output(result.budget, whole), len(files), None)
+        header = f"{PASSED_MARK}\n{source_lines(folder, sorted(document.file for document in others))}"
+        files[outputs.PASSED] = "---\n".join((header, *copies))
     return files
 
 
@@ -127,34 +132,11 @@ def _copied_documents(order: Order, result: Compilation) -> tuple[Document, ...]
 
 def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
-    environment, result = part
-    sources = {_path(job): [job.plan.job.document.file] for job in result.jobs}
-    if others := _copied_documents(order, result):
-        sources[outputs.PASSED] = [document.file for document in others]
-    changes = outputs.plan(
-        output, files, sources=sources, paths=order.paths, prune=order.prune, environment=environment
-    )
-    return _Planned(output, changes, len(files), part, others)
+    return _Planned(output, _changes(order, output, files), len(files), part, _copied_documents(order, part[1]))
 
 
-def _removals(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], stack: ExitStack) -> list[_Planned]:
-    """Return the changes that remove the outputs of deleted environments, and those from before environments."""
-    from trainc.files import layouts
-
-    names = [name for name, _ in parts if name]
-    root = planned[0].output if not names else None
-    if root is None:
-        root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=printing.report))
-    found: list[_Planned] = []
-    files = {f"{name}/{path}" if name else path for name, result in parts for path in map(_path, result.jobs)}
-    if names and (changes := layouts.removal(root, keep=files, paths=order.paths)) is not None:
-        found.append(_Planned(root, changes))
-    for name in layouts.deleted_environments(root, names):
-        output = stack.enter_context(outputs.opened(_folder(order, name), make=not order.check, notify=printing.report))
-        keep = {path.removeprefix(f"{name}/") for path in files if path.startswith(f"{name}/")}
-        if (changes := layouts.removal(output, keep=keep, paths=order.paths)) is not None:
-            found.append(_Planned(output, changes))
-    return found
+def _changes(order: Order, output: Output, files: dict[str, str], *, skip: Sequence[str] = ()) -> Changes:
+    return outputs.plan(output, files, paths=order.paths, whole=order.project, prune=order.prune, skip=skip)
 
 
 def _path(job: Compiled) -> str:
@@ -162,9 +144,11 @@ def _path(job: Compiled) -> str:
     return f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
 
 
-def _first_line(job: Compiled) -> str:
+def _header(job: Compiled, folder: str) -> str:
+    """Return the lines at the top of a TrainJob's output."""
     id = job.plan.job.id
-    return first_line(id.kind, id.namespace, id.name)
+    below = os.path.join(folder, job.namespace or "")
+    return first_line(id.kind, id.namespace, id.name) + source_lines(below, [job.plan.job.document.file])
 
 
 def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:
@@ -187,20 +171,12 @@ def _compare(
     return DIFFERENT if difference else OK
 
 
-def _drop(planned: Sequence[_Planned]) -> None:
-    """Remove the empty folders of deleted environments."""
-    for each in planned:
-        if each.part is None and each.changes.remove:
-            with suppress(OSError):  # it contains other files
-                os.rmdir(each.output.folder)
-
-
 def _done(planned: _Planned) -> str:
     shown = escape(planned.output.folder)
-    removed = sum(path != planned.changes.listing for path in planned.changes.remove)
+    removed = len(planned.changes.remove)
     if planned.part is None:
         return f"{shown}: {removed} removed" if removed else ""
-    written = sum(path != planned.changes.listing for path in planned.changes.write)
+    written = len(planned.changes.write)
     return f"{shown}: {written} written, {removed} removed, {planned.files - written} unchanged"
 
 
@@ -224,8 +200,19 @@ def _kept_outputs_note(planned: _Planned) -> str:
     files = [f"{folder}/{path}: kept, not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
     if more := len(changes.kept) - len(files):
         files.append(f"{more} more files kept")
-    missing = outputs.shown(folder, changes.missing)
+    missing = outputs.shown(changes.missing)
     return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
+
+
+def _unmarked_note(planned: Sequence[_Planned]) -> str:
+    """Return a line that names the files in the folder that trainc did not write."""
+    paths = sorted(os.path.join(each.output.folder, path) for each in planned for path in each.changes.unmarked)
+    if not paths:
+        return ""
+    from trainc.base.plural import plural
+
+    more = f" and {len(paths) - MOST_KEPT} more" if len(paths) > MOST_KEPT else ""
+    return f"kept {plural(len(paths), 'file')} that trainc did not write: {escape(', '.join(paths[:MOST_KEPT]))}{more}"
 
 
 def _lines(*lines: str) -> str:

@@ -1,0 +1,92 @@
+"""The tree of an output folder: which of its files are outputs.
+
+Reads    the folder by descriptors. No link is followed, hidden files and folders are left out, and of a file without
+         trainc's marker only the start is read.
+Returns  the outputs with the sources that they name, and the other files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+from trainc.files.atomic import PART, open_below
+from trainc.files.confine import READ
+from trainc.files.output_marks import is_marked, sources_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_START: Final = 4096
+"""The bytes that decide whether a file has the marker."""
+
+
+class Tree(NamedTuple):
+    """The files of an output folder, by relative path with `/` as the separator."""
+
+    outputs: dict[str, tuple[str, ...]]
+    """The sources of each file with trainc's marker, as it names them."""
+    others: tuple[str, ...]
+    """The files without the marker, the links and the files that cannot be read."""
+    interrupted: frozenset[str]
+    """The folders in which a killed build may have left temporary files."""
+
+
+def tree_of(folder: int | None, *, known: Collection[str], skip: Collection[str] = ()) -> Tree:
+    """Return the tree of an open folder. Raises OSError for a subfolder that cannot be listed.
+
+    Args:
+        folder: the descriptor; None without a folder.
+        known: files that the caller reads itself; they are left out.
+        skip: subfolders to leave out.
+    """
+    outputs: dict[str, tuple[str, ...]] = {}
+    others: list[str] = []
+    interrupted: set[str] = set()
+    left = [] if folder is None else [""]
+    while left:
+        below = left.pop()
+        assert folder is not None
+        at = open_below(folder, below)
+        try:
+            with os.scandir(at) as found:
+                entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+            for name, is_folder in sorted(entries, reverse=True):
+                path = f"{below}/{name}" if below else name
+                if name.startswith("."):
+                    if name.endswith(PART):
+                        interrupted.add(below)
+                elif is_folder:
+                    left += [path] if path not in skip else []
+                elif path in known:
+                    continue
+                elif (data := _output(at, name)) is not None:
+                    outputs[path] = sources_of(data)
+                else:
+                    others.append(path)
+        finally:
+            os.close(at)
+    return Tree(dict(sorted(outputs.items())), tuple(sorted(others)), frozenset(interrupted))
+
+
+def _output(at: int, name: str) -> bytes | None:
+    """Return the bytes of an output; None for any other file."""
+    try:
+        opened = os.open(name, READ, dir_fd=at)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return None
+        data = os.read(opened, _START)
+        if not is_marked(data):
+            return None
+        while more := os.read(opened, 2**20):
+            data += more
+        return data
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
