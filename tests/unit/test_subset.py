@@ -99,6 +99,44 @@ def test_another_folder_has_other_runtimes() -> None:
     assert places("--among", "chart", "-r", "platform", "jobs/copy.yaml") == ["0"]
 
 
+PROJECT = [
+    "sources: [jobs]\nruntimes: {paths: [platform]}\n",
+    "sources: [jobs]\nenvironments: {dev: {runtimes: {paths: [platform]}}}\n",
+]
+
+
+@pytest.mark.parametrize("text", PROJECT)
+@pytest.mark.parametrize("folder", [".", "jobs"])
+def test_files_outside_the_project_are_skipped(text: str, folder: str) -> None:
+    """`trainc validate` does not read them either."""
+    Path("trainc.yaml").write_text(text)
+    Path("examples").mkdir()
+    Path("examples/copy.yaml").write_text(job("wrong", nodes="many"))
+    Path("examples/team.yaml").write_text(RUNTIME.replace("NODE", "NODE_"))
+    examples = ["examples/copy.yaml", "examples/team.yaml", "examples/gone.yaml", "chart/templates/job.yaml"]
+    assert places("--among", folder, *examples) == ["0"]
+    # The name "wrong" is not taken by an example.
+    assert places("--among", folder, *examples, "jobs/wrong.yaml") == ["jobs/wrong.yaml wrong-type", "1"]
+    assert places("--among", ".", "platform/team.yaml", "jobs/copy.yaml")[-1] == "1"
+
+
+def test_the_settings_of_another_project_skip_nothing() -> None:
+    Path("other").mkdir()
+    Path("other/trainc.yaml").write_text("lint: {strict: false}\n")
+    assert places("--among", ".", "--config", "other/trainc.yaml", "jobs/wrong.yaml") == [
+        "jobs/wrong.yaml wrong-type",
+        "1",
+    ]
+
+
+def test_a_runtime_of_the_project_affects_every_job() -> None:
+    Path("jobs/copy.yaml").unlink()
+    for settings in ("sources: [jobs]\nruntimes: {paths: [platform]}\n", "sources: [jobs, platform]\n"):
+        Path("trainc.yaml").write_text(settings)
+        for folder in (".", "jobs"):
+            assert places("--among", folder, "platform/team.yaml") == [*ALL, "1"]
+
+
 def test_what_was_checked_are_the_files() -> None:
     Path("jobs/copy.yaml").unlink()
     done = run("validate", "--among", ".", "jobs/good.yaml", "playbook.yaml", "--report", "junit=report.xml")

@@ -1,6 +1,7 @@
 """A subset of a folder, checked in the context of the folder: the files of a commit.
 
-Reads    the given files and the folder that contains them.
+Reads    the given files and the folder that contains them. In a project, files outside its `sources` and
+         `runtimes.paths` are left out, as in any other run.
 Returns  the diagnostics about these files from a run on the whole folder. A TrainJob finds its runtime anywhere in the
          folder. If the files include a runtime, the settings or one of their patches, any TrainJob may be affected, so
          all are checked.
@@ -46,10 +47,13 @@ def compile_subset(
     if failed(settings.diagnostics):
         return Compilation(diagnostics=settings.diagnostics)
     given = _file_predicate(paths)
+    parts = _project_paths(folder, options)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
+    others = len(manifests) < len(paths)
+    manifests = [path for path in manifests if parts is None or _is_in(path, parts)]
     read = Reading(kinds=options.settings.kinds, namespace=options.namespace, others="skip", meter=metered(options))
     asked_for = 0
-    for file in _files((folder, *_not_excluded(manifests, settings)), options):
+    for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options):
         if isinstance(file, Diagnostic):
             read.report(file)
         else:
@@ -58,7 +62,7 @@ def compile_subset(
         if read.meter.over is not None:
             break
     read.settle()
-    everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
+    everything = others or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
     lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
@@ -82,6 +86,29 @@ def compile_subset(
         files=asked_for,
         checked=tuple(checked for checked in result.checked if given(checked.file)),
     )
+
+
+def _project_paths(folder: str, options: Options) -> tuple[str, ...] | None:
+    """Return the files and folders that a run of the project reads; None if the folder is not one of a project."""
+    settings = options.settings
+    if settings.base is None:
+        return None
+    sources = tuple(source.path for source in settings.sources)
+    if not sources and not is_within(resolved(folder), resolved(settings.base.folder)):
+        return None
+    runtimes = options.runtimes or tuple(path.path for path in settings.runtimes)
+    return (*(sources or (settings.folder,)), *runtimes)
+
+
+def _is_in(path: str, parts: Iterable[str]) -> bool:
+    return any(is_within(resolved(path), resolved(part)) for part in parts)
+
+
+def _parts_of(folder: str, parts: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the parts of a project in a folder: the folder itself if it is below one of them."""
+    if parts is None or _is_in(folder, parts):
+        return (folder,)
+    return tuple(part for part in parts if _is_in(part, (folder,)))
 
 
 def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
