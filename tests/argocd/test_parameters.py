@@ -20,7 +20,7 @@ FILES = Path(__file__).parents[2] / "integrations" / "argocd"
 
 
 def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
-    return Options(runtimes, others="require", option_names=OPTION_NAMES, **given)
+    return Options(runtimes, others="skip", copies=True, option_names=OPTION_NAMES, **given)
 
 
 def read_options(variables: dict[str, str]) -> tuple[Options, list[str]]:

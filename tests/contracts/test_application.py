@@ -24,7 +24,7 @@ ARGOCD = ROOT / "integrations" / "argocd"
 APPLICATION = yaml.safe_load((ARGOCD / "application.yaml").read_text())
 SPEC = APPLICATION["spec"]
 PLUGIN = yaml.safe_load((ARGOCD / "plugin.yaml").read_text())
-APPLIED = Options(others="require", option_names=OPTION_NAMES)
+APPLIED = Options(others="skip", copies=True, option_names=OPTION_NAMES)
 """The options of an Application without parameters."""
 JOBSET = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
 

@@ -408,6 +408,11 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},
+    "passthrough-dropped": {
+        "trainc.yaml": "sources: [jobs]\noutput: rendered\n",
+        "jobs/finetune.yaml": JOB,
+        "jobs/claim.yaml": CLAIM.format(name="data"),
+    },
     "passthrough-partial": {
         "jobs/finetune.yaml": JOB,
         "jobs/claim.yaml": CLAIM.format(name="data"),

@@ -78,11 +78,20 @@ def move_sources(name: str, other: str) -> None:
 
 def set_environments(name: str, other: str) -> None:
     """Add or remove two environments. One has the name of the namespace."""
-    lines = Path("trainc.yaml").read_text().replace(SETTINGS, "").splitlines(keepends=True)[1:]
+    top, _, below = Path("trainc.yaml").read_text().partition("environments:\n")
+    lines = below.splitlines(keepends=True)
     for each in (ENVIRONMENTS[NAMES.index(name)], ENVIRONMENTS[NAMES.index(other)]):
         line = f"  {each}: {{cluster: {each}, nameSuffix: -{each}}}\n"
         lines = [one for one in lines if one != line] if line in lines else [*lines, line]
-    Path("trainc.yaml").write_text("".join((SETTINGS, *(["environments:\n", *lines] if lines else []))))
+    Path("trainc.yaml").write_text("".join((top, *(["environments:\n", *lines] if lines else []))))
+
+
+def set_passthrough(name: str, other: str) -> None:
+    """Switch `passthrough`, or remove it."""
+    values = {"a": "true", "b": "false", "c": "[claim-a.yaml]"}
+    top, environments, below = Path("trainc.yaml").read_text().partition("environments:\n")
+    line = f"passthrough: {values[name]}\n" if name >= other else ""
+    Path("trainc.yaml").write_text(SETTINGS + line + environments + below)
 
 
 def damage(how: str) -> Callable[[str, str], None]:
@@ -143,6 +152,7 @@ STEPS: dict[str, Callable[[str, str], None]] = {
     "rename source": rename_source,
     "move sources": move_sources,
     "set environments": set_environments,
+    "set passthrough": set_passthrough,
     "write by hand": write_by_hand,
     "merge": merge,
     **{

@@ -101,6 +101,14 @@ LAYERS = [
         id="fieldValidation",
     ),
     pytest.param(
+        *("passthrough", "false", "[claims/, '*.pvc.yaml']", ("--passthrough",)),
+        [],
+        [(False, "1")],
+        [("claims/", "4"), ("*.pvc.yaml", "4")],
+        [(True, "--passthrough")],
+        id="passthrough",
+    ),
+    pytest.param(
         *("lint.disable", "[no-gang]", "[one-process]", ()),
         [([], BUILT_IN)],
         [("no-gang", "1")],

@@ -78,7 +78,7 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
     if too_large is not None:
         return GeneratedManifests(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile_paths((os.curdir,), options)
-    others = result.others
+    others = result.copied
     if patches := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).with_diagnostics(patches)

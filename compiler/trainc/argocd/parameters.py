@@ -130,7 +130,8 @@ def _options(values: dict[str, Any]) -> Options:
             argocd_replace=values.get("argocd-replace", False),
             suspend=values.get("suspend", False),
         ),
-        others="require",
+        others="skip",
+        copies=True,
         option_names=OPTION_NAMES,
     )
 

@@ -191,6 +191,7 @@ DECLARED_IN: Final = {
     "override-target": "trainc.pipeline.checks.dialect",
     "override-target-twice": "trainc.pipeline.checks.dialect",
     "padded-image": "trainc.kubernetes.validation.pod_only",
+    "passthrough-dropped": "trainc.cli.common.output_folder",
     "passthrough-partial": "trainc.files.outputs",
     "patch-failed": "trainc.edits.patching.patch_faults",
     "patch-manager": "trainc.pipeline.checks.trainjob",

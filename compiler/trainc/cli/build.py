@@ -38,7 +38,6 @@ def build(
     run: Options,
     output: str | None,
     form: str,
-    passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
@@ -53,26 +52,28 @@ def build(
     given, report = settings.inputs(paths), partial(_report, reports)
     run = run._replace(
         skip=(*(file for _, file in reports), *([folder] if folder else [])),
-        others="require" if passthrough else "skip",
+        others="skip",
+        copies=False,
     )
     if run.environments or settings.environment_names:
         from trainc.cli.common.environments import compiled
 
         result, found = compiled(run, partial(_compiled, given), several=folder is not None)
-        parts = [(each.name, each.result) for each in found]
+        runs = [(each.name, each.result, each.settings) for each in found]
     else:
-        parts = [("", result := _compiled(given, run))]
+        runs = [("", result := _compiled(given, run), settings)]
     printing.report_skipped(result.skipped, verbose=run.verbose)
     if result.failed:
         report(result)
         return WRONG_INPUT
     if folder is None:
-        return _to_stdout(result, form, report, passthrough=passthrough)
-    from trainc.cli.common.output_folder import Order, to_folder
+        return _to_stdout(result, form, report)
+    from trainc.cli.common.output_folder import Order, Part, to_folder
 
     project, every = settings.base is not None and not paths, not run.environments
     prune = run.only is None
-    order = Order(folder, given, project, passthrough=passthrough, prune=prune, check=check, every=every)
+    order = Order(folder, given, project, prune=prune, check=check, every=every)
+    parts = [Part(name, each, own.passthrough is not None) for name, each, own in runs]
     return to_folder(order, parts, result, report)
 
 
@@ -81,9 +82,8 @@ def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = No
     from trainc.compilation import compile_paths, duplicates, fixed_names, wrong_namespace
 
     result = compile_paths(paths, run, files_of)
-    others = result.others if run.passthrough else ()
     result = result.with_diagnostics(
-        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(others, run.settings))
+        (*duplicates(result, result.copied), *fixed_names(result), *wrong_namespace(result.copied, run.settings))
     )
     return printing.with_unknown(result) if run.verbose else result
 
@@ -110,20 +110,20 @@ def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Set
     return folder
 
 
-def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, passthrough: bool) -> int:
+def _to_stdout(result: Compilation, form: str, report: Callable[..., None]) -> int:
     """Print the manifests of a result without errors."""
-    if not result.jobs and not (passthrough and result.others):
+    if not result.jobs and not result.copied:
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.with_diagnostics([no_trainjobs(result)]))
         return WRONG_INPUT
     from trainc.budget import OverBudgetError
 
     try:
-        manifest = _manifest(result, form, passthrough=passthrough)
+        manifest = _manifest(result, form)
     except OverBudgetError as error:
         report(result.with_diagnostics([error.diagnostic]))
         return WRONG_INPUT
-    report(result, printing.omitted_note(result, passthrough))
+    report(result, printing.omitted_note(result))
     printing.write(*manifest)
     return OK
 
@@ -147,10 +147,8 @@ command = Command(
         options.ENVIRONMENTS,
         *options.SETTINGS,
         *options.DELIVERY,
-        Option(
-            ("--passthrough",),
-            "Also write documents of other kinds, unchanged, after the objects; with -o only Kubernetes objects.",
-            is_flag=True,
+        options.PASSTHROUGH._replace(
+            help="Also write documents of other kinds, unchanged, after the objects; with -o only Kubernetes objects."
         ),
         Option(("--check",), "With -o, write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True),
         options.REPORT,
@@ -189,7 +187,7 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
     printing.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:
+def _manifest(result: Compilation, form: str) -> Iterable[str]:
     """Return the manifest in parts: joining them would double or triple the memory.
 
     Raise OverBudgetError beyond the budget.
@@ -197,8 +195,8 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[
     from trainc.budget import checked_output
 
     copied: Iterable[emit.Copy] = ()
-    if passthrough and result.others:
+    if result.copied:
         from trainc.cli.common.copies import as_read
 
-        copied = ((document.value, as_read(document)) for document in result.others)
+        copied = ((document.value, as_read(document)) for document in result.copied)
     return checked_output(result.budget, emit.load(form)(result.objects, copied))

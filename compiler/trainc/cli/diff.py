@@ -86,8 +86,8 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
 
     versions = values.get("trainer_version")
     values["trainer_version"] = versions[1] if versions and not versions[0] else None
-    run, others = options.options_of(values)
-    run = run._replace(others="require" if others["passthrough"] else "skip")
+    run, _ = options.options_of(values)
+    run = run._replace(others="skip", copies=False)
     try:
         old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
         reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
@@ -133,7 +133,7 @@ command = Command(
         options.ENVIRONMENTS,
         *options.DELIVERY,
         options.BUDGET,
-        Option(("--passthrough",), "Also compare documents of other kinds.", is_flag=True),
+        options.PASSTHROUGH._replace(help="Also compare documents of other kinds."),
         *options.READING,
     ),
     short_help="Show the effect of a change on the objects and in the cluster.",

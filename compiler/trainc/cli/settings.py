@@ -136,6 +136,7 @@ command = Command(
         Option(("--format",), "Output format. Default: yaml.", name="form", choices=("yaml", "json"), default="yaml"),
         *options.SETTINGS,
         *options.DELIVERY,
+        options.PASSTHROUGH,
     ),
     short_help="Show the effective settings and their sources.",
     epilog=EPILOG,

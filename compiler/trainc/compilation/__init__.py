@@ -322,6 +322,7 @@ def _compilation(build: Build) -> Compilation:
     return Compilation(
         jobs=build.jobs,
         others=tuple(build.documents["other"]),
+        copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
         kustomizations=reading.kustomizations,

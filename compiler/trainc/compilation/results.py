@@ -14,7 +14,7 @@ from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others
@@ -50,6 +50,8 @@ class Options(NamedTuple):
     """Whether to compile the jobs of all legacy kinds, instead of those of the settings."""
     gang: str | None = None
     """The gang scheduler of legacy jobs; None for the settings' value."""
+    passthrough: bool = False
+    """Whether the output has all documents of other kinds, instead of those of the settings."""
     delivery: Delivery = PLAIN
     """How the objects are applied to a cluster that may hold older ones, in addition to the settings' delivery."""
     exclude: tuple[str, ...] = ()
@@ -68,6 +70,8 @@ class Options(NamedTuple):
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
     """How to treat files in folders that contain no TrainJob and no runtime."""
+    copies: bool | None = None
+    """Whether documents of other kinds are in the output if no setting decides; None without output."""
     legacy_files: bool = False
     """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
@@ -84,9 +88,9 @@ class Options(NamedTuple):
     """The project's settings, in the environment of the run."""
 
     @property
-    def passthrough(self) -> bool:
-        """Whether documents of other kinds are a part of the output: all of them must be readable."""
-        return self.others == "require"
+    def copied_files(self) -> Callable[[str], bool] | None:
+        """The function that tells whether the documents of other kinds in a file are copied; None without output."""
+        return None if self.copies is None else self.settings.copied_files(default=self.copies)
 
     @property
     def quiet_rules(self) -> frozenset[str]:
@@ -106,6 +110,7 @@ class Options(NamedTuple):
             ("lint", "strict"): self.strict,
             ("legacy", "kinds"): tuple(row.name for row in LEGACY) if self.legacy else (),
             ("legacy", "gang"): self.gang,
+            ("passthrough",): self.passthrough,
             ("delivery", "nameSuffixHash"): self.delivery.name_suffix_hash,
             ("delivery", "argocdReplace"): self.delivery.argocd_replace,
             ("delivery", "suspend"): self.delivery.suspend,
@@ -180,6 +185,8 @@ class Compilation(NamedTuple):
     """In the order of (namespace, name)."""
     others: tuple[Document, ...] = ()
     """Documents of other kinds, in file order."""
+    copied: tuple[Document, ...] = ()
+    """Those of them that are copied to the output."""
     runtimes: int = 0
     """The number of runtimes in the given paths."""
     files: int = 0

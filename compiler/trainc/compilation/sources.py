@@ -46,7 +46,14 @@ def read(
 ) -> Reading:
     """Read the documents of some paths and sort them by role; `kinds` are those that `Reading` compiles."""
     meter = meter or metered(options)
-    reading = Reading(files_of, kinds=kinds, namespace=options.namespace, others=options.others, meter=meter)
+    reading = Reading(
+        files_of,
+        kinds=kinds,
+        namespace=options.namespace,
+        others=options.others,
+        copied_files=options.copied_files,
+        meter=meter,
+    )
     if options.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)
     environment = options.settings.environment
@@ -100,7 +107,7 @@ def library(
         level, duplicate_runtimes = Level.build("the given paths", given, conform, apart, unique=unique)
         found += duplicate_runtimes
         levels.append(level)
-    plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude))
+    plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude), copies=None)
     searched = [
         (names.runtimes.format(path), read([path], plain, files_of, kinds=RUNTIMES, meter=meter))
         for path in options.runtimes

@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
-Others = Literal["skip", "referenced", "read", "require"]
+Others = Literal["skip", "referenced", "read"]
 """How to treat a file in a folder that contains no TrainJob and no runtime (`files.foreign`).
 
 skip        do not parse it
 referenced  parse it if it may contain an object that a pod can refer to, and keep only such objects
 read        parse it, and skip each document that cannot be read
-require     require that all documents of the folder can be read
 """
 
 _GROUP: Final = OLD_GROUP.encode()
@@ -65,12 +64,14 @@ class Reading:
         kinds: Collection[Kind],
         namespace: str | None = None,
         others: Others = "read",
+        copied_files: Callable[[str], bool] | None = None,
         meter: Meter | None = None,
     ) -> None:
         """Start without documents.
 
         `kinds` are the kinds that the run compiles: documents of any other kind have the role `other`. `namespace`
-        becomes the namespace of TrainJobs and TrainingRuntimes that set none. `meter` counts the work of the run.
+        becomes the namespace of TrainJobs and TrainingRuntimes that set none. All documents of `copied_files` must be
+        readable. `meter` counts the work of the run.
         """
         self.meter = meter or Meter()
         self.files_of = files_of
@@ -80,6 +81,9 @@ class Reading:
         self._kinds_of_file = kinds
         self.namespace = namespace
         self.others = others
+        self.copied_files = copied_files
+        self.copied: set[str] = set()
+        """The files whose documents of other kinds are copied to the output."""
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
@@ -127,12 +131,14 @@ class Reading:
         """Charge one more file, read its documents and sort them."""
         self.files += 1
         self._kinds_of_file = self.kinds if file.found else self.kinds_of_named_files
-        self._may_drop, self._revision = file.found and self.others != "require", file.revision
+        self._revision = file.revision
         if not file.found:
             self.given.add(file.path)
         elif is_marked(file.data):
             self._skip_output(file)
             return
+        is_copied = self._is_copied(file)
+        self._may_drop = file.found and not is_copied
         if self._may_drop and _GROUP not in file.data and self._is_skipped(file):
             self._skip(file)
         elif self._charge("input bytes", file):
@@ -143,6 +149,13 @@ class Reading:
                 self.read(document for document in documents if not self._take_kustomization(document, file))
             else:
                 self.read(documents)
+
+    def _is_copied(self, file: inputs.File) -> bool:
+        """Whether the documents of other kinds of a file are copied to the output: all of them must be readable."""
+        if self.copied_files is None or not self.copied_files(file.path):
+            return False
+        self.copied.add(file.path)
+        return True
 
     def _skip(self, file: inputs.File) -> None:
         if self._charge("skipped bytes", file):
@@ -275,7 +288,7 @@ class Reading:
         """Return the chart of a template that may be skipped, or an empty string."""
         from trainc.frontends.templates import chart_of
 
-        return "" if self.others == "require" or file in self.given else chart_of(file, self._revision)
+        return "" if file in self.copied or file in self.given else chart_of(file, self._revision)
 
     def _is_of_chart(self, document: Document) -> bool:
         """Return whether a document is a template of a chart, which a note reports."""

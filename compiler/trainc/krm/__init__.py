@@ -84,7 +84,7 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.with_diagnostics([no_trainjob])
     try:
-        answer = given.items if compilation.failed else items.replaced(given, read, compilation)
+        answer = given.items if compilation.failed else items.replaced(given, read, compilation, options.copied_files)
         compilation.manifests()
     except OverBudgetError as error:
         compilation, answer = compilation.with_diagnostics([error.diagnostic]), given.items
@@ -94,7 +94,11 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
 def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
     read = Reading(
-        kinds=options.settings.kinds, namespace=options.namespace, others=options.others, meter=metered(options)
+        kinds=options.settings.kinds,
+        namespace=options.namespace,
+        others=options.others,
+        copied_files=options.copied_files,
+        meter=metered(options),
     )
     for item in given.documents:
         read.take(item._replace(value=without_internal(item.value)))

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import ObjectId
 from trainc.emit.order import in_order
-from trainc.krm.annotations import PackageLocation, is_local, location
+from trainc.krm.annotations import PackageLocation, file_of, is_local, location
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Document
@@ -59,8 +59,10 @@ def passed_through(given: ResourceList, compilation: Compilation) -> list[Docume
     ]
 
 
-def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:
-    """Return the items of the answer."""
+def replaced(
+    given: ResourceList, read: Reading, compilation: Compilation, copied_files: Callable[[str], bool] | None = None
+) -> list[Any]:
+    """Return the items of the answer; of other kinds, only those of `copied_files` and local configuration."""
     compiled = _compiled(given, compilation)
     others = _moved_items(given, compilation)
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
@@ -70,19 +72,27 @@ def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> li
     overwritten = {
         ObjectId.from_manifest(others.get(index, item)) for index, item in enumerate(given.items) if index not in inputs
     } & updated.keys()
+    dropped = {
+        index
+        for index, item in enumerate(given.items)
+        if copied_files is not None
+        and not (is_local(item) or is_config(item, given) or copied_files(file_of(item) or ""))
+    }
     free = _FreeLocations(map(location, given.items))
     answer: list[Any] = []
     for index, given_item in enumerate(given.items):
         item = others.get(index, given_item)
         if index not in inputs:
             tree = updated.get(ObjectId.from_manifest(item))
-            answer.append(item if tree is None else location(item).on(tree))
+            if tree is not None or index not in dropped:
+                answer.append(item if tree is None else location(item).on(tree))
         elif index in kept:
             new = [tree for tree in compiled.get(index, ()) if ObjectId.from_manifest(tree) not in overwritten]
             answer += [item, *_placed(new, free.jobset_file(location(item)))]
         else:
             answer += _placed(compiled.get(index, ()), free.instead_of(location(item)))
-            answer += [document.value for document in compilation.others if given.number_of(document) == index]
+            if index not in dropped:
+                answer += [document.value for document in compilation.others if given.number_of(document) == index]
     return answer + compiled.get(None, [])
 
 

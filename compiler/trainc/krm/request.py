@@ -128,7 +128,8 @@ def _request(values: Tree) -> Request:
             argocd_replace=values.get("argocdReplace", False),
             suspend=values.get("suspend", False),
         ),
-        others="require",
+        others="skip",
+        copies=True,
         complete=False,
         option_names=OPTION_NAMES,
     )

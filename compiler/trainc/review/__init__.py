@@ -110,7 +110,7 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
     if before.content == after.content == "compiled":
         after = generated_pairs.with_old_names(before, after)
     edited = _edited_settings(before, after)
-    before, after = sides.comparable_sides(before, after, passthrough=options.passthrough)
+    before, after = sides.comparable_sides(before, after)
     reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
     presence = Presence(before, after, environment)
     pairs = list(_pairs(before, after))

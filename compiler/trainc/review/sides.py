@@ -24,7 +24,7 @@ from trainc.review import commit_files
 from trainc.settings import DEFAULT, Settings, in_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from trainc.budget import Meter
     from trainc.kubernetes.trees import Tree
@@ -154,7 +154,14 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    found = Reading(files_of, kinds=own.kinds, namespace=options.namespace, others=options.others, meter=meter)
+    found = Reading(
+        files_of,
+        kinds=own.kinds,
+        namespace=options.namespace,
+        others=options.others,
+        copied_files=_copied_files(spec, own, options),
+        meter=meter,
+    )
     found.keep = True
     found.gather(
         spec.paths,
@@ -175,6 +182,14 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
         return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
     items, duplicates = _rendered(found.documents["other"])
     return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own, skipped)
+
+
+def _copied_files(spec: SideSpec, own: Settings, options: Options) -> Callable[[str], bool] | None:
+    """Return the function that tells whether the documents of other kinds in a file of a side are copied."""
+    copied_files, commit = options._replace(settings=own).copied_files, spec.commit
+    if copied_files is None or commit is None:
+        return copied_files
+    return lambda path: copied_files(os.path.join(commit.top, path.removeprefix(commit.named(""))))
 
 
 def _jobsets(reading: Reading) -> list[Document]:
@@ -229,7 +244,7 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
         reading,
         options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
     )
-    items = tuple(_items(result, passthrough=options.passthrough))
+    items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
     return Side(spec, "compiled", items, diagnostics, own, result.skipped)
 
@@ -257,10 +272,9 @@ def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
             yield SideItem(ObjectId.from_manifest(tree), tree, job.plan.job.document, job, index)
 
 
-def _items(result: Compilation, *, passthrough: bool) -> Iterator[SideItem]:
+def _items(result: Compilation) -> Iterator[SideItem]:
     yield from _job_items(result.jobs)
-    if passthrough:
-        yield from _rendered(result.others)[0]
+    yield from _rendered(result.copied)[0]
 
 
 def _rendered(documents: Iterable[Document]) -> tuple[tuple[SideItem, ...], list[Diagnostic]]:
@@ -279,9 +293,13 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[SideItem, ...], list
     return tuple(first.values()), found
 
 
-def comparable_sides(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
-    """Return both sides; compared with a compiled side, a rendered one keeps only the kinds that trainc writes."""
-    if passthrough or old.content == new.content or "compiled" not in {old.content, new.content}:
+def comparable_sides(old: Side, new: Side) -> tuple[Side, Side]:
+    """Return both sides; compared with a compiled side, a rendered one keeps only the kinds that it has.
+
+    These are the kinds that trainc writes, and with `passthrough` also all others.
+    """
+    copies = any(side.settings.passthrough for side in (old, new) if side.content == "compiled")
+    if copies or old.content == new.content or "compiled" not in {old.content, new.content}:
         return old, new
     return _without_other_kinds(old), _without_other_kinds(new)
 

@@ -54,6 +54,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         project=_project(base, tree, name),
         environment=_environment(tree, name, base),
         exclude=_exclude(base, items(tree, "exclude")),
+        passthrough=_passthrough(base, leaf(tree, "passthrough")),
         delivery=_delivery(tree),
         sources=paths_in_root(base, items(tree, "sources")),
         output=next(iter(paths_in_root(base, _leaves(leaf(tree, "output")))), None),
@@ -104,6 +105,15 @@ def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
     if flags:
         found.append(Patterns(os.getcwd(), flags))
     return tuple(found)
+
+
+def _passthrough(base: Base, own: Leaf | None) -> Patterns | bool | None:
+    """Return the files whose documents of other kinds are copied."""
+    if own is None or isinstance(own.value, bool):
+        return None if own is None else bool(own.value)
+    from trainc.files.exclude import Patterns
+
+    return Patterns(base.folder, tuple(line.value for line in own.value))
 
 
 def _project(base: Base, tree: Branch, name: str) -> Project:

@@ -40,6 +40,7 @@ KEYS: Final = (
     Key(("accelerators",), "merge", default={}),
     Key(("output",), flag="--output", in_environment=False),
     Key(("trainerVersion",), flag="--trainer-version", default="2.3"),
+    Key(("passthrough",), flag="--passthrough"),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
     Key(("lint", "disable"), default=[]),
     Key(("lint", "strict"), flag="--strict", default=False),

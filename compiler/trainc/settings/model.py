@@ -17,7 +17,7 @@ from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from trainc.base.kinds import Kind
@@ -99,6 +99,9 @@ class Settings(NamedTuple):
     """The faults of the file."""
     exclude: tuple[Patterns, ...] = ()
     """The patterns of files and folders that are not read."""
+    passthrough: Patterns | bool | None = None
+    """The files whose documents of other kinds are copied to the output: those of patterns, all or none; None if the
+    command decides."""
 
     @property
     def in_project(self) -> bool:
@@ -127,6 +130,19 @@ class Settings(NamedTuple):
         if self.sources:
             return tuple(source.path for source in self.sources)
         return (self.folder if is_within(os.getcwd(), self.base.folder) else os.curdir,)
+
+    def copied_files(self, *, default: bool) -> Callable[[str], bool]:
+        """Return the function that tells whether the documents of other kinds in a file are copied to the output.
+
+        `default` is used without the setting.
+        """
+        own = default if self.passthrough is None else self.passthrough
+        if isinstance(own, bool):
+            return lambda path: own
+        from trainc.files.exclude import Excluded
+
+        selected = Excluded([own])
+        return lambda path: selected.matches(path, is_folder=False)
 
     def is_covered_by(self, paths: Iterable[str]) -> bool:
         """Return whether some paths contain all files and folders of the project; without a file there is none."""

@@ -8,13 +8,14 @@ Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.7 for i
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Place
 from trainc.kubernetes import names, objectmeta
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of, shown
+from trainc.kubernetes.violations import INVALID_NAME, TOO_MANY_ITEMS, WRONG_TYPE, Violation, field_of, shown
 from trainc.settings.keys import ENVIRONMENTS
 from trainc.settings.layers import file_layer, find, items, leaf, merged, value_of
 from trainc.settings.paths import faults as path_faults
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", trainc_only=True)
 
+MOST_PATTERNS: Final = 250
+"""The most patterns of one list."""
+_PASSTHROUGH_HELP: Final = "use true, false, or a list of .gitignore patterns of the files to copy"
 _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
 """The keys of parts of a name, and the shortest name with each part."""
@@ -47,8 +51,9 @@ def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
     for path in paths:
         layer = file_layer(document, path, (ENVIRONMENTS,))
         yield from _paths(base, layer)
-        yield from _patterns(base, layer)
-        for violation in _violations(path, layer):
+        for key in ("exclude", "passthrough"):
+            yield from _patterns(base, layer, key)
+        for violation in chain(_violations(path, layer), _passthrough(path, layer)):
             yield diagnostic(document, violation)
         for violation in _long_affixes(document, path):
             yield diagnostic(document, violation)
@@ -74,10 +79,11 @@ def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
         yield from path_faults(base, ".".join(key), leaves)
 
 
-def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
-    """Yield the faults of `exclude`."""
-    lines = items(layer, "exclude")
-    if not lines:
+def _patterns(base: Base, layer: Branch, key: str) -> Iterator[Diagnostic]:
+    """Yield the faults of a list of patterns."""
+    found = leaf(layer, key)
+    lines = found.value if found is not None and isinstance(found.value, tuple) else ()
+    if not lines or not all(isinstance(line.value, str) for line in lines):
         return
     from trainc.files.exclude import Patterns
     from trainc.files.exclude import faults as pattern_faults
@@ -108,6 +114,23 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
 
         if fault := name_fault(gang.value):
             yield Violation.at((*path, "legacy", "gang"), INVALID_NAME, *fault)
+
+
+def _passthrough(path: Path, layer: Branch) -> Iterator[Violation]:
+    """Yield the faults of `passthrough`, which is a boolean or a list of patterns."""
+    found = leaf(layer, "passthrough")
+    if "passthrough" not in layer or (found is not None and isinstance(found.value, bool)):
+        return
+    there = (*path, "passthrough")
+    lines = found.value if found is not None and isinstance(found.value, tuple) else None
+    if lines is None:
+        yield Violation.at(there, WRONG_TYPE, "passthrough must be a boolean or a list of patterns", _PASSTHROUGH_HELP)
+        return
+    for index, line in enumerate(lines):
+        if not isinstance(line.value, str):
+            yield Violation.at((*there, index), WRONG_TYPE, "a pattern must be a string", _PASSTHROUGH_HELP)
+    if len(lines) > MOST_PATTERNS:
+        yield Violation.at(there, TOO_MANY_ITEMS, f"passthrough has more than {MOST_PATTERNS} patterns", "use folders")
 
 
 def _affix(path: Path, value: str) -> Violation:

@@ -234,6 +234,8 @@ DELIVERY: Final = (
     Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True),
 )
 
+PASSTHROUGH: Final = Option(("--passthrough",), "Copy documents of other kinds to the output.", is_flag=True)
+
 
 def with_run(function: Decorated) -> Decorated:
     """Return the function with one argument `run`: the `Options` of a command line, with the settings of trainc.yaml.

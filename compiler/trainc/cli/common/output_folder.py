@@ -11,11 +11,13 @@ from contextlib import ExitStack
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.common.copies import is_object, with_source
+from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs
 from trainc.files.output_marks import PASSED_MARK, first_line, source_lines
 from trainc.source.printable import escape
@@ -25,9 +27,12 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compilation
     from trainc.compilation.results import Compiled
-    from trainc.diagnostics import Diagnostic, Document
+    from trainc.diagnostics import Document
     from trainc.files.outputs import Changes, Output
 
+PASSTHROUGH_DROPPED: Final = Declaration(
+    "passthrough-dropped", ("build",), "Output would lose the documents of other kinds", trainc_only=True
+)
 MOST_KEPT: Final = 20
 """The maximum number of kept files that are named."""
 
@@ -40,15 +45,20 @@ class Order(NamedTuple):
     """The PATHs whose outputs the folder has."""
     project: bool
     """Whether the folder has all outputs of a project, and no others."""
-    passthrough: bool
     prune: bool
     check: bool
     every: bool
     """Whether all environments are built, so that the outputs of deleted ones are pruned."""
 
 
-Part = tuple[str, "Compilation"]
-"""The name and the result of an environment; the name is empty for a project without environments."""
+class Part(NamedTuple):
+    """The result of an environment."""
+
+    environment: str
+    """The name; empty for a project without environments."""
+    result: Compilation
+    passthrough: bool
+    """Whether a setting or the option decides which documents of other kinds are copied."""
 
 
 class _Planned(NamedTuple):
@@ -76,22 +86,24 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         try:
             rendered = [_rendered(order, part) for part in parts]
             for part, files in zip(parts, rendered, strict=True):
-                folder = _folder(order, part[0])
+                folder = _folder(order, part.environment)
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
                 planned.append(_plan(order, part, files, output))
-            names = [name for name, _ in parts if name]
+            names = [part.environment for part in parts if part.environment]
             if names and order.every:
                 # The outputs of deleted environments, and those from before the project had environments.
                 folder = order.folder
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
                 planned.append(_Planned(output, _changes(order, output, {}, skip=names)))
+            decided = all(part.passthrough for part in parts)
+            lost = [fault for each in planned if (fault := _loss(each, decided=decided))]
         except OSError as error:
             report(result.with_diagnostics([outputs.write_fault(folder, "", error)]))
             return WRONG_INPUT
         except OverBudgetError as error:
             report(result.with_diagnostics([error.diagnostic]))
             return WRONG_INPUT
-        result = result.with_diagnostics(found for each in planned for found in _diagnostics(each))
+        result = result.with_diagnostics(chain(lost, *map(_diagnostics, planned)))
         if result.failed:
             report(result)
             return WRONG_INPUT
@@ -103,7 +115,7 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
                 report(result.with_diagnostics(refused))
                 return WRONG_INPUT
     done = [line for each in planned if (line := _done(each))]
-    omitted = dict.fromkeys(_omitted(order, each) for each in planned if each.part is not None)
+    omitted = dict.fromkeys(_omitted(each) for each in planned if each.part is not None)
     report(result, _lines(*kept, *done, *omitted))
     return OK
 
@@ -114,11 +126,11 @@ def _folder(order: Order, environment: str) -> str:
 
 def _rendered(order: Order, part: Part) -> dict[str, str]:
     """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
-    environment, result = part
+    environment, result, _ = part
     folder = _folder(order, environment)
     texts = [text for _, _, text in result.manifests()]
     files = {_path(job): _header(job, folder) + text for job, text in zip(result.jobs, texts, strict=True)}
-    if others := _copied_documents(order, result):
+    if others := _copied_objects(result):
         whole = chain(files.values(), (with_source(document, folder) for document in others))
         copies = islice(checked_output(result.budget, whole), len(files), None)
         header = f"{PASSED_MARK}\n{source_lines(folder, sorted(document.file for document in others))}"
@@ -126,13 +138,13 @@ def _rendered(order: Order, part: Part) -> dict[str, str]:
     return files
 
 
-def _copied_documents(order: Order, result: Compilation) -> tuple[Document, ...]:
-    return tuple(document for document in result.others if order.passthrough and is_object(document))
+def _copied_objects(result: Compilation) -> tuple[Document, ...]:
+    return tuple(document for document in result.copied if is_object(document))
 
 
 def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
-    return _Planned(output, _changes(order, output, files), len(files), part, _copied_documents(order, part[1]))
+    return _Planned(output, _changes(order, output, files), len(files), part, _copied_objects(part.result))
 
 
 def _changes(order: Order, output: Output, files: dict[str, str], *, skip: Sequence[str] = ()) -> Changes:
@@ -153,8 +165,33 @@ def _header(job: Compiled, folder: str) -> str:
 
 def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:
     for diagnostic in planned.changes.diagnostics:
-        name = planned.part[0] if planned.part is not None else ""
+        name = planned.part.environment if planned.part is not None else ""
         yield diagnostic._replace(environments=(name,)) if name else diagnostic
+
+
+def _loss(planned: _Planned, *, decided: bool) -> Diagnostic | None:
+    """Return the error for a build that removes documents of other kinds without a setting."""
+    part = planned.part
+    if outputs.PASSED not in planned.changes.remove or (decided if part is None else part.passthrough):
+        return None
+    from trainc.files.atomic import read_current
+    from trainc.kubernetes.documents import read_stream
+
+    data = read_current(planned.output.at, outputs.PASSED)
+    documents, _ = read_stream(data if isinstance(data, bytes) else b"")
+    names = [_named(ObjectId.from_manifest(document.value)) for document in documents]
+    more = f" and {len(names) - MOST_KEPT} more" if len(names) > MOST_KEPT else ""
+    found = Diagnostic.declared(
+        PASSTHROUGH_DROPPED,
+        f"would be removed, with {', '.join(names[:MOST_KEPT]) or 'documents of other kinds'}{more}",
+        "use --passthrough, or set `passthrough` in trainc.yaml: true keeps the objects, false removes them",
+        place=Location(file=os.path.join(planned.output.folder, outputs.PASSED)),
+    )
+    return found._replace(environments=(part.environment,)) if part is not None and part.environment else found
+
+
+def _named(id: ObjectId) -> str:
+    return f"{id.kind} {id.namespace}/{id.name}" if id.namespace else f"{id.kind} {id.name}"
 
 
 def _compare(
@@ -180,16 +217,15 @@ def _done(planned: _Planned) -> str:
     return f"{shown}: {written} written, {removed} removed, {planned.files - written} unchanged"
 
 
-def _omitted(order: Order, planned: _Planned) -> str:
+def _omitted(planned: _Planned) -> str:
     assert planned.part is not None
-    if not order.passthrough:
-        return printing.omitted_note(planned.part[1], False)
-    count = len(planned.part[1].others) - len(planned.others)
-    if not count:
-        return ""
-    from trainc.base.plural import plural
+    result = planned.part.result
+    lines = [printing.omitted_note(result)]
+    if count := len(result.copied) - len(planned.others):
+        from trainc.base.plural import plural
 
-    return f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects"
+        lines.append(f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects")
+    return _lines(*lines)
 
 
 def _kept_outputs_note(planned: _Planned) -> str:

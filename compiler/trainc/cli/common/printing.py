@@ -146,12 +146,13 @@ def unsupported_note(compilation: Compilation) -> str:
     return training_jobs.not_compiled(compilation.others, compilation.legacy_option)
 
 
-def omitted_note(result: Compilation, passthrough: bool) -> str:
+def omitted_note(result: Compilation) -> str:
     """Return lines about the documents that a build leaves out."""
     others = unsupported_note(result)
-    if passthrough or not result.others:
+    omitted = len(result.others) - len(result.copied)
+    if not omitted:
         return others
     from trainc.base.plural import plural
 
-    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
-    return "\n".join(line for line in (omitted, others) if line)
+    note = f"omitted {plural(omitted, 'document')} of other kinds (--passthrough includes them)"
+    return "\n".join(line for line in (note, others) if line)
