@@ -130,20 +130,20 @@ def test_other_formats_name_the_environments(form: str) -> None:
     assert "1 JobSet in each of dev and prod" in run("diff", "--format", form).out
 
 
-def test_manifests_are_compared_as_they_are() -> None:
+def test_manifests_are_compared_in_the_environment_of_their_folder() -> None:
     assert run("build").code == 0
     commit()
     edit("jobs/train.yaml", "[python]", "[python3]")
     assert run("build").code == 0
     done = run("diff", "HEAD", "--", "rendered")
-    assert done.out.startswith("HEAD -> the working tree: 2 JobSets change; 1 object is unchanged")
+    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
+    done = run("diff", "HEAD", "--env", "prod", "--", "rendered")
+    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in prod changes\n")
 
 
-def test_manifests_and_sources_are_compared_in_one_environment() -> None:
+def test_manifests_and_sources_are_compared_in_every_environment() -> None:
     assert run("build").code == 0
-    done = run("diff", "rendered", "jobs")
-    assert done.code == 1
-    assert "error[environment-required]" in done.err
+    assert run("diff", "rendered", "jobs").out == "rendered -> jobs: nothing changes: 3 objects are unchanged\n"
     assert run("diff", "rendered/prod", "jobs", "--env", "prod").out.startswith(
         "rendered/prod -> jobs: nothing changes: 1 object is unchanged"
     )

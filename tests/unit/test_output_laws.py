@@ -89,7 +89,7 @@ def set_environments(name: str, other: str) -> None:
 def set_passthrough(name: str, other: str) -> None:
     """Switch `passthrough`, or remove it."""
     values = {"a": "true", "b": "false", "c": "[claim-a.yaml]"}
-    top, environments, below = Path("trainc.yaml").read_text().partition("environments:\n")
+    _, environments, below = Path("trainc.yaml").read_text().partition("environments:\n")
     line = f"passthrough: {values[name]}\n" if name >= other else ""
     Path("trainc.yaml").write_text(SETTINGS + line + environments + below)
 

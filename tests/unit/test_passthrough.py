@@ -68,7 +68,10 @@ def test_krm(text: str, copied: list[str] | None) -> None:
         (Path(path).read_text(), path) for path in ("jobs/a.yaml", "jobs/claims/data.yaml", "jobs/claims/more.yaml")
     ]
     listed = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
-    listed += "functionConfig: {apiVersion: trainc.dev/v1alpha1, kind: TrainJobCompiler, spec: {settings: trainc.yaml}}\nitems:\n"
+    listed += (
+        "functionConfig: {apiVersion: trainc.dev/v1alpha1, kind: TrainJobCompiler, spec: {settings: trainc.yaml}}\n"
+    )
+    listed += "items:\n"
     for document, path in items:
         for part in document.split("---\n"):
             annotated = part.replace("metadata: {", f"metadata: {{annotations: {{config.kubernetes.io/path: {path}}}, ")

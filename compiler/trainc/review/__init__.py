@@ -18,13 +18,14 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import generated_pairs, lint_annotations, merged_reviews, setting_changes, sides
+from trainc.review import generated_pairs, lint_annotations, merged_reviews, setting_changes, side_environments, sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, judge, recreated, touches
 from trainc.review.masked_changes import shown
 from trainc.review.presence import Presence
 from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
+from trainc.review.side_environments import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,39 +54,46 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
+    # Another client, or an older trainc, has dropped the unknown fields of the old side.
+    lenient = options._replace(field_validation="ignore")
+    strict = options
+    if _are_releases(old, new) and options.field_validation is None:
+        strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
+    before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
+    if before.is_rendered or after.is_rendered:
+        return _compare_rendered(before, after, options)
     if names == ("",):
-        return _compare(*_read(old, new, options, "", meter, reporting), options)
+        return _compare(before.first, after.first, options)
     found: list[tuple[str, Review]] = []
     for name in names:
-        pair = _read(old, new, options, name, meter, reporting)
+        pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
-        if contents <= {"rendered", "nothing"} and "rendered" in contents:
-            return _compare(*pair, options)  # manifests are compared as they are
-        if "rendered" in contents and len(names) > 1:
-            required = environment_runs.environment_required(
-                next(side.settings for side in pair[::-1] if side.settings.base), environment_runs.OPTION
-            )
-            return Review(old.name, new.name, diagnostics=(required,))
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
     return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
+
+
+def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:
+    """Compare two sides, one of which at least is rendered."""
+    found = side_environments.pairs(before, after)
+    if found is None:
+        settings = next(each for each in map(_project, (after, before)) if each.environment_names)
+        required = environment_runs.environment_required(settings, environment_runs.OPTION)
+        return Review(before.spec.name, after.spec.name, diagnostics=(required,))
+    if len(found) == 1 and not found[0][0]:
+        return _compare(*found[0][1:], options)
+    reviews = [(name, _compare(old, new, options, name)) for name, old, new in found]
+    return merged_reviews.merge_reviews(reviews) if reviews else _compare(before.first, after.first, options)
+
+
+def _project(side: Versions) -> Settings:
+    return sides.settings_of(side.spec, side.options)
 
 
 def compare_jobs(old: Iterable[Compiled], new: Iterable[Compiled], options: Options, environment: str = "") -> Review:
     """Compare the objects of compiled jobs, which were read before."""
     before, after = (sides.compiled_side(name, jobs, options) for name, jobs in (("before", old), ("after", new)))
     return _compare(before, after, options, environment)
-
-
-def _read(
-    old: SideSpec, new: SideSpec, options: Options, environment: str, meter: Meter, reporting: Settings | None
-) -> tuple[Side, Side]:
-    """Return both sides in an environment."""
-    # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    before = sides.read(old, options._replace(field_validation="ignore"), meter, environment, reporting=reporting)
-    if _are_releases(old, new) and options.field_validation is None:
-        options = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
-    return before, sides.read(new, options, meter, environment, reporting=reporting)
 
 
 def _are_releases(old: SideSpec, new: SideSpec) -> bool:
@@ -129,8 +137,8 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
 
 
 def _edited_settings(old: Side, new: Side) -> list[SettingEdit]:
-    """Return the changed settings of two sides. A rendered side has none to compare with those of a compiled one."""
-    if {old.content, new.content} == {"compiled", "rendered"}:
+    """Return the changed settings of two sides. A rendered side has none."""
+    if "rendered" in {old.content, new.content}:
         return []
     plans = (list(_plans(side).values()) for side in (old, new))
     found = [*setting_changes.edits(old.settings.document, new.settings.document), *lint_annotations.edits(*plans)]

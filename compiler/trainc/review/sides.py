@@ -16,11 +16,13 @@ from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.files import inputs
+from trainc.files.confine import is_within
 from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.frontends.reading import Reading, documents_of
 from trainc.review import commit_files
+from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ class SideSpec(NamedTuple):
     trainer_version: str = ""
     """The release of Trainer that it is compiled for; empty for that of the settings."""
 
+    def without_revision(self, file: str) -> str:
+        """Return a file name of this side without its revision."""
+        return file if self.commit is None else file.removeprefix(self.commit.named(""))
+
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
@@ -74,6 +80,8 @@ class SideItem(NamedTuple):
     """Its index in the objects of its TrainJob."""
     new_name: str = ""
     """Its own name, if it is compared under another one."""
+    environment: str = ""
+    """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
 
 
 class Side(NamedTuple):
@@ -90,8 +98,7 @@ class Side(NamedTuple):
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
-        commit = self.spec.commit
-        return name if commit is None else name.removeprefix(f"{commit.revision}:")
+        return self.spec.without_revision(name)
 
     @property
     def one_jobset(self) -> bool:
@@ -105,7 +112,7 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
 
     An empty name is a side without environments.
     """
-    found = [_settings(spec, options) for spec in (new, old)]
+    found = [settings_of(spec, options) for spec in (new, old)]
     if not options.environments and not any(each.environment_names for each in found):
         return ("",)
     names = tuple(
@@ -115,6 +122,12 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
         if name not in names:
             return in_environment(found[0], name).diagnostics[-1]
     return tuple(dict.fromkeys(options.environments)) or names
+
+
+def environments_of(spec: SideSpec, options: Options) -> tuple[str, ...]:
+    """Return the environments of one side's settings, of which `options` may select some."""
+    names = settings_of(spec, options).environment_names
+    return tuple(name for name in names if name in options.environments or not options.environments) or names
 
 
 def _default_environment(own: Settings) -> tuple[str, ...]:
@@ -146,7 +159,7 @@ def read(
 
 
 def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None) -> Side:
-    own = _settings(spec, options)
+    own = settings_of(spec, options)
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
@@ -180,8 +193,20 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     skipped = tuple(found.skipped_names())
     if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
         return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
-    items, duplicates = _rendered(found.documents["other"])
-    return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own, skipped)
+    items, duplicates = _rendered(found.documents["other"], partial(_environment_of, spec, own))
+    content: Content = "rendered" if jobsets else "nothing"
+    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped)
+
+
+def _environment_of(spec: SideSpec, own: Settings, file: str) -> str:
+    """Return the environment that has an output: the folder below `output`, in a project with environments."""
+    if own.output is None or not own.environment_names:
+        return ""
+    name = spec.without_revision(file)
+    path = os.path.abspath(name if spec.commit is None else os.path.join(spec.commit.top, name))
+    folder = os.path.abspath(own.output.path)
+    environment, _, below = path[len(folder) + 1 :].partition(os.sep) if is_within(path, folder) else ("", "", "")
+    return environment if below else ""
 
 
 def _copied_files(spec: SideSpec, own: Settings, options: Options) -> Callable[[str], bool] | None:
@@ -226,7 +251,7 @@ def _may_be_rendered(file: inputs.File) -> bool:
     return JOBSET.kind.encode() in file.data and not is_marked(file.data)
 
 
-def _settings(spec: SideSpec, options: Options) -> Settings:
+def settings_of(spec: SideSpec, options: Options) -> Settings:
     """Return the settings of a side. Each side has its own, because accelerators change the objects."""
     if options.no_config or spec.commit is None or options.config is not None:
         return options.with_project(spec.paths).settings
@@ -277,19 +302,24 @@ def _items(result: Compilation) -> Iterator[SideItem]:
     yield from _rendered(result.copied)[0]
 
 
-def _rendered(documents: Iterable[Document]) -> tuple[tuple[SideItem, ...], list[Diagnostic]]:
+def _rendered(
+    documents: Iterable[Document], environment_of: Callable[[str], str] | None = None
+) -> tuple[tuple[SideItem, ...], list[Diagnostic]]:
     """Return the objects of a rendered side, and a diagnostic for each duplicate; other documents are skipped."""
-    first: dict[ObjectId, SideItem] = {}
+    first: dict[tuple[str, ObjectId], SideItem] = {}
     found = []
     for document in documents:
         id = ObjectId.from_manifest(document.value)
         if not (id.apiVersion and id.kind and id.name):
             continue
-        if id in first:
+        environment = "" if environment_of is None else environment_of(document.file)
+        key = environment, id
+        if key in first:
             name = ("metadata", "name")
-            found.append(duplicate_object(id, Place(document, name), Place(first[id].document, name)))
+            found.append(duplicate_object(id, Place(document, name), Place(first[key].document, name)))
         else:
-            first[id] = SideItem(id, document.value, document)
+            tree = without_server_fields(document.value)
+            first[key] = SideItem(id, tree, document, environment=environment)
     return tuple(first.values()), found
 
 
