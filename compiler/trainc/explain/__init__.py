@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
 from trainc.kubernetes.trees import Memory
-from trainc.provenance.tracing import OPTION
 from trainc.provenance.tracing.recompiling import Decisions
 from trainc.source.masking import leaves, masked
 
@@ -95,8 +94,8 @@ def selected(tree: Tree, selector: Selector | None) -> Iterator[tuple[Path, Secr
 
 def writings(trace: Trace, index: int, path: Path, secret: Secrecy) -> Iterator[Writing]:
     """Yield the writings of a field, the latest first."""
-    for origin in trace.origins(index, path):
-        at = None if origin.by == OPTION else _located(origin.place)
+    for origin in trace.history(index, path):
+        at = _located(origin.place) if origin.in_file else None
         yield Writing(origin.stage, origin.by, masked(origin.value, secret=secret), at)
 
 

@@ -34,7 +34,7 @@ def with_generated_name(job: TrainJob, environment: Environment | None) -> Train
         return job
     before, after = ("", "") if environment is None else map(_text, (environment.name_prefix, environment.name_suffix))
     before += prefix[:LONGEST_PREFIX]
-    return _named(job._replace(letters_at=len(before)), f"{before}{PLACEHOLDER}{after}")
+    return with_name(job._replace(letters_at=len(before)), f"{before}{PLACEHOLDER}{after}")
 
 
 def run(plan: Plan) -> Plan:
@@ -48,10 +48,10 @@ def run(plan: Plan) -> Plan:
 def run_with_letters(plan: Plan, letters: str) -> Plan:
     """Run all stages on a plan whose TrainJob has a name with these letters."""
     before, after = plan.job.around_letters
-    return stages.run(plan._replace(job=_named(plan.job, f"{before}{letters}{after}")))
+    return stages.run(plan._replace(job=with_name(plan.job, f"{before}{letters}{after}")))
 
 
-def _named(job: TrainJob, name: str) -> TrainJob:
+def with_name(job: TrainJob, name: str) -> TrainJob:
     """Return a TrainJob as it was written, with a name."""
     document = job.document
     value = put(document.value, NAME, name)

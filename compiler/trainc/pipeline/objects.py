@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
@@ -10,6 +10,9 @@ from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.objectmeta import PLACEHOLDER
 from trainc.kubernetes.trees import Path, Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that names the TrainJob step that the job runs."""
@@ -233,6 +236,8 @@ class Project(NamedTuple):
     document: Document
     value: Tree = NOTHING
     """The document, reduced to these settings."""
+    delivery: Mapping[str, Place] = NOTHING
+    """The places of the delivery settings in the file, by the name in `Delivery`."""
 
     @property
     def accelerators(self) -> Tree:

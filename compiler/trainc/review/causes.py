@@ -262,7 +262,7 @@ def _remade(plan: Plan, owner: Owner, value: Tree) -> Plan:
     """Return the plan with its objects for another value of one of its owners."""
     if owner != "document":
         return remade(resolved_plan(plan, **{owner: value}))
-    job = conformed_again(plan, value=value).job
+    job = conformed_again(plan, document=plan.job.document._replace(value=value)).job
     assert job.own_runtime is not None, "the caller catches it: the job is invalid without the edit"
     return remade(resolved_plan(plan._replace(job=job, runtime=job.own_runtime)))
 

@@ -17,7 +17,7 @@ from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
 from trainc.files.inputs import SETTINGS, STDIN, fault
 from trainc.pipeline.delivery import Delivery
-from trainc.settings.model import DEFAULT, NO_FLAGS, Base, ProjectPath, Settings
+from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,6 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         from trainc.files.exclude import Patterns
 
         exclude = (Patterns(os.getcwd(), tuple(lines)),)
-    keys = ("nameSuffixHash", "argocdReplace", "suspend")
     return settings._replace(
         strict="--strict" if flags.get(("lint", "strict")) else settings.strict,
         field_validation=flags.get(("fieldValidation",), settings.field_validation),
@@ -72,7 +71,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         exclude=exclude,
         release=find_release(flags.get(("trainerVersion",)), settings.release),
         passthrough=flags.get(("passthrough",), settings.passthrough),
-        delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in keys))),
+        delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in DELIVERY_KEYS))),
     )
 
 

@@ -16,7 +16,7 @@ from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, value_of
-from trainc.settings.model import DEFAULT
+from trainc.settings.model import DEFAULT, DELIVERY_KEYS
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def _forbidden(leaf: Leaf | None) -> Place | None:
 
 
 def _delivery(tree: Branch) -> Delivery:
-    keys = ("nameSuffixHash", "argocdReplace", "suspend")
-    return Delivery(*(bool(_value(leaf(tree, "delivery", key), False)) for key in keys))
+    return Delivery(*(bool(_value(leaf(tree, "delivery", key), False)) for key in DELIVERY_KEYS))
 
 
 def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
@@ -119,10 +118,13 @@ def _passthrough(base: Base, own: Leaf | None) -> Patterns | bool | None:
 def _project(base: Base, tree: Branch, name: str) -> Project:
     """Return the settings that affect the compiled objects, with the places where the layers set them."""
     accelerators = tree.get("accelerators")
-    if not accelerators:
+    leaves = {name: leaf(tree, "delivery", key) for name, key in zip(Delivery._fields, DELIVERY_KEYS, strict=True)}
+    delivery = {name: found.source for name, found in leaves.items() if found and isinstance(found.source, Place)}
+    if not accelerators and not delivery:
         return NO_PROJECT
-    value = {"accelerators": value_of(accelerators)}
-    return Project(document=_sourced(base.document, tree, value) if name else base.document, value=value)
+    value = {"accelerators": value_of(accelerators)} if accelerators else {}
+    document = _sourced(base.document, tree, value) if name and accelerators else base.document
+    return Project(document, value, delivery)
 
 
 def _sourced(document: Document, tree: Branch, value: Any) -> Document:

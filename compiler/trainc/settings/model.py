@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     """The values of options, by the path of the key that each one overrides: `{("lint", "strict"): True}`."""
 
 
+DELIVERY_KEYS: Final = ("nameSuffixHash", "argocdReplace", "suspend")
+"""The keys in `delivery`, in the order of the fields of `Delivery`."""
+
+
 class ProjectPath(NamedTuple):
     """A path in trainc.yaml: of `sources`, `output` or `runtimes.paths`."""
 

@@ -91,8 +91,8 @@ class Transformation:
         """The indices of the items of `images` that matched an image."""
         self._names: set[str] = set()
         """The names of all images."""
-        self._known: dict[str, tuple[str, Image | None]] = {}
-        """The images so far: each one's new text, and the last item that matched it."""
+        self._known: dict[str, tuple[tuple[str, Image], ...]] = {}
+        """The images so far: each one's new text after each item that matched it, with the item."""
 
     def transformed(self, documents: Mapping[Role, Sequence[Document]]) -> dict[Role, list[Document]]:
         """Return all documents of the given paths."""
@@ -104,8 +104,7 @@ class Transformation:
 
     def job(self, document: Document) -> Document:
         """Return a TrainJob with all transformations."""
-        before = document.value
-        after, images = self._with_images(before, images_of_job)
+        document, after, images = self._with_images(document, images_of_job)
         if self._changes_metadata and (metadata := _metadata(after)) is not None:
             after = after | {"metadata": self._metadata_of_job(metadata)}
         return self._edited(document, after, images)
@@ -115,10 +114,9 @@ class Transformation:
 
         The labels of the environment have no effect on it: the JobSet gets those of its template.
         """
-        before = document.value
-        after, images = self._with_images(before, images_of_runtime)
+        document, after, images = self._with_images(document, images_of_runtime)
         setting = self.environment.namespace
-        if setting is not None and before.get("kind") not in CLUSTER_SCOPED and _metadata(before) is not None:
+        if setting is not None and after.get("kind") not in CLUSTER_SCOPED and _metadata(after) is not None:
             after = put(after, NAMESPACE, setting.value)
         return self._edited(document, after, images)
 
@@ -161,28 +159,39 @@ class Transformation:
         return changed
 
     def _with_images(
-        self, tree: Tree, images_of: Callable[[Tree], Iterable[tuple[Path, str]]]
-    ) -> tuple[Tree, Mapping[Path, Image]]:
-        """Return a document with its new images, and the item of `images` of each changed one."""
-        if not self.environment.images:
-            return tree, NO_IMAGES
-        changes: dict[Path, Image] = {}
-        for path, image in images_of(tree):
-            new, item = self._known.get(image) or self._known.setdefault(image, self._changed(image))
-            if item is not None:
-                tree = put(tree, path, new)
-                changes[path] = item
-        return tree, changes
+        self, document: Document, images_of: Callable[[Tree], Iterable[tuple[Path, str]]]
+    ) -> tuple[Document, Tree, Mapping[Path, Image]]:
+        """Return a document, its value with new images, and the item of `images` of each changed one.
 
-    def _changed(self, image: str) -> tuple[str, Image | None]:
-        """Return an image after all items of `images`, and the last item that matched it."""
-        last = None
+        If several items match an image, the document has an edit for each of them but the last one.
+        """
+        tree = document.value
+        if not self.environment.images:
+            return document, tree, NO_IMAGES
+        rounds: list[dict[Path, tuple[str, Image]]] = []
+        for path, image in images_of(tree):
+            steps = self._known.get(image)
+            if steps is None:
+                steps = self._known[image] = tuple(self._steps(image))
+            for number, step in enumerate(steps, 1 - len(steps)):  # the last step is in the last round
+                rounds += [{} for _ in range(1 - number - len(rounds))]
+                rounds[-number][path] = step
+        images: Mapping[Path, Image] = NO_IMAGES
+        for changes in reversed(rounds):
+            document = self._edited(document, tree, images)
+            images = {path: item for path, (_, item) in changes.items()}
+            for path, (new, _) in changes.items():
+                tree = put(tree, path, new)
+        return document, tree, images
+
+    def _steps(self, image: str) -> Iterator[tuple[str, Image]]:
+        """Yield an image after each item of `images` that matches it, with the item."""
         for index, item in enumerate(self.environment.images):
             self._names.add(split(image)[0])
             if (new := changed(image, item)) is not None:
                 self._matched.add(index)
-                image, last = new, item
-        return image, last
+                image = new
+                yield image, item
 
     def _edited(self, document: Document, after: Tree, images: Mapping[Path, Image] = NO_IMAGES) -> Document:
         before = document.value

@@ -16,11 +16,13 @@ from trainc.edits.environment import KEYS, described
 from trainc.edits.patching.patch_names import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
+from trainc.pipeline.passes.deliver import SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, value_at
 from trainc.provenance.tracing.experiments import Experiments, OutputField
 from trainc.provenance.tracing.history import replay
 from trainc.provenance.tracing.lineage import Lineage, lineage_after
 from trainc.provenance.tracing.patches import patch
+from trainc.provenance.tracing.unedited_input import changing_edit, without_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +36,10 @@ __all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "report
 
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
+HASH: Final = "name_suffix_hash"
+"""The delivery option that adds a hash to the names."""
+DELIVERED: Final[dict[Path, str]] = {("spec", "suspend"): "suspend", ("metadata", "annotations", SYNC_OPTIONS): "argocd_replace"}
+"""The delivery options that write one field each; the other fields contain names."""
 
 
 class Origin(NamedTuple):
@@ -47,6 +53,12 @@ class Origin(NamedTuple):
     """The name of the stage in `trainc.pipeline.stages.STAGES`."""
     value: Any
     """The written value."""
+    in_file: bool = True
+    """Whether the place is a source of the value; if False, an option is."""
+    owner: Owner | None = None
+    """The part of the input that the value depends on; None if it depends on none, or only its presence does."""
+    is_hash: bool = False
+    """Whether the write adds the hash to a name."""
 
 
 class _Source(NamedTuple):
@@ -56,6 +68,8 @@ class _Source(NamedTuple):
     value: Any
     by: str
     """The source, for reports."""
+    owner: Owner | None = None
+    """The part of the input; None for a patch of the JobSet."""
     exact: bool = True
     """Whether the value depends on it; if False, only the field's presence does."""
 
@@ -78,13 +92,64 @@ class Trace:
         """The correspondence of the JobSet after a merge and the merged template."""
         self._experiments = Experiments(self.plan)
         self._enclosing: dict[tuple[int, Path], Place] = {}
+        self._without: dict[tuple[Owner, int], Trace | None] = {}
+        """The traces of the TrainJob with the first edits of a part of the input."""
 
     def origin(self, index: int, path: Path) -> Origin:
-        """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent."""
-        return next(self.origins(index, path))
+        """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent.
+
+        The hash in a name is not a write: the name is that of the TrainJob.
+        """
+        return next(origin for origin in self.origins(index, path) if not origin.is_hash)
 
     def origins(self, index: int, path: Path) -> Iterator[Origin]:
         """Yield every write of a field, the last one first; of a dropped empty value, the writes before it."""
+        for number, there in self._writes(index, path):
+            yield self._origin(number, there)
+
+    def history(self, index: int, path: Path) -> Iterator[Origin]:
+        """Yield every write of a field, the last one first, each followed by its values without settings.
+
+        A patch, an image or another setting of trainc.yaml edits a part of the input. Before the last edit of the input
+        field that a write depends on, the same stage writes another value.
+        """
+        for number, there in self._writes(index, path):
+            origin = self._origin(number, there)
+            yield origin
+            yield from self._without_settings(origin, number, there)
+
+    def _without_settings(self, origin: Origin, number: int, path: Path) -> Iterator[Origin]:
+        """Yield the values that a step writes at a path without the last edits of the input, the last edit first."""
+        edit = None if origin.owner is None else changing_edit(self.plan, origin.owner, origin.place)
+        if origin.owner is None or edit is None:
+            return
+        key = origin.owner, edit
+        if key not in self._without:
+            plan = without_edits(self.plan, *key)
+            self._without[key] = None if plan is None else Trace(plan)
+        earlier = self._without[key]
+        if earlier is None:
+            return
+        found = earlier._same_write(self.steps[number], path, self.plan)
+        if found is not None:
+            before = earlier._origin(*found)
+            yield before
+            yield from earlier._without_settings(before, *found)
+
+    def _same_write(self, step: StageRecord, path: Path, plan: Plan) -> tuple[int, Path] | None:
+        """Return the step of this trace that is a step of another plan, and the path that it writes; None without."""
+        for number, own in enumerate(self.steps):
+            if own.stage == step.stage and _manager(self.plan, own) == _manager(plan, step):
+                there = corresponding_path(step.after, path, own.after)
+                if there is None:
+                    continue
+                written = next(self._lineages[number].writes(there), None)
+                if written is not None and written[0] == number:
+                    return written
+        return None
+
+    def _writes(self, index: int, path: Path) -> Iterator[tuple[int, Path]]:
+        """Yield every step that writes a field, the last one first, with the path after it."""
         last = len(self.steps) - 1
         whole = (self._positions[index], *path)
         if value_at(self.steps[last].after, whole) is GONE:
@@ -92,15 +157,14 @@ class Trace:
                 last, whole = last - 1, dropped
             while value_at(self.steps[last].after, whole) is GONE:
                 whole = whole[:-1]
-        for number, there in self._lineages[last].writes(whole):
-            yield self._origin(number, there)
+        yield from self._lineages[last].writes(whole)
 
     def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
         """Return the place and related places of a diagnostic; for a runtime's field, the TrainJob's reference to it.
 
         A mapping, a list or the parent of a missing field is placed where a document sets a part of it.
         """
-        origins = list(self.origins(index, path))
+        origins = [origin for origin in self.origins(index, path) if not origin.is_hash]
         whole = isinstance(origins[0].value, (dict, list))
         origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
         return reported_at(self.plan, origin.place)
@@ -131,6 +195,8 @@ class Trace:
         """Return the origin of the value that one step wrote at a path."""
         step = self.steps[number]
         value = value_at(step.after, path)
+        if is_delivery(step):
+            return self._delivered(number, path, value)
         source = self._source(step, path, value)
         if source is None:
             kind = str(value_at(step.after, (path[0], "kind")))
@@ -147,7 +213,18 @@ class Trace:
             step.stage == "framework" and not same_but_for_indices(place.written_path[-1:], path[-1:])
         ):
             by = f"{stage_source(self.plan, step.stage)}, from {place.field}"
-        return Origin(place, by, step.stage, value)
+        owner = source.owner if source.exact and place == source.place else None
+        return Origin(place, by, step.stage, value, in_file=source.by != OPTION, owner=owner)
+
+    def _delivered(self, number: int, path: Path, value: Any) -> Origin:
+        """Return the origin of a value that an option or a setting of `delivery` writes."""
+        step = self.steps[number]
+        name = DELIVERED.get(path[1:], HASH)
+        if (place := self.plan.project.delivery.get(name)) is not None:
+            return Origin(place, described(place, self.plan.job.document), step.stage, value, is_hash=name == HASH)
+        by = f"the option --{name.replace('_', '-')}"
+        place = self._enclosing_place(number, path)
+        return Origin(place, by, step.stage, value, in_file=False, is_hash=name == HASH)
 
     def _source(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
         """Return the input field from which a step derived the value at a path."""
@@ -207,15 +284,15 @@ class Trace:
         """Return a field of the TrainJob, the runtime or the project as a source."""
         if owner == "project":
             project = self.plan.project
-            return _Source(project.at(*path), value_at(project.value, path), project.document.file)
+            return _Source(project.at(*path), value_at(project.value, path), project.document.file, owner)
         if owner == "runtime":
             runtime = self.plan.runtime
             place = runtime.at(*path)
             by = edited_by(place) or runtime_of(self.plan)
-            return _Source(place, value_at(runtime.value, path), by)
+            return _Source(place, value_at(runtime.value, path), by, owner)
         place = self.plan.job.at(*path)
         if by := edited_by(place):
-            return _Source(place, value_at(self.plan.job.value, path), by)
+            return _Source(place, value_at(self.plan.job.value, path), by, owner)
         by = f"the {self.plan.job.word}"
         if path == ("metadata", "name") and place.document.edits:
             from trainc.edits.transforming.setting_faults import additions
@@ -226,7 +303,7 @@ class Trace:
             by = OPTION
         if place.written_path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
-        return _Source(place, value_at(self.plan.job.value, path), by)
+        return _Source(place, value_at(self.plan.job.value, path), by, owner)
 
     def _enclosing_place(self, number: int, path: Path) -> Place:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
@@ -245,6 +322,16 @@ class Trace:
             )
             self._enclosing[number, outer] = found
         return self._enclosing[number, outer]
+
+
+def is_delivery(step: StageRecord) -> bool:
+    """Return whether a step only applies the delivery options; the stage `patch` repeats them after its patches."""
+    return step.stage == "deliver" or (step.stage == "patch" and step.edit is None)
+
+
+def _manager(plan: Plan, step: StageRecord) -> str | None:
+    """Return the manager of the patch that a step merges; None for another step."""
+    return None if step.patch is None else str(plan.job.patches[step.patch].get("manager"))
 
 
 def runtime_of(plan: Plan) -> str:
@@ -281,8 +368,6 @@ def stage_source(plan: Plan, stage: str, kind: str = "JobSet") -> str:
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
-    if stage in ("deliver", "patch"):  # the stage `patch` only repeats rules of `deliver` after its patches
-        return OPTION
     return f"a default of {kind}" if stage == "store" else "the controller"
 
 

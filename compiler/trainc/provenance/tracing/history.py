@@ -15,6 +15,7 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.admit import admit
 from trainc.pipeline.passes.conform import conform
+from trainc.pipeline.passes.deliver import deliver
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.patch import completed, patched_plans
 from trainc.pipeline.passes.patch import patch as patch_stage
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.base.releases import TrainerRelease
-    from trainc.diagnostics import Edit
+    from trainc.diagnostics import Document, Edit
 
 MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
     stage for stage in STAGES[STAGES.index(override) : STAGES.index(store)] if stage is not admit
@@ -52,7 +53,11 @@ class StageRecord(NamedTuple):
 
 
 def replay(plan: Plan) -> tuple[StageRecord, ...]:
-    """Return all steps in order; before the first one there is no object."""
+    """Return all steps in order; before the first one there is no object.
+
+    The hash in the names, which the stages get before the first one, is written by the stage `deliver`.
+    """
+    named, plan = plan, plan._replace(suffix="")
     steps = [StageRecord("conform", [], objects(resolved_plan(plan)))]
 
     def add(name: str, after: list[Tree], **more: Any) -> None:
@@ -65,6 +70,8 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
         add("override", objects(now), patch=count - 1 if count else None)
     now = now._replace(job=plan.job)
     for stage in MAKERS[1:]:
+        if stage is deliver:
+            now = _with_suffix(now, named)
         if stage is patch_stage and now.patches is not None:
             for patched, edit in patched_plans(now):
                 now = patched
@@ -73,9 +80,19 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
         else:
             now = stage(now)
         add(stage.__name__, objects(now))
-    if plan.objects:
-        add("store", list(plan.objects))
+    if named.objects:
+        add("store", list(named.objects))
     return tuple(steps)
+
+
+def _with_suffix(plan: Plan, named: Plan) -> Plan:
+    """Return a plan before the stage `deliver` with the hash in the names of another one."""
+    if not named.suffix:
+        return plan
+    found = resolved_plan(plan)._replace(suffix=named.suffix)
+    for make in MAKERS[: MAKERS.index(deliver)]:
+        found = make(found)
+    return found
 
 
 def resolved_plan(
@@ -101,17 +118,21 @@ def resolved_plan(
     )
 
 
-def conformed_again(plan: Plan, *, value: Tree | None = None, release: TrainerRelease | None = None) -> Plan:
+def conformed_again(plan: Plan, *, document: Document | None = None, release: TrainerRelease | None = None) -> Plan:
     """Return a new plan after the stage `conform`, without reports of unknown fields.
 
     Args:
         plan: the plan of the TrainJob.
-        value: the value of its document instead of its own.
+        document: another version of its document.
         release: another release than the plan's.
     """
     job = plan.job.as_written
-    if value is not None:
-        job = TrainJob(job.document._replace(value=value), value)
+    if document is not None:
+        job = TrainJob(document, document.value)
+    if plan.job.letters_at is not None:
+        from trainc.pipeline.generated_names import with_name
+
+        job = with_name(job._replace(letters_at=plan.job.letters_at), plan.job.name)
     return conform(
         Plan(
             job=job,
@@ -125,8 +146,11 @@ def conformed_again(plan: Plan, *, value: Tree | None = None, release: TrainerRe
 
 def creating_stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Yield each stage that creates objects, with the plan after it; the plan is from `resolved_plan`."""
+    named, plan = plan, plan._replace(suffix="")
     yield "conform", plan
     for make in MAKERS:
+        if make is deliver:
+            plan = _with_suffix(plan, named)
         plan = make(plan)
         yield make.__name__, plan
 
