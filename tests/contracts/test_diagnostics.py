@@ -41,6 +41,10 @@ BUILT_IN_RUNTIME = "built-in-runtime"
 NOTE = re.compile(rf"(?:(?<=\n)\n)?^note\[{BUILT_IN_RUNTIME}\].*\n  help: .*\n", re.MULTILINE)
 """The note about built-in runtimes, which the consoles of other pages omit."""
 MPI_JOB = JOB.replace("torch", "openmpi")
+MPI_JOBS = {
+    f"{side}/finetune.yaml": f"{MPI_JOB}  trainer: {{numNodes: {nodes}}}\n"
+    for side, nodes in (("before", 2), ("after", 4))
+}
 LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
 JOBSET = """\
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -213,6 +217,7 @@ spec:
 {}"""
 """A TFJob without its version, its first fields and its other roles."""
 CONSOLES: dict[str, dict[str, str]] = {
+    "ahead-of-jobset": MPI_JOBS,
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
         "job.yaml": JOB.replace("}", ", labels: {kueue.x-k8s.io/queue-name: gpu}}", 1),

@@ -149,7 +149,9 @@ class Example:
         if re.fullmatch(pattern(expected), printed):
             return
         if self.update and "..." not in expected:
-            replace(ROOT / page, f"$ {command}\n{expected}", f"$ {command}\n{printed}")
+            shown = (ROOT / page).read_text()
+            line = f"$ {command}\n" if f"$ {command}\n{expected}" in shown else f"$ {command} -->\n"
+            replace(ROOT / page, line + expected, line + printed)
             return
         pytest.fail(f"{page}\n$ {command}\n{printed}", pytrace=False)
 

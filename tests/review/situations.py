@@ -13,7 +13,7 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 from trainc.review.side_arguments import parse_sides
 
 RUNTIME: Final = """\
@@ -216,7 +216,7 @@ def hostile(text: str = HOSTILE) -> Review:
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
     newer = tree | {"data": {text: text + "b"}}
-    changed = Reviewed("changed", id, lines, at=at, before=tree, after=newer, renamed=text, new_name=text)
+    changed = Reviewed("changed", id, lines, at=at, before=tree, after=newer, renamed=id, new_name=text)
     return Review(
         old=text,
         new=text,
@@ -233,7 +233,11 @@ def hostile(text: str = HOSTILE) -> Review:
             Reviewed("removed", id, at=at, before=tree),
         ),
         unchanged=1,
-        before={text: Footprint(1, 1, 1, {text: Quantity(1)})},
-        after={text: Footprint(2, 2, 2, {text: Quantity(2)}), "": Footprint(1, 1, 1, {"cpu": Quantity(2)})},
+        pods=(
+            PodNumbers(
+                {text: Footprint(1, 1, 1, {text: Quantity(1)})},
+                {text: Footprint(2, 2, 2, {text: Quantity(2)}), "": Footprint(1, 1, 1, {"cpu": Quantity(2)})},
+            ),
+        ),
         diagnostics=(Diagnostic("unreadable", "warning", "read", text, place=at),),
     )

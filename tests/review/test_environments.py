@@ -46,7 +46,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     edit("jobs/train.yaml", "[python]", "[python, train.py]")
     monkeypatch.chdir("jobs")
-    assert "changes 1 JobSet in each of dev and prod: ml-dev/train, ml/train" in run("diff").out
+    assert "changes 1 JobSet in each of dev and prod: ml-dev/train [dev], ml/train [prod]" in run("diff").out
     assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
 
 
@@ -75,12 +75,13 @@ def test_an_edited_setting_is_the_cause_in_its_environment() -> None:
         run("diff").out
         == """\
 HEAD -> the working tree: 1 setting changes, 1 JobSet in prod changes; 2 objects are unchanged
+must be recreated: JobSet ml/train [prod]
 
 trainc.yaml:10: setting environments.prod.images[ghcr.io/acme/app].newTag: v1.4.2 -> v1.5.0
-  changes 1 JobSet in prod: ml/train
+  changes 1 JobSet in prod: ml/train [prod]
 
 trainc.yaml:10: environment prod, spec.trainer.image: ghcr.io/acme/app:v1.4.2 -> ghcr.io/acme/app:v1.5.0
-  changes 1 JobSet in prod: ml/train
+  changes 1 JobSet in prod: ml/train [prod]
   must be recreated: the field is immutable
     spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: ghcr.io/acme/app:v1.4.2 -> \
 ghcr.io/acme/app:v1.5.0
@@ -95,11 +96,11 @@ def test_a_new_environment_adds_its_objects() -> None:
     edit("trainc.yaml", "  prod:", "  staging: {namespace: ml-staging}\n  prod:")
     done = run("diff")
     assert "trainc.yaml:7: setting environments.staging is added" in done.out
-    assert "changes 2 JobSets in staging: ml-staging/train, ml-staging/trial" in done.out
+    assert "changes 2 JobSets in staging: ml-staging/train [staging], ml-staging/trial [staging]" in done.out
     assert "+ added JobSet ml-staging/train [staging]  jobs/train.yaml" in done.out
     commit()
     removed = run("diff", "HEAD..HEAD^").out
-    assert "changes 2 JobSets in staging: ml-staging/train, ml-staging/trial" in removed
+    assert "changes 2 JobSets in staging: ml-staging/train [staging], ml-staging/trial [staging]" in removed
     assert "- removed JobSet ml-staging/train [staging]  jobs/train.yaml" in removed
 
 
@@ -118,7 +119,7 @@ def test_the_json_names_the_environments() -> None:
     found = json.loads(run("diff", "--format", "json").out)
     [cause] = found["causes"]
     assert cause["environments"] == ["dev", "prod"]
-    assert [(each["environment"], each["namespace"]) for each in found["objects"]] == [
+    assert [(*each["environments"], each["namespace"]) for each in found["objects"]] == [
         ("dev", "ml-dev"),
         ("prod", "ml"),
     ]

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from review.test_html import Page
 from running import Done, run
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
@@ -34,10 +35,15 @@ FOR_PROGRAMS = (
     "settings",
     "settings-in-annotations",
     "settings-removed",
+    "three-environments",
     "two-files",
     "two-patches",
 )
 """The cases with an expected.json."""
+
+
+FOR_COMMENTS_AND_PAGES = ("three-environments",)
+"""The cases with an expected.md, and an expected.html without its style and script."""
 
 
 class Printed(TextFile):
@@ -49,6 +55,17 @@ class Json(TextFile):
     folder = GOLDEN / "{}"
     name = "expected"
     file_extension = "json"
+
+
+class Comment(TextFile):
+    folder = GOLDEN / "{}"
+    name = "expected"
+    file_extension = "md"
+
+
+class BarePage(Page):
+    folder = GOLDEN / "{}"
+    name = "expected"
 
 
 def command(case: str) -> str:
@@ -71,6 +88,13 @@ def test_the_output(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.
 def test_the_json_output(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     assert reviewed(case, "--format", "json").out == snapshot(extension_class=Json)
+
+
+@pytest.mark.parametrize("case", FOR_COMMENTS_AND_PAGES)
+def test_the_comment_and_the_page(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    assert reviewed(case, "--format", "markdown").out == snapshot(extension_class=Comment)
+    assert reviewed(case, "--format", "html").out == snapshot(extension_class=BarePage)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "secret" in case])

@@ -88,7 +88,9 @@ def test_objects_without_an_environment_are_matched_by_identity() -> None:
     Path("../live.yaml").write_text(text + "---\n" + text.replace("name: a\n", "name: elsewhere\n", 1))
     done = run("diff", "../live.yaml", "rendered", "--format", "json")
     assert done.code == 0, done.err
-    found = [(each["status"], each["name"], each.get("environment")) for each in json.loads(done.out)["objects"]]
+    found = [
+        (each["status"], each["name"], *each.get("environments", [None])) for each in json.loads(done.out)["objects"]
+    ]
     assert sorted(found, key=str) == sorted(
         [
             ("changed", "a", "dev"),
@@ -120,7 +122,7 @@ def test_a_range_of_revisions_covers_all_environments() -> None:
     commit()
     done = run("diff", "HEAD~1..HEAD", "--", "rendered")
     assert done.code == 0, done.err
-    for line in ("added JobSet ml/c [dev]", "added JobSet ml/c [prod]", "removed JobSet ml/b [dev]"):
+    for line in ("added JobSet ml/c [dev, prod]", "removed JobSet ml/b [dev, prod]"):
         assert line in done.out, done.out
     assert "1 JobSet in each of dev and prod changes" in done.out
 

@@ -231,8 +231,8 @@ def test_paths_that_no_revision_is_called_like(repository: Path) -> None:
             "a..b/ours.yaml": RUNTIME,
         }
     )
-    assert review("old", "a..b") == {"finetune": "removed", "other": "added"}
-    assert review("old", "jobs/../a..b") == {"finetune": "removed", "other": "added"}
+    assert review("old", "a..b") == {"other": "changed"}
+    assert review("old", "jobs/../a..b") == {"other": "changed"}
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ LINT_RULES: Final = (
 """The lint rules, which settings and annotations can disable."""
 DECLARED_IN: Final = {
     "admission-unknown": "trainc.kueue.findings",
+    "ahead-of-jobset": "trainc.review.objects_ahead",
     "all-excluded": "trainc.files.exclude",
     "annotations-too-big": "trainc.kubernetes.violations",
     "announced-release": "trainc.compilation.built_in",

@@ -18,17 +18,19 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import generated_pairs, lint_annotations, merged_reviews, setting_changes, side_environments, sides
+from trainc.review import lint_annotations, merged_reviews, renamed_jobs, setting_changes, side_environments, sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
-from trainc.review.consequences import after_upgrade, judge, recreated, touches
+from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, touches, with_new_name
 from trainc.review.masked_changes import shown
+from trainc.review.objects_ahead import with_objects_ahead
 from trainc.review.presence import Presence
-from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
+from trainc.review.renamed_jobs import NAMES, renaming, with_name
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 from trainc.review.side_environments import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
@@ -116,23 +118,33 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     if before.content == after.content == "compiled":
-        after = generated_pairs.with_old_names(before, after)
+        after = renamed_jobs.with_old_names(before, after)
     edited = _edited_settings(before, after)
     before, after = sides.comparable_sides(before, after)
     reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
     presence = Presence(before, after, environment)
     pairs = list(_pairs(before, after))
-    found = [reviewed for pair in pairs if (reviewed := reviewer.review(*pair))]
+    found, warnings = with_objects_ahead([reviewed for pair in pairs if (reviewed := reviewer.review(*pair))])
     return Review(
         old=old.name,
         new=new.name,
         settings=tuple(reviewer.setting(edit, found, presence) for edit in edited),
-        objects=tuple(found),
+        objects=found,
         unchanged=len(pairs) - len(found),
-        before=footprint.by_queue(item.tree for item in before.items),
-        after=footprint.by_queue(item.tree for item in after.items),
-        diagnostics=diagnostics,
+        pods=(_pods(before, after),),
+        diagnostics=(*diagnostics, *warnings),
         skipped=skipped,
+    )
+
+
+def _pods(before: Side, after: Side) -> PodNumbers:
+    """Return the pods of both sides in numbers. The cluster of rendered objects is unknown."""
+    contents = {before.content, after.content}
+    own = before if after.content == "nothing" else after
+    return PodNumbers(
+        before=footprint.by_queue(item.tree for item in before.items),
+        after=footprint.by_queue((item.own or item).tree for item in after.items),
+        cluster=None if "rendered" in contents else own.settings.cluster,
     )
 
 
@@ -186,6 +198,10 @@ def _pairs(old: Side, new: Side) -> Iterator[tuple[SideItem | None, SideItem | N
         yield before.get(key), after.get(key)
 
 
+def _name(id: ObjectId) -> tuple[str, str]:
+    return id.namespace, id.name
+
+
 def _key(id: ObjectId) -> tuple[str, bool, str, str, str]:
     """Return the identity of an object as a sort key: a JobSet precedes the other objects of its namespace.
 
@@ -211,28 +227,34 @@ class _Reviewer:
         """Return the review of an object; None if it is unchanged."""
         if old is None or new is None:
             return self._one_sided(old, new)
-        if old.tree == new.tree:
-            return None
-        found = changes(old.tree, new.tree)
+        tree = new.tree
+        naming = []
+        if new.own is not None and new.is_renamed:
+            naming, tree = renaming(old.tree, new.own.tree), with_name(tree, new.own.tree)
+        found = naming if old.tree == new.tree else [*naming, *changes(old.tree, new.tree)]
         if not found:
             return None
         compiled = old.job is not None and new.job is not None
-        judgement = judge(new.id.kind, old.tree, new.tree, found, self.release, compiled=compiled)
-        if new.new_name:
+        judgement = judge(new.id.kind, old.tree, tree, found, self.release, compiled=compiled)
+        judgement = with_new_name(judgement, len(naming))
+        if new.own is not None and not new.is_renamed:
             judgement = recreated(judgement)
         if self._is_upgrade(old, new):
             judgement = after_upgrade(new.id.kind, judgement)
+        else:
+            judgement = as_a_whole(new.id.kind, judgement)
         lines = tuple(self._lines(old, new, found, judgement))
+        id = new.own.id if new.own is not None and new.is_renamed else new.id
         return Reviewed(
             status="changed",
-            id=new.id,
+            id=id,
             lines=lines,
             refused=judgement.refused,
             known=judgement.known,
             at=self._item_location(new),
             before=old.tree,
-            after=new.tree,
-            renamed=old.id.name if old.id.name != new.id.name else "",
+            after=tree,
+            renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(new, judgement),
         )
 
@@ -248,9 +270,11 @@ class _Reviewer:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
+            if change.path in NAMES and old.job and new.own and new.own.job:
+                edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
-    def setting(self, edit: SettingEdit, objects: list[Reviewed], presence: Presence) -> ChangedSetting:
+    def setting(self, edit: SettingEdit, objects: Sequence[Reviewed], presence: Presence) -> ChangedSetting:
         """Return a changed setting with the objects that it changes."""
         changed = tuple(
             reviewed
@@ -271,15 +295,16 @@ class _Reviewer:
         """Return the review of an added or removed object."""
         item = new or old
         assert item is not None  # a pair has at least one item
+        own = item.own or item
         before, after = self._plans_of(item)
         edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
         return Reviewed(
             status="removed" if new is None else "added",
-            id=item.id,
+            id=own.id,
             cause=self._cause(edit) if edit else None,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
-            after=new.tree if new else None,
+            after=own.tree if new else None,
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -302,13 +327,14 @@ class _Reviewer:
 
     def _new_name(self, new: SideItem, judgement: Judgement) -> str:
         """Return the name of the object that replaces an immutable one; empty if it keeps its name."""
-        if new.new_name or (new.job is not None and new.job.plan.job.letters_at is not None):
-            return new.new_name
-        if not self.name_suffix_hash or new.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
+        own = new.own or new
+        if own.job is not None and own.job.plan.job.letters_at is not None:
+            return new.own.id.name if new.own is not None else ""
+        if not self.name_suffix_hash or own.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
             return ""
         from trainc.pipeline.suffix import digest
 
-        return f"{new.id.name}-{digest(new.job.objects)}"
+        return f"{own.id.name}-{digest(own.job.objects)}"
 
     def _item_location(self, item: SideItem, *, old: bool = False) -> Location:
         return self._location(item.document.file, item.document.line, item.document.column, old=old)

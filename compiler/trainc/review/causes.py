@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.base.kinds import JOBSET
 from trainc.diagnostics import Place
+from trainc.edits.environment import described
 from trainc.edits.patching.patch_names import name_of, path_in_settings
+from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
 from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 Owner = Literal["job", "document", "runtime", "project", "patches"]
 """What was edited: `document` is a job of another kind, from which its TrainJob and its runtime are derived."""
 
+NAME: Final = ("metadata", "name")
 PATCHES: Final = ("spec", "runtimePatches")
 MAX_EXPERIMENTS: Final = 16
 """The maximum number of edits of one TrainJob and its runtime to try; each costs a run of the stages."""
@@ -70,6 +73,21 @@ class Causes:
     def compare(self, old: Plan, new: Plan) -> _Causes:
         """Return the causes of one TrainJob's changes."""
         return _Causes(self, old, new)
+
+    def name_edit(self, old: Plan, new: Plan, change: Change) -> InputEdit | None:
+        """Return the edit that gives a TrainJob another name or namespace: of its document, or of a setting."""
+        path, trees = change.path, (old.job.value, new.job.value)
+        if path == NAME and old.job.source_name == new.job.source_name:
+            before, after = ([*additions(plan.job.document)] for plan in (old, new))
+            values = [[(key, setting.value) for key, setting in side] for side in (before, after)]
+            for gone, side, other in ((False, after, values[0]), (True, before, values[1])):
+                for key, setting in side:
+                    if (key, setting.value) not in other:
+                        by = described(setting.place, new.job.document)
+                        by = SETTINGS if by == setting.place.document.file else by
+                        return InputEdit("project", by, change, setting.place, trees, gone, setting.place.path)
+        found = (edit for edit in self.edits("job", old, new) if edit.change.path == path)
+        return next(found, None)
 
     def edits(self, owner: Owner, old: Plan, new: Plan) -> list[InputEdit]:
         """Return the edits of one owner between two plans."""

@@ -18,6 +18,7 @@ from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
 from trainc.pipeline.checks.jobset import update
+from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.source.messages import masked_violation
@@ -30,7 +31,17 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
 
 Effect = Literal[
-    "in-place", "new-jobs", "starts", "stops", "while-suspended", "restarts", "new-object", "refused", "unknown"
+    "in-place",
+    "new-jobs",
+    "starts",
+    "stops",
+    "ahead",
+    "withheld",
+    "while-suspended",
+    "restarts",
+    "new-object",
+    "refused",
+    "unknown",
 ]
 
 WORDS: Final[dict[Effect, str]] = {
@@ -39,6 +50,8 @@ WORDS: Final[dict[Effect, str]] = {
     "new-jobs": "applies to new jobs",
     "starts": "starts the job",
     "stops": "stops the job: its pods are deleted",
+    "ahead": "applies before the JobSet is recreated",
+    "withheld": "is not applied",
     "while-suspended": "applies only while the JobSet is suspended",
     "restarts": "restarts the job",
     "new-object": "must be recreated",
@@ -52,6 +65,11 @@ IMMUTABLE_DATA: Final = "the object sets immutable: true"
 IMMUTABLE_NAME: Final = "names are immutable"
 NEW_NAME: Final = "the name contains a hash, which changes"
 SAME: Final = "the new value is equivalent"
+PODS: Final = "its pods keep the old fields, but read this one"
+QUEUED: Final = "Kueue rejects it for a running JobSet"
+AT_ONCE: Final = "the API server rejects the change of a running JobSet as a whole"
+KUEUE_LABELS: Final = (QUEUE, "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds")
+"""The labels of a JobSet that Kueue lets change only while the JobSet is suspended."""
 AGAIN: Final = "the upgraded controller applies it again"
 RUNNING: Final = "running jobs keep the old value"
 STUCK: Final = "running jobs keep the old value, and suspended ones do not resume: JobSet rejects the change"
@@ -93,6 +111,32 @@ def judge(
     if kind == "PodGroup":
         return Judgement(tuple(Consequence("in-place", "the scheduler reads it again") for _ in changes))
     return Judgement(tuple(Consequence("unknown") for _ in changes), known=False)
+
+
+def as_a_whole(kind: str, judgement: Judgement) -> Judgement:
+    """Return the effects of the changes of an object that the API server accepts or rejects as a whole.
+
+    One change that it rejects holds back all others.
+    """
+    effects = {each.effect for each in judgement.consequences}
+    if "refused" in effects:
+        other = Consequence("withheld", f"the API server rejects the {kind}")
+    elif "new-object" in effects:
+        other = Consequence("withheld", f"the {kind} must be recreated first")
+    elif "while-suspended" in effects:
+        other = Consequence("while-suspended", AT_ONCE)
+    else:
+        return judgement
+    kept = ("refused", "new-object") if other.effect == "withheld" else ("while-suspended",)
+    return judgement._replace(
+        consequences=tuple(each if each.effect in kept else other for each in judgement.consequences)
+    )
+
+
+def with_new_name(judgement: Judgement, count: int) -> Judgement:
+    """Return the effects of the changes of an object, of which the first ones are its name and its namespace."""
+    names = (Consequence("new-object", IMMUTABLE_NAME),) * count
+    return judgement._replace(consequences=(*names, *judgement.consequences[count:]))
 
 
 def recreated(judgement: Judgement) -> Judgement:
@@ -218,6 +262,8 @@ class _Rules:
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
             return Consequence("new-object", IMMUTABLE_NAME)
+        if top == "metadata" and self._is_of_queue(change):
+            return self._while_suspended(QUEUED)
         if top != "spec":
             return Consequence("in-place")
         if not rest:  # the whole spec is added or removed
@@ -249,9 +295,17 @@ class _Rules:
             immutable = self._immutable_change()
             is_name = path[2:] in ((), ("name",))
             return immutable._replace(why=immutable.why + self.new_hosts) if is_name else immutable
+        return self._while_suspended()
+
+    def _is_of_queue(self, change: Change) -> bool:
+        """Whether a change of the metadata contains one of Kueue's labels."""
+        paths = [("metadata", "labels", label) for label in KUEUE_LABELS]
+        return any(touches(path, change.path) and get(self.old, path) != get(self.new, path) for path in paths)
+
+    def _while_suspended(self, why: str = "") -> Consequence:
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
-        return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
+        return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended", why)
 
     def _immutable_change(self) -> Consequence:
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)

@@ -10,43 +10,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
-from trainc.pods.footprint import NOTHING
 from trainc.review.reviewed import ChangedSetting, Review
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from trainc.diagnostics import Diagnostic
-    from trainc.pods.footprint import Footprint
+    from trainc.review.reviewed import Reviewed
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
     """Return one review of several environments, each with its name."""
-    reviews = [_in_environment(name, review) for name, review in by_name]
+    reviews = [review for _, review in by_name]
     diagnostics = environment_runs.merge_diagnostics(
         (name, each) for name, review in by_name for each in _diagnostics(review, by_name)
     )
     first = reviews[0]
     if any(each.severity == "error" for each in diagnostics):
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
+    objects = _objects(by_name)
     return first._replace(
-        settings=tuple(_settings(reviews)),
-        objects=tuple(each for review in reviews for each in review.objects),
+        settings=tuple(_settings(reviews, objects)),
+        objects=tuple({id(each): each for each in objects.values()}.values()),
         unchanged=sum(review.unchanged for review in reviews),
-        before=_sums(review.before for review in reviews),
-        after=_sums(review.after for review in reviews),
+        pods=tuple(pods._replace(environment=name) for name, review in by_name for pods in review.pods),
         diagnostics=diagnostics,
         skipped=_skipped(reviews),
     )
 
 
-def _in_environment(name: str, review: Review) -> Review:
-    """Return a review whose objects have their environment; its settings refer to the same objects."""
-    objects = {id(each): each._replace(environment=name) for each in review.objects}
-    settings = tuple(
-        setting._replace(objects=tuple(objects[id(each)] for each in setting.objects)) for setting in review.settings
-    )
-    return review._replace(objects=tuple(objects.values()), settings=settings)
+def _objects(by_name: Iterable[tuple[str, Review]]) -> dict[int, Reviewed]:
+    """Return the objects by the identities of those in the reviews; equal objects of several environments are one."""
+    groups: dict[Hashable, list[tuple[Reviewed, list[str], list[int]]]] = {}
+    for name, review in by_name:
+        for reviewed in review.objects:
+            alike = groups.setdefault((reviewed.status, reviewed.id), [])
+            for first, names, members in alike:
+                if first == reviewed:
+                    names.append(name)
+                    members.append(id(reviewed))
+                    break
+            else:
+                alike.append((reviewed, [name], [id(reviewed)]))
+    return {
+        member: merged
+        for alike in groups.values()
+        for first, names, members in alike
+        for merged in [first._replace(environments=tuple(filter(None, names)))]
+        for member in members
+    }
 
 
 def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Iterable[Diagnostic]:
@@ -56,23 +68,16 @@ def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Itera
     return review.diagnostics
 
 
-def _settings(reviews: Iterable[Review]) -> Iterable[ChangedSetting]:
-    merged: dict[Hashable, ChangedSetting] = {}
+def _settings(reviews: Iterable[Review], objects: dict[int, Reviewed]) -> Iterable[ChangedSetting]:
+    """Return the settings of all environments, each once, with the merged objects."""
+    merged: dict[Hashable, tuple[ChangedSetting, dict[int, Reviewed]]] = {}
     for review in reviews:
         for setting in review.settings:
             key = (setting.at, setting.gone, setting.change.kind, setting.change.field)
-            known = merged.setdefault(key, setting._replace(objects=()))
-            merged[key] = known._replace(objects=(*known.objects, *setting.objects))
-    return merged.values()
-
-
-def _sums(groups: Iterable[dict[str, Footprint]]) -> dict[str, Footprint]:
-    """Return the resources of each queue in all environments."""
-    queues: dict[str, list[Footprint]] = {}
-    for group in groups:
-        for queue, footprint in group.items():
-            queues.setdefault(queue, []).append(footprint)
-    return {queue: sum(found, NOTHING) for queue, found in queues.items()}
+            changed = merged.setdefault(key, (setting, {}))[1]
+            for reviewed in setting.objects:
+                changed[id(objects[id(reviewed)])] = objects[id(reviewed)]
+    return [setting._replace(objects=tuple(changed.values())) for setting, changed in merged.values()]
 
 
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:

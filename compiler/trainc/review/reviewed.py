@@ -77,12 +77,17 @@ class Reviewed(NamedTuple):
     before: Tree | None = None
     """The whole object before, with its secrets: formats show `old`."""
     after: Tree | None = None
-    renamed: str = ""
-    """The old object's name, if it differs."""
+    renamed: ObjectId | None = None
+    """The identity of the old object, if it differs."""
     new_name: str = ""
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
-    environment: str = ""
-    """The environment; empty for a project without environments."""
+    environments: tuple[str, ...] = ()
+    """The environments in which it is the same; empty for a project without environments."""
+
+    @property
+    def number(self) -> int:
+        """The number of objects in the cluster: one for each environment."""
+        return len(self.environments) or 1
 
     @property
     def masked_before(self) -> Tree | None:
@@ -136,6 +141,17 @@ class ChangedSetting(NamedTuple):
     """The TrainJob or runtime that has the annotation; None for a field of trainc.yaml."""
 
 
+class PodNumbers(NamedTuple):
+    """The nodes, pods and resources of all JobSets, by queue ("" for none), before and after."""
+
+    before: dict[str, Footprint]
+    after: dict[str, Footprint]
+    environment: str = ""
+    """The environment; empty for a project without environments."""
+    cluster: str | None = None
+    """The environment's cluster, empty for a project with one cluster; None if it is unknown."""
+
+
 class Review(NamedTuple):
     """The differences between two sides."""
 
@@ -148,9 +164,8 @@ class Review(NamedTuple):
     """By namespace and name, JobSets first."""
     unchanged: int = 0
     """The number of objects that are the same on both sides."""
-    before: dict[str, Footprint] = {}  # noqa: RUF012 (never changed)
-    """The nodes, pods and resources of all JobSets, by queue ("" for none)."""
-    after: dict[str, Footprint] = {}  # noqa: RUF012
+    pods: tuple[PodNumbers, ...] = ()
+    """The pods in numbers, of each environment."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """The diagnostics of both sides. With an error, there is no review."""
     skipped: tuple[str, ...] = ()
@@ -164,6 +179,15 @@ class Review(NamedTuple):
     def with_status(self, status: Status) -> list[Reviewed]:
         """Return the objects that were added, removed or changed."""
         return [found for found in self.objects if found.status == status]
+
+    def number(self, status: Status) -> int:
+        """Return the number of objects that were added, removed or changed, in all environments."""
+        return sum(found.number for found in self.with_status(status))
+
+    @property
+    def recreated(self) -> list[Reviewed]:
+        """The objects that must be recreated."""
+        return [found for found in self.with_status("changed") if found.effect == "new-object"]
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause; the cause that changes most objects comes first."""
@@ -190,4 +214,7 @@ def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
         )
         for key, cause in causes.items()
     ]
-    return sorted(groups, key=lambda group: (group.cause is None, -len(group.objects), -RANK[group.effect]))
+    return sorted(
+        groups,
+        key=lambda group: (group.cause is None, -sum(each.number for each in group.objects), -RANK[group.effect]),
+    )

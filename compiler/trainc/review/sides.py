@@ -78,10 +78,15 @@ class SideItem(NamedTuple):
     """The compiled TrainJob; None for a rendered object."""
     position: int = 0
     """Its index in the objects of its TrainJob."""
-    new_name: str = ""
-    """Its own name, if it is compared under another one."""
+    own: SideItem | None = None
+    """The object under its own name, if it is compared under another one."""
     environment: str = ""
     """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the name in its source file, or a setting, has changed. A generated name follows the content."""
+        return self.own is not None and self.job is not None and self.job.plan.job.letters_at is None
 
 
 class Side(NamedTuple):

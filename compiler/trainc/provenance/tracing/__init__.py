@@ -38,7 +38,10 @@ OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
 HASH: Final = "name_suffix_hash"
 """The delivery option that adds a hash to the names."""
-DELIVERED: Final[dict[Path, str]] = {("spec", "suspend"): "suspend", ("metadata", "annotations", SYNC_OPTIONS): "argocd_replace"}
+DELIVERED: Final[dict[Path, str]] = {
+    ("spec", "suspend"): "suspend",
+    ("metadata", "annotations", SYNC_OPTIONS): "argocd_replace",
+}
 """The delivery options that write one field each; the other fields contain names."""
 
 

@@ -22,17 +22,17 @@ from trainc.review.setting_changes import REPORTING
 from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trainc.diagnostics import ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.reviewed import Cause, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
-BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused"})
-"""The effects of changes that a cluster with the old object does not accept."""
+BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused", "withheld", "ahead"})
+"""The effects of changes that a cluster with the old object does not accept, or accepts only in part."""
 ZERO: Final = Quantity(0)
 _JSON: Final = JSONEncoder(ensure_ascii=False)
 
@@ -47,8 +47,9 @@ def counted(objects: Iterable[Reviewed]) -> str:
     """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`; of each environment, if there are any."""
     kinds: dict[str, dict[str, int]] = {}
     for found in objects:
-        counts = kinds.setdefault(found.environment, {})
-        counts[found.id.kind] = counts.get(found.id.kind, 0) + 1
+        for environment in found.environments or ("",):
+            counts = kinds.setdefault(environment, {})
+            counts[found.id.kind] = counts.get(found.id.kind, 0) + 1
     names: dict[str, list[str]] = {}
     for name, counts in kinds.items():
         names.setdefault(listed(plural(count, kind) for kind, count in counts.items()), []).append(name)
@@ -58,7 +59,8 @@ def counted(objects: Iterable[Reviewed]) -> str:
 def _is_one(objects: Sequence[Reviewed]) -> bool:
     """Whether there is one object, or one of the same kind in each environment."""
     kinds = {found.id.kind for found in objects}
-    return len(kinds) == 1 and len({found.environment for found in objects}) == len(objects)
+    environments = {name for found in objects for name in found.environments or ("",)}
+    return len(kinds) == 1 and len(environments) == sum(found.number for found in objects)
 
 
 def _environments_text(names: list[str]) -> str:
@@ -67,10 +69,43 @@ def _environments_text(names: list[str]) -> str:
     return "" if names == [""] else f" in {'each of ' * (len(names) > 1)}{listed(shown)}"
 
 
-def marked(reviewed: Reviewed, name: str = "") -> str:
-    """Return an object's name, by default with its kind, and its environment: `JobSet ml/llm [prod]`."""
-    name = name or named(reviewed.id)
-    return f"{name} [{reviewed.environment}]" if reviewed.environment else name
+def marked(reviewed: Reviewed, *, kind: bool = True) -> str:
+    """Return an object's name and its environments: `JobSet ml/llm [dev, prod]`, `JobSet ml/llm -> ml/llama`."""
+    return _marked(_name(reviewed, kind=kind), reviewed.environments)
+
+
+def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
+    """Return the names of objects, each once, with the environments that have it: `ml/llm [dev, prod]`."""
+    found: dict[str, dict[str, None]] = {}
+    for reviewed in objects:
+        found.setdefault(_name(reviewed, kind=kind), {}).update(dict.fromkeys(reviewed.environments))
+    return [_marked(name, environments) for name, environments in found.items()]
+
+
+def _name(reviewed: Reviewed, *, kind: bool) -> str:
+    name = name_in_namespace(reviewed.id)
+    if reviewed.renamed:
+        name = f"{name_in_namespace(reviewed.renamed)} -> {name}"
+    return f"{reviewed.id.kind} {name}" if kind else name
+
+
+def _marked(name: str, environments: Iterable[str]) -> str:
+    shown = ", ".join(environments)
+    return f"{name} [{shown}]" if shown else name
+
+
+def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
+    """Return added or removed objects in groups with one identity, which can differ between environments."""
+    found: dict[ObjectId, list[Reviewed]] = {}
+    for reviewed in objects:
+        found.setdefault(reviewed.id, []).append(reviewed)
+    return [*found.values()]
+
+
+def recreation(review: Review, most: int) -> str:
+    """Return what must be recreated: `JobSet ml/llm [dev, prod]`, at most this many names; empty for nothing."""
+    shown = names(review.recreated, kind=True)
+    return listed([*shown[:most], f"{len(shown) - most} more"] if len(shown) > most else shown) if shown else ""
 
 
 def headline(review: Review) -> str:
@@ -237,6 +272,65 @@ def amounts(before: Footprint | None, after: Footprint | None) -> list[NumberRow
     return rows
 
 
-def sums(queues: dict[str, Footprint]) -> Footprint:
-    """Return the total of all queues."""
-    return sum(queues.values(), NOTHING)
+class PodFigure(NamedTuple):
+    """The pods of some environments in numbers: total, or of one queue."""
+
+    queue: str | None
+    """The queue ("" for none); None for the total."""
+    before: Footprint
+    after: Footprint
+    environments: tuple[str, ...] = ()
+    """The environments that have the same numbers each, or whose sum they are."""
+    cluster: str | None = None
+    """For a sum, the cluster, which may have no name; None for no sum."""
+
+    @property
+    def title(self) -> str:
+        """What it counts: `total`, `queue ml/gpu`, `no queue`."""
+        return "total" if self.queue is None else f"queue {self.queue}" if self.queue else "no queue"
+
+    @property
+    def scope(self) -> str:
+        """Where it counts: ` [dev, prod]` for each of two environments, ` in cluster a [dev, test]` for a sum."""
+        where = "" if self.cluster is None else f" in cluster {self.cluster}" if self.cluster else " in one cluster"
+        return f"{where} [{', '.join(self.environments)}]" if self.environments else where
+
+
+def figures(review: Review) -> list[PodFigure]:
+    """Return the pods in numbers: the total, then each queue, if there are queues.
+
+    Environments with equal numbers share a figure. The environments of one cluster also have a sum.
+    """
+    queues = sorted({queue for pods in review.pods for side in (pods.before, pods.after) for queue in side})
+    kinds: list[str | None] = [None, *(queues if queues != [""] else [])]
+    return [figure for kind in kinds if queues for figure in _figures(review.pods, kind)]
+
+
+def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:
+    """Return the figures of one kind: those of the environments, then the sums of clusters."""
+    found: list[PodFigure] = []
+    clusters: dict[str, list[PodFigure]] = {}
+    for each in pods:
+        if queue is not None and queue not in each.before | each.after:
+            continue
+        before, after = (_footprint(side, queue) for side in (each.before, each.after))
+        own = PodFigure(queue, before, after, tuple(filter(None, [each.environment])))
+        if each.cluster is not None:
+            clusters.setdefault(each.cluster, []).append(own)
+        for number, other in enumerate(found):
+            if (other.before, other.after) == (before, after):
+                found[number] = other._replace(environments=(*other.environments, *own.environments))
+                break
+        else:
+            found.append(own)
+    for cluster, parts in clusters.items():
+        if len(parts) > 1:
+            before = sum((part.before for part in parts), NOTHING)
+            after = sum((part.after for part in parts), NOTHING)
+            environments = tuple(name for part in parts for name in part.environments)
+            found.append(PodFigure(queue, before, after, environments, cluster))
+    return found
+
+
+def _footprint(queues: Mapping[str, Footprint], queue: str | None) -> Footprint:
+    return sum(queues.values(), NOTHING) if queue is None else queues.get(queue, NOTHING)

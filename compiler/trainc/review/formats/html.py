@@ -23,16 +23,17 @@ from trainc.review.formats import (
     block,
     changed_by,
     counted,
+    figures,
     fits_one_line,
     headline,
     marked,
     meaning,
-    name_in_namespace,
     named,
+    names,
     origin,
+    recreation,
     same_values,
     setting_name,
-    sums,
     value,
 )
 from trainc.review.formats.html_objects import badge, mark, sections
@@ -40,14 +41,16 @@ from trainc.review.formats.html_objects import badge, mark, sections
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
+    from trainc.review.formats import PodFigure
     from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 OPEN: Final = 3
 """The maximum number of causes that are expanded at first."""
 QUEUES: Final = 5
 """The maximum number of changed queues that are shown expanded."""
+RECREATED: Final = 20
+"""The maximum number of objects in the line that names what must be recreated."""
 LINES: Final = 40
 """The maximum number of lines of a value in a table; the objects below the tables are complete."""
 
@@ -62,6 +65,8 @@ def render(review: Review, *, color: bool = False) -> str:
     numbers = {id(reviewed): number for number, reviewed in enumerate(review.objects, start=1)}
     groups = review.groups()
     title = f"{text(review.old)} → {text(review.new)}"
+    recreated = recreation(review, RECREATED)
+    recreated = f'<p class="effect new-object">must be recreated: {text(recreated)}</p>' if recreated else ""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head>',
@@ -74,7 +79,7 @@ def render(review: Review, *, color: bool = False) -> str:
         f"<style>{style}</style></head><body>",
         '<a class="skip" href="#main">Skip to the changes</a>',
         f'<header><p class="sides"><code>{text(review.old)}</code> <span>→</span> <code>{text(review.new)}</code></p>',
-        f"<h1>{text(headline(review))}</h1></header>",
+        f"<h1>{text(headline(review))}</h1>{recreated}</header>",
         *_tools(review),
         '<main id="main" tabindex="-1">',
         *_settings(review),
@@ -170,8 +175,7 @@ def _causes(groups: Sequence[CauseGroup], numbers: dict[int, int]) -> Iterator[s
         yield '<div class="body"><table class="fields"><thead><tr><th>Field<th>Before<th>After<th>In the cluster<tbody>'
         yield from (_field(line, having, group) for line, having in group.lines)
         links = " ".join(
-            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, name_in_namespace(each.id)))}</a>'
-            for each in group.objects
+            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, kind=False))}</a>' for each in group.objects
         )
         yield f'</table><ul class="names" aria-label="Objects">{links}</ul></div></details>'
     yield "</section>"
@@ -198,11 +202,10 @@ def _field(line: Line, having: Sequence[Reviewed], group: CauseGroup) -> str:
     """Return a row: a field, its values and its effect."""
     notes = []
     if len(having) < len(group.objects):
-        notes.append(
-            f"in {len(having)} of {len(group.objects)}: {', '.join(name_in_namespace(each.id) for each in having[:3])}"
-        )
+        counts = (sum(each.number for each in objects) for objects in (having, group.objects))
+        notes.append(f"in {' of '.join(map(str, counts))}: {', '.join(names(having)[:3])}")
     if not same_values(line, having):
-        notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
+        notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
     note = f'<p class="note">{text("; ".join(notes))}</p>' if notes else ""
     old, new = _values(line.change)
     reviewed = having[0] if len(having) == 1 else having[0]._replace(new_name="")  # the objects' new names differ
@@ -228,46 +231,42 @@ def _value(tag: str, given: Any) -> str:
 
 def _pods(review: Review) -> Iterator[str]:
     """Yield the numbers, total and by queue; unchanged queues come last, collapsed."""
-    both = (review.before, review.after)
-    queues = sorted(review.before.keys() | review.after.keys())
-    if not queues:
+    found = figures(review)
+    if not found:
         return
     yield '<section aria-labelledby="pods"><h2 id="pods">Pods before and after</h2><div class="cards">'
-    yield _card("Total", *map(sums, both))
-    named = queues if queues != [""] else []
-    changed = [queue for queue in named if review.before.get(queue) != review.after.get(queue)]
-    unchanged = [queue for queue in named if queue not in changed]
+    yield from (_card(figure) for figure in found if figure.queue is None)
+    queues = [figure for figure in found if figure.queue is not None]
+    changed = [figure for figure in queues if figure.before != figure.after]
+    unchanged = [figure for figure in queues if figure.before == figure.after]
     if len(changed) <= QUEUES:
-        yield from (_queue(review, queue) for queue in changed)
+        yield from map(_card, changed)
     yield "</div>"
     if len(changed) > QUEUES:
-        yield from _collapsed(review, changed, "changes", "change")
+        yield from _collapsed(changed, "changes", "change")
     if unchanged:
-        yield from _collapsed(review, unchanged, "is unchanged", "are unchanged")
+        yield from _collapsed(unchanged, "is unchanged", "are unchanged")
     yield "</section>"
 
 
-def _collapsed(review: Review, queues: Sequence[str], one: str, many: str) -> Iterator[str]:
+def _collapsed(queues: Sequence[PodFigure], one: str, many: str) -> Iterator[str]:
     verb = one if len(queues) == 1 else many
     yield f'<details class="queues"><summary>{plural(len(queues), "queue")} {verb}</summary><div class="cards">'
-    yield from (_queue(review, queue) for queue in queues)
+    yield from map(_card, queues)
     yield "</div></details>"
 
 
-def _queue(review: Review, queue: str) -> str:
-    title = f"Queue <code>{text(queue)}</code>" if queue else "No queue"
-    return _card(title, review.before.get(queue), review.after.get(queue))
-
-
-def _card(title: str, before: Footprint | None, after: Footprint | None) -> str:
-    """Return a table of numbers; `title` is HTML."""
+def _card(figure: PodFigure) -> str:
+    """Return a table of numbers."""
+    title = f"Queue <code>{text(figure.queue)}</code>" if figure.queue else figure.title.capitalize()
     rows = "".join(
         f'<tr{" class=same" if not row.more else ""}><th scope="row">{text(row.name)}'
         f"<td>{text(row.before)}<td>{text(row.after)}<td>{text(_signed(row.more))}"
-        for row in amounts(before, after)
+        for row in amounts(figure.before, figure.after)
     )
     head = '<tr><td><th scope="col">before<th scope="col">after<th scope="col">difference'
-    return f'<table class="numbers"><caption>{title}</caption><thead>{head}<tbody>{rows}</table>'
+    caption = f"<caption>{title}{text(figure.scope)}</caption>"
+    return f'<table class="numbers">{caption}<thead>{head}<tbody>{rows}</table>'
 
 
 def _signed(more: str) -> str:

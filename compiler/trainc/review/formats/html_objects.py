@@ -13,7 +13,7 @@ from trainc.base.plural import plural
 from trainc.emit import yaml
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
-from trainc.review.formats import meaning, origin
+from trainc.review.formats import meaning, name_in_namespace, origin
 from trainc.review.side_by_side import Stretch, side_by_side
 
 if TYPE_CHECKING:
@@ -58,9 +58,12 @@ def _summary(reviewed: Reviewed) -> str:
     else:
         count, shown = "", f'<span class="badge {status}">{status}</span>'
     namespace = f'<span class="ns">{text(id.namespace)}/</span>' if id.namespace else ""
+    names = text(", ".join(reviewed.environments))
+    environments = f' <span class="kind">[{names}]</span>' if names else ""
     return (
         f'<summary><span class="what"><span class="sign {status}" aria-hidden="true">{SIGNS[status]}</span> '
-        f'<span class="kind">{text(id.kind)}</span> <span class="name">{namespace}{text(id.name)}</span></span>'
+        f'<span class="kind">{text(id.kind)}</span> <span class="name">{namespace}{text(id.name)}</span>'
+        f"{environments}</span>"
         f'<span class="count">{count}</span>{shown}</summary>'
     )
 
@@ -70,7 +73,7 @@ def _facts(reviewed: Reviewed, numbers: dict[object, int]) -> Iterator[str]:
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
     if reviewed.renamed:
-        yield f"<li>renamed from <code>{text(reviewed.renamed)}</code>"
+        yield f"<li>renamed from <code>{text(name_in_namespace(reviewed.renamed))}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
     found: dict[tuple[object, str, str], list[Line]] = {}

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.provenance.tracing.patches import pointer
 from trainc.review.consequences import WORDS
-from trainc.review.formats import headline, sums
+from trainc.review.formats import by_identity, figures, headline
 from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trainc.diagnostics import Location, ObjectId
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
+    from trainc.review.formats import PodFigure
     from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 
@@ -34,15 +35,16 @@ def render(review: Review, *, color: bool = False) -> str:
         "summary": {
             "text": headline(review),
             "settings": len(review.settings),
-            "added": len(review.with_status("added")),
-            "removed": len(review.with_status("removed")),
-            "changed": len(review.with_status("changed")),
+            "added": review.number("added"),
+            "removed": review.number("removed"),
+            "changed": review.number("changed"),
             "unchanged": review.unchanged,
+            "recreated": _named_objects(review.recreated),
         },
         "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
-        "objects": [_object(reviewed) for reviewed in review.objects],
-        "pods": {"before": _pods(review.before), "after": _pods(review.after)},
+        "objects": list(_objects(review.objects)),
+        "pods": [_pods(figure) for figure in figures(review)],
     }
     text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
     try:
@@ -57,7 +59,7 @@ def _setting(setting: ChangedSetting) -> Tree:
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
-    return found | _environments(setting.objects) | {"objects": [_named(reviewed) for reviewed in setting.objects]}
+    return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
 
 
 def _group(group: CauseGroup) -> Tree:
@@ -67,29 +69,41 @@ def _group(group: CauseGroup) -> Tree:
         "effect": group.effect,
         "fields": [line.change.field for line, _ in group.lines],
         **_environments(group.objects),
-        "objects": [_named(reviewed) for reviewed in group.objects],
+        "objects": _named_objects(group.objects),
     }
 
 
-def _named(reviewed: Reviewed) -> Tree:
-    """Return the identity of an object, with its environment if it has one."""
-    return _id(reviewed.id) | ({"environment": reviewed.environment} if reviewed.environment else {})
+def _named_objects(objects: Sequence[Reviewed]) -> list[Tree]:
+    """Return the identities of objects, each once, with the environments that have it."""
+    return [_id(group[0].id) | _environments(group) for group in by_identity(objects)]
 
 
 def _environments(objects: Sequence[Reviewed]) -> Tree:
     """Return the environments of some objects; nothing for a project without environments."""
-    names = list(dict.fromkeys(reviewed.environment for reviewed in objects if reviewed.environment))
+    names = list(dict.fromkeys(name for reviewed in objects for name in reviewed.environments))
     return {"environments": names} if names else {}
 
 
-def _object(reviewed: Reviewed) -> Tree:
-    found: Tree = _named(reviewed) | {"status": reviewed.status}
+def _objects(objects: Sequence[Reviewed]) -> Iterator[Tree]:
+    """Yield the objects; one that is added or removed in several environments is one, with the first location."""
+    one_sided = [[each for each in objects if each.status == status] for status in ("added", "removed")]
+    groups = {id(group[0]): group for found in one_sided for group in by_identity(found)}
+    for reviewed in objects:
+        if reviewed.status == "changed":
+            yield _object(reviewed, [reviewed])
+        elif id(reviewed) in groups:
+            yield _object(reviewed, groups[id(reviewed)])
+
+
+def _object(reviewed: Reviewed, group: Sequence[Reviewed]) -> Tree:
+    """Return an object; `group` has it in all environments."""
+    found: Tree = _id(reviewed.id) | _environments(group) | {"status": reviewed.status}
     if reviewed.at is not None:
         found["at"] = _location(reviewed.at)
     if reviewed.cause is not None:
         found["cause"] = _cause(reviewed.cause)
     if reviewed.renamed:
-        found["renamedFrom"] = reviewed.renamed
+        found["renamedFrom"] = _id(reviewed.renamed)
     if reviewed.status != "changed":
         return found
     found["effect"] = reviewed.effect
@@ -138,9 +152,12 @@ def _id(id: ObjectId) -> Tree:
     return {key: value for key, value in names.items() if value}
 
 
-def _pods(queues: dict[str, Footprint]) -> Tree:
-    """Return the nodes, pods and resources: total, and by queue."""
-    return {"all": _footprint(sums(queues)), "queues": {name: _footprint(found) for name, found in queues.items()}}
+def _pods(figure: PodFigure) -> Tree:
+    """Return the nodes, pods and resources of some environments: the total, or those of a queue."""
+    found: Tree = {} if figure.queue is None else {"queue": figure.queue}
+    found |= {"environments": list(figure.environments)} if figure.environments else {}
+    found |= {} if figure.cluster is None else {"sumOfCluster": figure.cluster}
+    return found | {"before": _footprint(figure.before), "after": _footprint(figure.after)}
 
 
 def _footprint(footprint: Footprint) -> Tree:

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.plural import plural
+from trainc.kubernetes.amounts import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
@@ -23,27 +24,28 @@ from trainc.review.formats import (
     BLOCKING,
     amounts,
     block,
+    by_identity,
     changed_by,
     counted,
+    figures,
     fits_one_line,
     headline,
     marked,
     meaning,
     name_in_namespace,
-    named,
+    names,
     origin,
     same_values,
     setting_name,
-    sums,
     value,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.formats import PodFigure
     from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
 LONGEST: Final = 65_000
@@ -53,6 +55,8 @@ ROWS: Final = 8
 """The maximum number of causes and of queues that are shown expanded."""
 SETTINGS: Final = 20
 """The maximum number of changed settings."""
+RECREATED: Final = 12
+"""The maximum number of objects in the line that names what must be recreated."""
 NAMES: Final = 100
 """The maximum number of objects in a list."""
 LINES: Final = 120
@@ -84,6 +88,10 @@ def render(review: Review, *, color: bool = False) -> str:
 def _parts(review: Review) -> Iterator[Section]:
     groups = review.groups()
     yield Section("headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
+    if review.recreated:
+        yield Section(
+            "recreated objects", f"**Must be recreated**: {_names(review.recreated, kind=True, most=RECREATED)}"
+        )
     if review.settings:
         yield Section("table of settings", "\n".join(_settings(review.settings)))
         if details := _settings_in_full(review.settings):
@@ -111,8 +119,8 @@ def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
             space -= size
         else:
             omitted[part.name] = omitted.get(part.name, 0) + 1
-    names = [f"{name} of {plural(count, 'cause')}" if name == DETAILS else name for name, count in omitted.items()]
-    return kept, listed(names) if names else ""
+    sections = [f"{name} of {plural(count, 'cause')}" if name == DETAILS else name for name, count in omitted.items()]
+    return kept, listed(sections) if sections else ""
 
 
 def _table(groups: Sequence[CauseGroup]) -> Iterator[str]:
@@ -172,12 +180,12 @@ def _effects(group: CauseGroup) -> Iterator[str]:
     for line, having in group.lines:
         found.setdefault((line.consequence.effect, _meaning(line, having)), {})[line.change.field] = None
     for (effect, shown), fields in sorted(found.items(), key=lambda each: -RANK[each[0][0]]):
-        names = [code(_end(field)) for field in [*fields][:FIELDS]]
+        ends = [code(_end(field)) for field in [*fields][:FIELDS]]
         if len(fields) > FIELDS:
-            names.append(f"{len(fields) - FIELDS} more")
+            ends.append(f"{len(fields) - FIELDS} more")
         words, colon, why = shown.partition(": ")
         mark = "**" if effect in BLOCKING else ""
-        yield f"{mark}{prose(words)}{mark}{colon}{prose(why)} ({listed(names)})"
+        yield f"{mark}{prose(words)}{mark}{colon}{prose(why)} ({listed(ends)})"
 
 
 def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
@@ -196,8 +204,8 @@ def _details(group: CauseGroup) -> str:
         parts.insert(0, f"{code(origin(cause))}: {prose(cause.by)}, {code(cause.field)}")
         if not fits_one_line(cause.edit):
             lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
-    names = _names(group.objects, kind=cause is None)
-    return _collapsed(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
+    objects = f"{prose(counted(group.objects))}: {_names(group.objects, kind=cause is None)}"
+    return _collapsed(title, *parts, fenced(lines, LINES), objects)
 
 
 def _changes(group: CauseGroup, *, with_meanings: bool) -> Iterator[str]:
@@ -208,14 +216,14 @@ def _changes(group: CauseGroup, *, with_meanings: bool) -> Iterator[str]:
         if len(having) < len(group.objects):
             notes.append(f"in {_short_list(having)}")
         if not same_values(line, having):
-            notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
+            notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
         if notes:
             yield f"! {'; '.join(notes)}"
 
 
 def _short_list(objects: Sequence[Reviewed]) -> str:
-    names = [name_in_namespace(reviewed.id) for reviewed in objects[:FIELDS]]
-    return listed([*names, f"{len(objects) - FIELDS} more"] if len(objects) > FIELDS else names)
+    shown = names(objects)
+    return listed([*shown[:FIELDS], f"{len(shown) - FIELDS} more"] if len(shown) > FIELDS else shown)
 
 
 def _change(field: str, change: Change) -> Iterator[str]:
@@ -234,35 +242,41 @@ def _lines(given: Any) -> list[str]:
 
 def _numbers(review: Review) -> Iterator[str]:
     """Yield the pods before and after: total, and by queue if there are queues."""
-    queues = sorted(review.before.keys() | review.after.keys())
-    both = (review.before, review.after)
-    total = amounts(*map(sums, both))
-    if not queues:
+    found = figures(review)
+    totals = [figure for figure in found if figure.queue is None]
+    queues = [figure for figure in found if figure.queue is not None]
+    changed = [figure for figure in queues if figure.before != figure.after]
+    if not totals:
         return
-    changed = [queue for queue in queues if review.before.get(queue) != review.after.get(queue)]
-    if not changed:
-        yield f"Pods, unchanged: {listed(f'{row.after} {prose(row.name)}' for row in total)}"
+    if not changed and all(figure.before == figure.after for figure in totals):
+        for figure in totals:
+            shown = listed(f"{row.after} {prose(row.name)}" for row in amounts(figure.before, figure.after))
+            yield f"Pods{_scope(figure)}, unchanged: {shown}"
         return
-    names = [row.name for row in total]
-    named_queues = changed if queues != [""] else []
-    head = [f"| pods | {' | '.join(map(prose, names))} |", f"|---|{'---:|' * len(names)}"]
-    rows = [_row(_queue(queue), [side.get(queue) for side in both], names) for queue in named_queues]
-    yield "\n".join([*head, _row("**total**", [sums(side) for side in both], names), *rows[:ROWS]])
+    resources = {name for figure in totals for side in (figure.before, figure.after) for name in side.resources}
+    columns = ["nodes", "pods", *sorted(resources, key=order)]
+    head = [f"| pods | {' | '.join(map(prose, columns))} |", f"|---|{'---:|' * len(columns)}"]
+    rows = [_row(figure, columns) for figure in changed]
+    yield "\n".join([*head, *(_row(figure, columns) for figure in totals), *rows[:ROWS]])
     if len(rows) > ROWS:
         yield _collapsed(f"{len(rows) - ROWS} further queues", "\n".join([*head, *rows[ROWS:]]))
 
 
-def _queue(queue: str) -> str:
-    return f"queue {code(queue)}" if queue else "no queue"
-
-
-def _row(title: str, sides: Sequence[Footprint | None], names: Sequence[str]) -> str:
-    found = {row.name: row for row in amounts(*sides)}
+def _row(figure: PodFigure, columns: Sequence[str]) -> str:
+    title = f"queue {code(figure.queue)}" if figure.queue else "no queue" if figure.queue == "" else "**total**"
+    found = {row.name: row for row in amounts(figure.before, figure.after)}
     cells = []
-    for name in names:
+    for name in columns:
         row = found.get(name)
         cells.append(f"{row.before} → {row.after} ({row.more})" if row and row.more else row.after if row else "0")
-    return f"| {title} | {' | '.join(cells)} |"
+    return f"| {title}{_scope(figure)} | {' | '.join(cells)} |"
+
+
+def _scope(figure: PodFigure) -> str:
+    """Return where a figure counts; the environments are code."""
+    where = prose(figure._replace(environments=()).scope)
+    names = f"[{', '.join(figure.environments)}]"
+    return f"{where} {code(names)}" if figure.environments else where
 
 
 def _later_causes(groups: Sequence[CauseGroup]) -> str:
@@ -273,16 +287,21 @@ def _later_causes(groups: Sequence[CauseGroup]) -> str:
 
 
 def _one_sided(status: str, objects: Sequence[Reviewed]) -> str:
-    """Return the added or removed objects with their locations or causes."""
+    """Return the added or removed objects with their locations or causes in all environments."""
+    groups = by_identity(objects)
     rows = []
-    for reviewed in objects[:NAMES]:
-        where = code(reviewed.at.file) if reviewed.at else ""
-        if reviewed.cause is not None:
-            where = f"{code(origin(reviewed.cause))}: {_edit(reviewed.cause)}"
-        rows.append(f"- {code(marked(reviewed))} {where}".rstrip())
-    if len(objects) > NAMES:
-        rows.append(f"- and {len(objects) - NAMES} more")
+    for group in groups[:NAMES]:
+        (name,) = names(group, kind=True)
+        rows.append(f"- {code(name)} {', '.join(dict.fromkeys(map(_place, group)))}".rstrip())
+    if len(groups) > NAMES:
+        rows.append(f"- and {len(groups) - NAMES} more")
     return _collapsed(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))
+
+
+def _place(reviewed: Reviewed) -> str:
+    if reviewed.cause is not None:
+        return f"{code(origin(reviewed.cause))}: {_edit(reviewed.cause)}"
+    return code(reviewed.at.file) if reviewed.at else ""
 
 
 def _warnings(review: Review) -> Iterator[str]:
@@ -296,9 +315,9 @@ def _warnings(review: Review) -> Iterator[str]:
         yield _collapsed(plural(len(review.diagnostics), "warning"), "\n".join(rows))
 
 
-def _names(objects: Sequence[Reviewed], *, kind: bool) -> str:
-    names = [code(named(each.id) if kind else name_in_namespace(each.id)) for each in objects[:NAMES]]
-    return listed([*names, f"{len(objects) - NAMES} more"] if len(objects) > NAMES else names)
+def _names(objects: Sequence[Reviewed], *, kind: bool, most: int = NAMES) -> str:
+    shown = [*map(code, names(objects, kind=kind))]
+    return listed([*shown[:most], f"{len(shown) - most} more"] if len(shown) > most else shown)
 
 
 def _collapsed(title: str, *parts: str) -> str:

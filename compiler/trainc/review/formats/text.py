@@ -12,26 +12,27 @@ from trainc.review.formats import (
     BLOCKING,
     amounts,
     block,
+    by_identity,
     changed_by,
     counted,
     edited,
+    figures,
     fits_one_line,
     headline,
     marked,
     meaning,
-    name_in_namespace,
     named,
+    names,
     origin,
+    recreation,
     same_values,
     setting_name,
-    sums,
 )
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
 
@@ -45,6 +46,8 @@ CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 NAMES: Final = 6
 """The maximum number of objects in a list."""
+RECREATED: Final = 20
+"""The maximum number of objects in the line that names what must be recreated."""
 SETTINGS: Final = 50
 """The maximum number of changed settings."""
 LINES: Final = 12
@@ -57,12 +60,15 @@ SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 def render(review: Review, *, color: bool) -> str:
     """Return the review; blank lines separate its parts."""
     paint = _painted if color else _without_color
-    parts = [f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"]
+    head = f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"
+    if recreated := recreation(review, RECREATED):
+        head += f"\n{paint(YELLOW, 'must be recreated')}: {escape(recreated)}"
+    parts = [head]
     if review.settings:
         parts.append("\n".join(_settings(review.settings, paint)))
     parts += ["\n".join(_group(group, paint)) for group in review.groups()]
     for status, mark, shade in (("added", "+", GREEN), ("removed", "-", RED)):
-        found = [each for each in review.objects if each.status == status]
+        found = by_identity(each for each in review.objects if each.status == status)
         if found:
             parts.append("\n".join(_one_sided(each, f"{mark} {status}", shade, paint) for each in found))
     if rows := list(_numbers(review)):
@@ -107,7 +113,7 @@ def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup, paint: Pain
     change = line.change
     notes = [] if len(having) == len(group.objects) else [_names(having)]
     if not same_values(line, having):
-        notes.append(f"values of {name_in_namespace(having[0].id)}; the others differ")
+        notes.append(f"values of {marked(having[0], kind=False)}; the others differ")
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
     field = paint(CYAN, escape(change.field))
     if fits_one_line(change):
@@ -147,40 +153,36 @@ def _values(change: Change) -> Iterator[tuple[str, str]]:
         yield from (("+", line) for line in new)
 
 
-def _one_sided(each: Reviewed, status: str, shade: str, paint: Paint) -> str:
-    """Return the line of an added or removed object, with its location or its cause."""
-    where = each.at.file if each.at else ""
-    if each.cause is not None:
-        where = f"{origin(each.cause)}: {each.cause.by}, {each.cause.field}"
-    return f"{paint(shade, status)} {escape(marked(each))}  {escape(where)}"
+def _one_sided(objects: Sequence[Reviewed], status: str, shade: str, paint: Paint) -> str:
+    """Return the line of an added or removed object, with its locations or causes in all environments."""
+    (name,) = names(objects, kind=True)
+    where = ", ".join(dict.fromkeys(map(_place, objects)))
+    return f"{paint(shade, status)} {escape(name)}  {escape(where)}"
+
+
+def _place(reviewed: Reviewed) -> str:
+    if reviewed.cause is not None:
+        return f"{origin(reviewed.cause)}: {reviewed.cause.by}, {reviewed.cause.field}"
+    return reviewed.at.file if reviewed.at else ""
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
-    names = [named(each.id) if kind else name_in_namespace(each.id) for each in objects[:NAMES]]
-    if len(objects) > NAMES:
-        names.append(f"{len(objects) - NAMES} more")
-        return escape(listed(names))
-    return escape(", ".join(names))
+    shown = names(objects, kind=kind)
+    if len(shown) > NAMES:
+        return escape(listed([*shown[:NAMES], f"{len(shown) - NAMES} more"]))
+    return escape(", ".join(shown))
 
 
 def _numbers(review: Review) -> Iterator[str]:
     """Yield the changed numbers of pods, first the total, then each queue."""
-    yield from _changed_numbers("total", sums(review.before), sums(review.after))
-    queues = sorted(review.before.keys() | review.after.keys())
-    if queues not in ([], [""]):
-        for queue in queues:
-            title = f"queue {queue}" if queue else "no queue"
-            yield from _changed_numbers(title, *(side.get(queue) for side in (review.before, review.after)))
-
-
-def _changed_numbers(title: str, before: Footprint | None, after: Footprint | None) -> Iterator[str]:
-    rows = amounts(before, after)
-    if any(row.more for row in rows):
-        parts = (
-            f"{row.name} {row.before} -> {row.after} ({row.more})" if row.more else f"{row.name} {row.after}"
-            for row in rows
-        )
-        yield f"{escape(title)}: {escape(', '.join(parts))}"
+    for figure in figures(review):
+        rows = amounts(figure.before, figure.after)
+        if any(row.more for row in rows):
+            parts = (
+                f"{row.name} {row.before} -> {row.after} ({row.more})" if row.more else f"{row.name} {row.after}"
+                for row in rows
+            )
+            yield f"{escape(figure.title + figure.scope)}: {escape(', '.join(parts))}"
 
 
 def _painted(color: str, text: str) -> str:

@@ -80,5 +80,5 @@ def _job(migrated: Migrated) -> JobReport:
     is_one = len(found) == 1 and not found[0][0]
     review = found[0][1] if is_one else merged_reviews.merge_reviews(found)
     # The pods and their resources are the same; the number of nodes depends on the trainer's label, which may move.
-    review = review._replace(before={}, after={})
+    review = review._replace(pods=())
     return JobReport(migrated, review, next(losses([migrated.runs[0].before])))

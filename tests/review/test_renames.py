@@ -1,0 +1,158 @@
+"""A renamed TrainJob is one TrainJob: its new name, then its other edits, without the consequences of the name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from committing import commit, git
+from running import run
+
+SETTINGS = "sources: [jobs]\noutput: rendered\n"
+ENVIRONMENTS = "environments:\n  dev: {cluster: d, nameSuffix: -dev}\n  prod: {cluster: p}\n"
+
+
+def job(name: str, image: str = "acme/ft:1", runtime: str = "torch-distributed", namespace: str = "ns") -> str:
+    return (
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
+        f"metadata: {{name: {name}, namespace: {namespace}}}\nspec:\n  runtimeRef: {{name: {runtime}}}\n"
+        f"  trainer: {{numNodes: 2, image: '{image}'}}\n"
+    )
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+
+
+def write(files: dict[str, str]) -> None:
+    for path in Path("jobs").glob("*"):
+        path.unlink()
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+
+
+def change(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str, str, list[str]]]:
+    """Return the status, the old and the new name, and the changed fields of each object."""
+    write(old | ({} if "trainc.yaml" in old else {"trainc.yaml": SETTINGS}))
+    commit()
+    write(new)
+    done = run("diff", "--format", "json")
+    assert done.code == 0, done.err
+    return [shown(each) for each in json.loads(done.out)["objects"]]
+
+
+def shown(each: dict[str, Any]) -> tuple[str, str, str, list[str]]:
+    fields = [line["field"].rpartition(".")[2] for line in each.get("changes", [])]
+    return each["status"], each.get("renamedFrom", {}).get("name", ""), each["name"], fields
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(
+            {"a": job("a")},
+            {"a": job("a2", "acme/ft:2")},
+            [("changed", "a", "a2", ["name", "image"])],
+            id="a name and an image",
+        ),
+        pytest.param(
+            {"a": job("a", namespace="ns")},
+            {"a": job("a", namespace="other")},
+            [("changed", "a", "a", ["namespace"])],
+            id="a namespace",
+        ),
+        pytest.param(
+            {"a": job("a", runtime="openmpi-distributed")},
+            {"a": job("a2", runtime="openmpi-distributed")},
+            [("changed", "a", "a2", ["name"]), ("changed", "a-mpi-hostfile", "a2-mpi-hostfile", ["name"])],
+            id="a job with a hostfile",
+        ),
+        pytest.param(
+            {"a": f"{job('a')}---\n{job('b')}"},
+            {"a": f"{job('b')}---\n{job('c')}"},
+            [("changed", "a", "c", ["name"])],
+            id="one of two jobs of a file",
+        ),
+        pytest.param(
+            {"a": f"{job('a')}---\n{job('b')}"},
+            {"a": f"{job('c')}---\n{job('d')}"},
+            [("removed", "", "a", []), ("removed", "", "b", []), ("added", "", "c", []), ("added", "", "d", [])],
+            id="both jobs of a file",
+        ),
+        pytest.param(
+            {"a": job("a")},
+            {"b": job("b")},
+            [("removed", "", "a", []), ("added", "", "b", [])],
+            id="another file",
+        ),
+        pytest.param({"a": job("a")}, {"b": job("a")}, [], id="a moved file"),
+        pytest.param(
+            {"a": job("a"), "b": job("b")},
+            {"a": job("b"), "b": job("c")},
+            [("removed", "", "a", []), ("added", "", "c", [])],
+            id="a name that moves to another file",
+        ),
+    ],
+)
+def test_the_objects_of_a_renamed_job(
+    old: dict[str, str], new: dict[str, str], expected: list[tuple[str, str, str, list[str]]]
+) -> None:
+    sides = ({f"jobs/{name}.yaml": text for name, text in side.items()} for side in (old, new))
+    assert sorted(change(*sides)) == sorted(expected)
+
+
+def test_the_text_of_a_renamed_job() -> None:
+    write({"trainc.yaml": SETTINGS, "jobs/a.yaml": job("a")})
+    commit()
+    write({"jobs/a.yaml": job("a2", "acme/ft:2")})
+    assert run("diff").out == (
+        """\
+HEAD -> the working tree: 1 JobSet changes
+must be recreated: JobSet ns/a -> ns/a2
+
+jobs/a.yaml:3: the TrainJob, metadata.name: a -> a2
+  changes 1 JobSet: ns/a -> ns/a2
+  must be recreated: names are immutable
+    metadata.name: a -> a2
+
+jobs/a.yaml:6: the TrainJob, spec.trainer.image: acme/ft:1 -> acme/ft:2
+  changes 1 JobSet: ns/a -> ns/a2
+  must be recreated: the field is immutable
+    spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: acme/ft:1 -> acme/ft:2
+"""
+    )
+
+
+def test_a_setting_that_renames_all_jobs() -> None:
+    jobs = {"jobs/a.yaml": f"{job('a')}---\n{job('b')}"}
+    found = change(
+        jobs | {"trainc.yaml": SETTINGS + ENVIRONMENTS},
+        jobs | {"trainc.yaml": SETTINGS + ENVIRONMENTS.replace("-dev", "-develop")},
+    )
+    assert found == [("changed", f"{name}-dev", f"{name}-develop", ["name"]) for name in "ab"]
+    out = run("diff", "--env", "dev").out
+    assert "setting environments.dev.nameSuffix: -dev -> -develop\n  changes 2 JobSets in dev: ns/a-dev -> " in out
+    assert "trainc.yaml:4: environment dev, metadata.name: a-dev -> a-develop" in out
+
+
+def test_a_renamed_job_in_two_environments() -> None:
+    settings = {"trainc.yaml": SETTINGS + ENVIRONMENTS.replace(", nameSuffix: -dev", "")}
+    assert change(settings | {"jobs/a.yaml": job("a")}, settings | {"jobs/a.yaml": job("a2")}) == [
+        ("changed", "a", "a2", ["name"])
+    ]
+    assert "must be recreated: JobSet ns/a -> ns/a2 [dev, prod]\n" in run("diff").out
+
+
+def test_the_queue_of_a_renamed_job_is_that_of_its_new_namespace() -> None:
+    label = "labels: {kueue.x-k8s.io/queue-name: gpu}}"
+    old, new = (job("a", namespace=name).replace("}", f", {label}", 1) for name in ("ns", "other"))
+    change({"jobs/a.yaml": old}, {"jobs/a.yaml": new})
+    queues = {
+        row["queue"]: row["after"]["nodes"] for row in json.loads(run("diff", "--format", "json").out)["pods"][1:]
+    }
+    assert queues == {"ns/gpu": 0, "other/gpu": 2}
