@@ -93,8 +93,13 @@ def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
     yield Limit(f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, prod, plain)
     # Standard output cannot contain several environments.
     each = [*configured("three.yaml", inputs.ENVIRONMENTS), "-o"]
-    one = [*each, str(folder / "one"), "--env", "a"]
-    yield Limit(f"{jobs:,} TrainJobs in three environments", "one of them", 3.1, [*each, str(folder / "all")], one)
+    three, one = [*each, str(folder / "all")], [*each, str(folder / "one"), "--env", "a"]
+    yield Limit(f"{jobs:,} TrainJobs in three environments", "one of them", 3.1, three, one)
+    yield Limit("`--check` of three environments", "one of them", 3.3, [*three, "--check"], [*one, "--check"])
+    edited = folder / "edited.yaml"
+    edited.write_text(Path(many).read_text().replace("acme.example.com/owner:", "acme.example.com/author:"))
+    compared = [TRAINC, "diff", many, str(edited), "--config", str(folder / "three.yaml")]
+    yield Limit("`diff` of three environments", "one of them", 3.3, compared, [*compared, "--env", "a"])
     patched = configured("patched.yaml", inputs.PATCHES)
     yield Limit(f"{jobs:,} TrainJobs with two patches", "without settings", 1.25, patched, plain)
     if before is not None:

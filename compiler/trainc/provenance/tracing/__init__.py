@@ -77,6 +77,16 @@ class _Source(NamedTuple):
     """Whether the value depends on it; if False, only the field's presence does."""
 
 
+class _Write(NamedTuple):
+    """A write of a field by a step."""
+
+    trace: Trace
+    step: int
+    """The number of the step."""
+    path: Path
+    """The field's path after the step."""
+
+
 class Trace:
     """The provenance of one TrainJob's objects. A trace caches its results, so use one for all fields."""
 
@@ -117,38 +127,34 @@ class Trace:
         field that a write depends on, the same stage writes another value.
         """
         for number, there in self._writes(index, path):
-            origin = self._origin(number, there)
-            yield origin
-            yield from self._without_settings(origin, number, there)
+            found: _Write | None = _Write(self, number, there)
+            while found is not None:
+                origin = found.trace._origin(found.step, found.path)
+                yield origin
+                found = found.trace._without_setting(origin, found.step, found.path)
 
-    def _without_settings(self, origin: Origin, number: int, path: Path) -> Iterator[Origin]:
-        """Yield the values that a step writes at a path without the last edits of the input, the last edit first."""
+    def _without_setting(self, origin: Origin, number: int, path: Path) -> _Write | None:
+        """Return the same write without the last setting that edited its input; None if no setting has."""
         edit = None if origin.owner is None else changing_edit(self.plan, origin.owner, origin.place)
         if origin.owner is None or edit is None:
-            return
+            return None
         key = origin.owner, edit
         if key not in self._without:
             plan = without_edits(self.plan, *key)
             self._without[key] = None if plan is None else Trace(plan)
         earlier = self._without[key]
-        if earlier is None:
-            return
-        found = earlier._same_write(self.steps[number], path, self.plan)
-        if found is not None:
-            before = earlier._origin(*found)
-            yield before
-            yield from earlier._without_settings(before, *found)
+        return None if earlier is None else earlier._same_write(self.steps[number], path, self.plan)
 
-    def _same_write(self, step: StageRecord, path: Path, plan: Plan) -> tuple[int, Path] | None:
-        """Return the step of this trace that is a step of another plan, and the path that it writes; None without."""
+    def _same_write(self, step: StageRecord, path: Path, plan: Plan) -> _Write | None:
+        """Return the write of this trace that is a write of another plan's step; None if the step writes nothing."""
         for number, own in enumerate(self.steps):
             if own.stage == step.stage and _manager(self.plan, own) == _manager(plan, step):
                 there = corresponding_path(step.after, path, own.after)
                 if there is None:
                     continue
-                written = next(self._lineages[number].writes(there), None)
-                if written is not None and written[0] == number:
-                    return written
+                written, after = next(self._lineages[number].writes(there))
+                if written == number:
+                    return _Write(self, number, after)
         return None
 
     def _writes(self, index: int, path: Path) -> Iterator[tuple[int, Path]]:
