@@ -75,3 +75,14 @@ def test_an_apply_does_what_the_review_says(
             assert get(stored, path) == value, change
             checked += 1
     counted("changes of applied TrainJobs, as the review says", checked)
+
+
+def test_what_kubectl_prints_is_what_was_applied(cluster: Cluster, tmp_path: Path) -> None:
+    namespace = cluster.namespace("live")
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(job(namespace, "torch-distributed", {"x": "a"})))
+    rendered = tmp_path / "rendered.yaml"
+    rendered.write_text(run("build", str(tmp_path / "a.yaml")).out)
+    assert cluster.kubectl("apply", "--filename", str(rendered)).code == 0
+    live = cluster.kubectl("get", "jobset", "--namespace", namespace, "--output=yaml", "--show-managed-fields")
+    done = run("diff", "-", str(rendered), stdin=live.out.encode())
+    assert done.out == f"- -> {rendered}: nothing changes: 1 object is unchanged\n", done.out + done.err
