@@ -16,6 +16,7 @@ from typing import Any
 import committing
 import pytest
 import yaml
+from running import run
 
 from trainc import compile
 from trainc.compilation import Options
@@ -40,6 +41,9 @@ GROWTH = 2.2
 REVIEWED = 2.3
 """The maximum steps of a review of TrainJobs with two edits each, compared with the builds of both sides. The review
 reruns the stages twice for each TrainJob."""
+
+ENVIRONMENTS = 3.3
+"""The maximum steps of a run with three environments, compared with a run of one of them."""
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 RUNTIME = (
@@ -292,6 +296,28 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
         return counts[2] - counts[1]
 
     assert measured(review) <= REVIEWED * measured(builds)
+
+
+@pytest.mark.parametrize("command", [["build"], ["build", "--check"], ["diff", "HEAD"]], ids=["build", "check", "diff"])
+def test_three_environments(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    committing.git("init", "--quiet")
+    write = Path("jobs.yaml").write_text
+    environments = "".join(f"  {name}: {{namespace: ns-{name}}}\n" for name in "abc")
+    Path("trainc.yaml").write_text(f"sources: [jobs.yaml]\noutput: rendered\nenvironments:\n{environments}")
+    text = "".join(job(index, "torch-distributed") for index in range(SMALL))
+    write(text)
+    committing.commit()
+    assert run("build").code == 0
+    if command != ["build", "--check"]:
+        write(text.replace("torch-distributed}}", "torch-distributed}, trainer: {numNodes: 2}}"))
+
+    def work(options: list[str]) -> int:
+        return steps(lambda size, file: run(*command, *options), SMALL, tmp_path)
+
+    work(["--env", "a"])  # the first run imports modules
+    one, three = work(["--env", "a"]), work([])
+    assert 2 * one < three <= ENVIRONMENTS * one
 
 
 def test_a_quadratic_function_is_found(tmp_path: Path) -> None:
