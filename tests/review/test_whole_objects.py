@@ -156,3 +156,21 @@ def test_a_jobset_that_argo_cd_replaces_is_not_behind() -> None:
     found, messages = reviewed(old, new, "--argocd-replace")
     assert [each["effect"] for each in found["objects"]] == ["restarts", "in-place"]
     assert "ahead-of-jobset" not in messages
+
+
+@pytest.mark.parametrize(("suspend", "allowed"), [(False, False), (True, True)])
+def test_kueue_rejects_another_queue_of_a_running_jobset(suspend: bool, allowed: bool) -> None:
+    jobs = [job(labels={"x": "a", QUEUE: name}) for name in ("a", "b")]
+    for name, tree in zip(("old", "new"), jobs, strict=True):
+        Path(f"{name}-job.yaml").write_text(yaml.safe_dump(tree))
+        (jobset,) = filter(None, yaml.safe_load_all(run("build", f"{name}-job.yaml").out))
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(jobset | {"spec": jobset["spec"] | {"suspend": suspend}}))
+    [found] = json.loads(run("diff", "old.yaml", "new.yaml", "--format", "json").out)["objects"]
+    assert found["allowed"] is allowed
+    assert [each["field"] for each in found["refused"]] == ([] if allowed else [f"metadata.labels.{QUEUE}"])
+
+
+def test_a_hash_does_not_cover_the_queue() -> None:
+    old, new = (job(labels={QUEUE: name}) for name in ("a", "b"))
+    [found] = reviewed(old, new, "--name-suffix-hash")[0]["objects"]
+    assert (found["allowed"], found.get("newName")) == (False, None)

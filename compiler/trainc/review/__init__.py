@@ -255,7 +255,7 @@ class _Reviewer:
             before=old.tree,
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
-            new_name=self._new_name(new, judgement),
+            new_name=self._new_name(old, new, judgement),
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -325,7 +325,7 @@ class _Reviewer:
         before, after = (plans.get(key) for plans in self.plans)
         return before, after
 
-    def _new_name(self, new: SideItem, judgement: Judgement) -> str:
+    def _new_name(self, old: SideItem, new: SideItem, judgement: Judgement) -> str:
         """Return the name of the object that replaces an immutable one; empty if it keeps its name."""
         own = new.own or new
         if own.job is not None and own.job.plan.job.letters_at is not None:
@@ -334,7 +334,9 @@ class _Reviewer:
             return ""
         from trainc.pipeline.suffix import digest
 
-        return f"{own.id.name}-{digest(own.job.objects)}"
+        found = digest(own.job.objects)  # Kueue also rejects changes that the hash does not cover
+        is_same = old.job is not None and digest(old.job.objects) == found
+        return "" if is_same else f"{own.id.name}-{found}"
 
     def _item_location(self, item: SideItem, *, old: bool = False) -> Location:
         return self._location(item.document.file, item.document.line, item.document.column, old=old)

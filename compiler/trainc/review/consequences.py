@@ -16,7 +16,7 @@ from trainc.base.kinds import JOBSET, POD_TEMPLATE
 from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import REQUIRED, Violation, listed
+from trainc.kubernetes.violations import REQUIRED, Violation, field_of, listed
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
@@ -196,6 +196,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRel
     invalid = [masked_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
     updated = _stored(new, release)
     rules = None if updated is None else _Rules(stored, updated, release)
+    refused += () if rules is None else rules.refused_by_kueue
     found = []
     for change in changes:
         messages = [violation.message for violation in invalid if touches(violation.path, change.path)]
@@ -208,7 +209,8 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRel
 
 def _compiled(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRelease) -> Judgement:
     rules = _Rules(old, new, release)
-    return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable_changes(old, new)))
+    refused = (*update.immutable_changes(old, new), *rules.refused_by_kueue)
+    return Judgement(tuple(map(rules.consequence, changes)), refused)
 
 
 def _stored(tree: Tree, release: TrainerRelease) -> Tree | None:
@@ -297,10 +299,25 @@ class _Rules:
             return immutable._replace(why=immutable.why + self.new_hosts) if is_name else immutable
         return self._while_suspended()
 
+    @cached_property
+    def kueue_labels(self) -> list[Path]:
+        """The paths of Kueue's labels that differ."""
+        paths = [("metadata", "labels", label) for label in KUEUE_LABELS]
+        return [path for path in paths if get(self.old, path) != get(self.new, path)]
+
+    @property
+    def refused_by_kueue(self) -> tuple[Violation, ...]:
+        """The changes of labels that Kueue's webhook rejects, unless the JobSet is suspended."""
+        if self.suspended:
+            return ()
+        return tuple(
+            Violation(path, field_of(path), update.RULE, QUEUED, "suspend the JobSet before you apply the change")
+            for path in self.kueue_labels
+        )
+
     def _is_of_queue(self, change: Change) -> bool:
         """Whether a change of the metadata contains one of Kueue's labels."""
-        paths = [("metadata", "labels", label) for label in KUEUE_LABELS]
-        return any(touches(path, change.path) and get(self.old, path) != get(self.new, path) for path in paths)
+        return any(touches(path, change.path) for path in self.kueue_labels)
 
     def _while_suspended(self, why: str = "") -> Consequence:
         if self.suspended:
