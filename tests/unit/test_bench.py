@@ -192,7 +192,7 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
 def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
-    one, three, patched, before = instructions.limits(tmp_path, 30, peers.TRAINC)
+    one, three, check, patched, before = instructions.limits(tmp_path, 30, peers.TRAINC)
     assert before.reference == one.reference == patched.reference
     plain, in_one, with_patches = (
         peers.objects(peers.printed(command)) for command in (one.reference, one.measured, patched.measured)
@@ -200,7 +200,7 @@ def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None
     assert len(in_one) == len(plain) == len(with_patches) == 30
     assert with_patches != plain
     assert {namespace for _, namespace, _ in in_one} == {"training"}
-    for command in (three.reference, three.measured):
+    for command in (three.reference, three.measured, check.reference, check.measured):
         subprocess.run(command, check=True, capture_output=True)
     counts = [len(list((tmp_path / folder).rglob("*.yaml"))) for folder in ("one", "all")]
     assert counts == [30, 90]

@@ -86,6 +86,7 @@ def test_the_runtime_does_not_suspend(tmp_path: Path) -> None:
 def test_the_provenance_of_a_delivery_option() -> None:
     options = Delivery(argocd_replace=True, suspend=True)
     (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], options=Options(delivery=options)).jobs
-    for path in (("spec", "suspend"), ("metadata", "annotations", SYNC_OPTIONS)):
+    options_of = {("spec", "suspend"): "--suspend", ("metadata", "annotations", SYNC_OPTIONS): "--argocd-replace"}
+    for path, option in options_of.items():
         origin = job.trace().origin(0, path)
-        assert (origin.stage, origin.by) == ("deliver", "an option of the command line")
+        assert (origin.stage, origin.by, origin.in_file) == ("deliver", f"the option {option}", False)

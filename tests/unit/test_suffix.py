@@ -187,9 +187,11 @@ def test_a_suffixed_name_comes_from_the_trainjobs() -> None:
     line = (GOLDEN / "name-suffix-hash" / "input.yaml").read_text().splitlines().index("  name: glacier") + 1
     volume = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec", "volumes", 1, "configMap", "name")
     for index, path in [(0, ("metadata", "name")), (1, ("metadata", "name")), (0, volume)]:
-        origin = job.trace().origin(index, path)
-        assert str(origin.value).startswith(f"glacier{job.plan.suffix}")
+        written, origin = job.trace().origins(index, path)
+        assert (written.stage, written.is_hash, origin.is_hash) == ("deliver", True, False)
+        assert written.value == str(origin.value).replace("glacier", f"glacier{job.plan.suffix}")
         assert origin.place.locate().line == line
+        assert job.trace().origin(index, path) == origin
 
 
 def test_validate_and_pods_know_the_names() -> None:

@@ -432,7 +432,7 @@ def test_a_document_that_stays_in_another_namespace() -> None:
     result = compiled(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n",
         settings="namespace: ml",
-        others="require",
+        copies=True,
     )
     result = result.with_diagnostics(wrong_namespace(result.others, settings_of("namespace: ml")))
     assert lines(result) == [
@@ -447,7 +447,7 @@ def test_the_text_of_a_document_with_a_new_namespace() -> None:
         "# a\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
         "# b\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n",
         settings="namespace: ml",
-        others="require",
+        copies=True,
     )
     assert [*map(as_read, result.others)] == [
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: ml\n",
