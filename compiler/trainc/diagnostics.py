@@ -246,6 +246,8 @@ class Diagnostic(NamedTuple):
     related: tuple[Related, ...] = ()
     environments: tuple[str, ...] = ()
     """The environments that have it; empty for a project without environments."""
+    error_in: tuple[str, ...] = ()
+    """Those in which it is an error; empty if it has one severity in all of them."""
 
     @classmethod
     def declared(

@@ -21,6 +21,7 @@ from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 
 ROOT = Path(__file__).parents[2]
+DIGEST = "0" * 64
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -171,10 +172,19 @@ LAYERS = [
         for key in ("labels", "annotations")
     ),
     pytest.param(
-        *("images", "[{name: a, newTag: v1}]", "[{name: b, newTag: v2}]", ()),
+        *(
+            "images",
+            "[{name: a, newName: m/a, newTag: v1}, {name: c, newTag: v3}]",
+            f"[{{name: b, newTag: v2}}, {{name: a, digest: sha256:{DIGEST}}}]",
+            (),
+        ),
         [([], BUILT_IN)],
-        [({"name": "a", "newTag": "v1"}, "1")],
-        [({"name": "b", "newTag": "v2"}, "4")],
+        [({"name": "a", "newName": "m/a", "newTag": "v1"}, "1"), ({"name": "c", "newTag": "v3"}, "1")],
+        [
+            ({"name": "a", "newName": "m/a", "digest": f"sha256:{DIGEST}"}, "4"),
+            ({"name": "c", "newTag": "v3"}, "1"),
+            ({"name": "b", "newTag": "v2"}, "4"),
+        ],
         None,
         id="images",
     ),
@@ -314,7 +324,8 @@ environments:
     assert (prod.environment.namespace.value, line(prod.environment.namespace.place)) == ("ml", 12)
     labels = {key: (setting.value, line(setting.place)) for key, setting in prod.environment.labels.items()}
     assert labels == {"team": ("nlp", 7), "env": ("prod", 16)}
-    assert [(image.name, image.new_name, line(image.place)) for image in prod.environment.images] == [("b", "c/d", 17)]
+    of_prod = [(image.name, image.new_name, line(image.place)) for image in prod.environment.images]
+    assert of_prod == [("a", "", 8), ("b", "c/d", 17)]
     assert [(image.new_tag, image.digest[:8]) for image in dev.environment.images] == [("v1", "sha256:0")]
     assert [(patch.value, line(patch.place)) for patch in prod.environment.patches] == [({"patch": {}}, 19)]
 

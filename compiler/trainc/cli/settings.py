@@ -81,6 +81,11 @@ def _fields(entry: SettingEntry) -> dict[str, Any]:
         "file": None if at is None else at.file,
         "line": None if at is None else at.line,
         "column": None if at is None else at.column,
+        **(
+            {"lower": [{"file": at.file, "line": at.line, "column": at.column} for at in entry.lower]}
+            if entry.lower
+            else {}
+        ),
     }
 
 

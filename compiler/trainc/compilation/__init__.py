@@ -109,6 +109,16 @@ class Build(NamedTuple):
         """Whether the run compiles all TrainJobs of the project: a setting may affect one that the run leaves out."""
         return self.options.complete and self.options.only is None
 
+    def judged(self, unused: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """Yield the reports of settings that affect nothing, without those that may affect another environment."""
+        from trainc.edits.environment import is_of_file
+
+        settings = self.options.settings
+        alone = self.options.all_environments or len(settings.environment_names) < 2
+        for diagnostic in unused:
+            if alone or not is_of_file(diagnostic.place):
+                yield diagnostic
+
     def with_diagnostics(self, more: Iterable[Diagnostic]) -> Build:
         """Return a copy with more diagnostics."""
         return self._replace(diagnostics=(*self.diagnostics, *more))
@@ -197,7 +207,7 @@ def report_patches(build: Build) -> Build:
     """Report the patches of trainc.yaml that cannot be applied, and those that match no object."""
     if build.patches is None:
         return build
-    unused = build.patches.unused_patches() if build.is_whole_project else ()
+    unused = build.judged(build.patches.unused_patches()) if build.is_whole_project else ()
     return build.with_diagnostics((*build.patches.diagnostics, *unused))
 
 
@@ -260,7 +270,7 @@ def report_settings(build: Build) -> Build:
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
-        found += build.transformation.unmatched_images()
+        found += build.judged(build.transformation.unmatched_images())
     return build._replace(diagnostics=tuple(found))
 
 

@@ -16,6 +16,7 @@ from trainc.base.records import NamedTuple
 from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
+from trainc.edits.environment import is_of_file
 from trainc.files import inputs
 from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
@@ -23,6 +24,7 @@ from trainc.settings.keys import ENVIRONMENTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
+    from trainc.base.declarations import Severity
     from trainc.diagnostics import Checked, Document, Location
     from trainc.settings import Settings
 
@@ -33,6 +35,8 @@ SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two en
 
 LISTED: Final = 20
 """The most environments that a message names."""
+OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch"})
+"""The warnings about settings that affect nothing; one of the file affects nothing if every environment reports it."""
 SEVERITIES: Final = ("error", "warning", "note")
 
 
@@ -69,6 +73,7 @@ def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
     wanted = tuple(dict.fromkeys(options.environments)) or settings.environment_names
     if not wanted or failed(settings.diagnostics):
         return (options,)
+    options = options._replace(all_environments={*wanted} >= {*settings.environment_names})
     runs = tuple(options.with_settings(settings, name) for name in wanted)
     unknown = (
         run.settings.diagnostics[-1]
@@ -195,21 +200,78 @@ def merge_diagnostics(reported: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagn
     return tuple(merged.values())
 
 
-def _merged(runs: Iterable[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int]:
+class _Report(NamedTuple):
+    """A diagnostic of one environment."""
+
+    environment: str
+    diagnostic: Diagnostic
+    raised: bool
+    """Whether it is a warning that is an error there."""
+
+    @property
+    def severity(self) -> Severity:
+        return "error" if self.raised else self.diagnostic.severity
+
+
+def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int]:
     """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
-    groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}
+    groups: dict[Hashable, list[_Report]] = {}
     for run in runs:
         for shown in with_source_names(run.result):
             raised = bool(run.settings.strict) and shown.severity == "warning"
-            groups.setdefault(_key(shown), []).append((run.name, shown, raised))
+            groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
     merged, count = [], 0
-    for group in groups.values():
-        severities = {"error" if raised else shown.severity for _, shown, raised in group}
-        severity = min(severities, key=SEVERITIES.index)
-        count += any(raised for _, _, raised in group) and all(shown.severity != "error" for _, shown, _ in group)
-        names = tuple(dict.fromkeys(name for name, _, _ in group if name))
-        merged.append(group[0][1]._replace(severity=severity, environments=names))
+    number = len({run.name for run in runs})
+    for group in _with_variants(groups.values()):
+        reports = [report for variant in group for report in variant]
+        names = tuple(dict.fromkeys(report.environment for report in reports if report.environment))
+        first = reports[0].diagnostic
+        if first.id in OF_SETTINGS and is_of_file(first.place) and max(1, len(names)) < number:
+            continue  # another environment uses the setting
+        severity = min((report.severity for report in reports), key=SEVERITIES.index)
+        count += severity == "error" and all(report.diagnostic.severity != "error" for report in reports)
+        errors = tuple(dict.fromkeys(report.environment for report in reports if report.severity == "error"))
+        merged.append(
+            first._replace(
+                severity=severity,
+                environments=names,
+                error_in=errors if len(errors) < len(names) else (),
+                related=(*first.related, *(each for variant in group[1:] for each in _as_related(variant))),
+            )
+        )
     return tuple(merged), count
+
+
+def _with_variants(groups: Iterable[list[_Report]]) -> Iterator[list[list[_Report]]]:
+    """Yield the reports of each fault; a fault at one place may have another text in another environment."""
+    known: dict[Hashable, list[list[list[_Report]]]] = {}
+    for group in groups:
+        diagnostic, names = group[0].diagnostic, {report.environment for report in group}
+        if diagnostic.place is None:
+            known[id(group)] = [[group]]
+            continue
+        key = (diagnostic.id, diagnostic.stage, diagnostic.object, diagnostic.field, _place_key(diagnostic.place))
+        candidates = known.setdefault(key, [])
+        for variants in candidates:
+            if names.isdisjoint(report.environment for variant in variants for report in variant):
+                variants.append(group)
+                break
+        else:
+            candidates.append([group])
+    for candidates in known.values():
+        yield from candidates
+
+
+def _as_related(variant: list[_Report]) -> Iterator[Related]:
+    """Yield the text of a fault in other environments than its first one, at the first of its related places."""
+    names = listed([*dict.fromkeys(report.environment for report in variant)])
+    diagnostic = variant[0].diagnostic
+    if not diagnostic.related:
+        assert diagnostic.place is not None
+        yield Related(f"in {names}: {diagnostic.message}", diagnostic.place)
+        return
+    yield Related(f"in {names}: {diagnostic.message}", diagnostic.related[0].place)
+    yield from diagnostic.related[1:]
 
 
 def with_source_names(result: Compilation) -> tuple[Diagnostic, ...]:

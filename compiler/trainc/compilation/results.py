@@ -82,6 +82,8 @@ class Options(NamedTuple):
     """Whether to report the faults of all Kueue objects, not only of those that decide about a TrainJob."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
+    all_environments: bool = False
+    """Whether the run is one of those of all environments, so that a setting of the file may affect none of them."""
     option_names: OptionNames = FLAGS
     """The names of options in diagnostics."""
     settings: Settings = DEFAULT

@@ -9,11 +9,12 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
+from trainc.diagnostics import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trainc.diagnostics import Document, Place
+    from trainc.diagnostics import Document, Location
 
 
 KEYS: Final = ("namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
@@ -36,6 +37,8 @@ class Image(NamedTuple):
     new_name: str = ""
     new_tag: str = ""
     digest: str = ""
+    merged: tuple[Place, ...] = ()
+    """The items of lower layers with which it was merged."""
 
 
 class Environment(NamedTuple):
@@ -62,6 +65,11 @@ class Environment(NamedTuple):
         """The files with patches, which are not manifests."""
         paths = [item.value.get("path") for item in self.patches if isinstance(item.value, dict)]
         return [os.path.normpath(os.path.join(self.folder, path)) for path in paths if isinstance(path, str)]
+
+
+def is_of_file(place: Place | Location | None) -> bool:
+    """Return whether a place is a setting of the file, which all environments have."""
+    return isinstance(place, Place) and place.path[:1] != ("environments",)
 
 
 def described(written: Place, document: Document) -> str:

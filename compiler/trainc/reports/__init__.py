@@ -52,12 +52,19 @@ def load(format: str) -> Report:
 
 
 def message(diagnostic: Diagnostic) -> str:
-    """Return the message, with the environments that have the fault: `unknown field "a" [dev, prod]`."""
-    names = diagnostic.environments
-    if not names:
+    """Return the message, with the environments that have the fault: `unknown field "a" [dev, prod]`.
+
+    If it is an error in only some of them: `unmatched image [dev, prod; an error in prod]`.
+    """
+    if not diagnostic.environments:
         return diagnostic.message
+    errors = f"; an error in {_listed(diagnostic.error_in)}" if diagnostic.error_in else ""
+    return f"{diagnostic.message} [{_listed(diagnostic.environments)}{errors}]"
+
+
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_ENVIRONMENTS} more" if len(names) > MOST_ENVIRONMENTS else ""
-    return f"{diagnostic.message} [{', '.join(names[:MOST_ENVIRONMENTS])}{more}]"
+    return ", ".join(names[:MOST_ENVIRONMENTS]) + more
 
 
 def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> list[Diagnostic]:

@@ -48,6 +48,7 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
         **position(diagnostic.place),
         "related": [{"message": related.message, **position(related.place)} for related in diagnostic.related],
         **({"environments": [*diagnostic.environments]} if diagnostic.environments else {}),
+        **({"errorIn": [*diagnostic.error_in]} if diagnostic.error_in else {}),
     }
 
 

@@ -122,8 +122,11 @@ def _notification(diagnostic: Diagnostic, rules: dict[str, int]) -> dict[str, An
 
 
 def _environments(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Return the environments that have the fault, as a property."""
-    return {"properties": {"environments": [*diagnostic.environments]}} if diagnostic.environments else {}
+    """Return the environments that have the fault, and those in which it is an error, as properties."""
+    if not diagnostic.environments:
+        return {}
+    errors = {"errorIn": [*diagnostic.error_in]} if diagnostic.error_in else {}
+    return {"properties": {"environments": [*diagnostic.environments], **errors}}
 
 
 def _message(diagnostic: Diagnostic) -> dict[str, str]:

@@ -173,5 +173,6 @@ def _settings(branch: Leaf | Branch | None) -> dict[str, Setting]:
 def _image(item: Leaf) -> Image:
     value = item.value
     assert isinstance(item.source, Place)
-    changes = (value.get(key) or "" for key in ("newName", "newTag", "digest"))
-    return Image(value["name"], item.source, *changes)
+    new_name, new_tag, digest = (value.get(key) or "" for key in ("newName", "newTag", "digest"))
+    lower = tuple(each.source for each in item.merged if isinstance(each.source, Place))
+    return Image(value["name"], item.source, new_name, new_tag, digest, lower)

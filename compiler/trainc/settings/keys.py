@@ -9,8 +9,11 @@ from typing import Any, Final, Literal
 
 from trainc.base.records import NamedTuple
 
-Rule = Literal["merge", "append", "replace"]
-"""How a higher layer changes a key: mappings merge, some lists append, other lists and scalars are replaced."""
+Rule = Literal["merge", "merge by name", "append", "replace"]
+"""How a higher layer changes a key: mappings merge, some lists append, other lists and scalars are replaced.
+
+Of `images`, the items with one name merge, and others are appended.
+"""
 
 
 class Key(NamedTuple):
@@ -55,7 +58,7 @@ KEYS: Final = (
     Key(("nameSuffix",)),
     Key(("labels",), "merge", default={}),
     Key(("annotations",), "merge", default={}),
-    Key(("images",), default=[]),
+    Key(("images",), "merge by name", default=[]),
     Key(("patches",), "append", default=[]),
     Key(("environments",), default={}, in_environment=False),
 )

@@ -26,12 +26,18 @@ BUILT_IN: Final = "built-in"
 """The source of the values of the lowest layer."""
 
 
+ALTERNATIVES: Final = frozenset({"newTag", "digest"})
+"""The keys of an item of `images` that replace each other."""
+
+
 class Leaf(NamedTuple):
     """A scalar, or a list as a tuple of leaves, and its source."""
 
     value: Any
     source: Place | str
     """The place in trainc.yaml; the name of a flag; `BUILT_IN`."""
+    merged: tuple[Leaf, ...] = ()
+    """The items of lower layers that an item of `images` was merged with."""
 
 
 class Branch(dict[str, "Leaf | Branch"]):
@@ -89,11 +95,27 @@ def merged(layers: Sequence[Branch]) -> Branch:
 
 
 def _changed(merger: Merger, path: list[str], base: Leaf, higher: Leaf) -> Leaf:
-    """Append the items of a higher layer if the key's rule is to append; else return the higher layer's value."""
+    """Return the value of a higher layer, merged with the lower ones by the key's rule."""
     key = BY_PATH.get(tuple(path))
-    if key is None or key.rule != "append":
-        return higher
-    return Leaf((*base.value, *higher.value), higher.source)
+    if key is not None and key.rule == "append":
+        return Leaf((*base.value, *higher.value), higher.source)
+    if key is not None and key.rule == "merge by name":
+        return Leaf((*_merged_by_name(base.value, higher.value),), higher.source)
+    return higher
+
+
+def _merged_by_name(base: Sequence[Leaf], higher: Sequence[Leaf]) -> list[Leaf]:
+    """Return the items of two layers: those with one name merged key by key, the others of the higher layer last."""
+    found = [*base]
+    for item in higher:
+        same = [index for index, known in enumerate(base) if known.value["name"] == item.value["name"]]
+        for index in same:
+            known, replaced = found[index], ALTERNATIVES if ALTERNATIVES & item.value.keys() else frozenset[str]()
+            kept = {key: value for key, value in known.value.items() if key not in replaced}
+            found[index] = Leaf(kept | item.value, item.source, (*known.merged, known))
+        if not same:
+            found.append(item)
+    return found
 
 
 def value_of(node: Node) -> Any:

@@ -37,13 +37,15 @@ class SettingEntry(NamedTuple):
     """The option that set it, if the layer is `flag`."""
     location: Location | None = None
     """The position in trainc.yaml, if the file or an environment set it."""
+    lower: tuple[Location, ...] = ()
+    """The positions in lower layers of the items with which an item of `images` was merged."""
 
     @property
     def source(self) -> str:
-        """The source as text: `trainc.yaml:3`, `built-in` or the name of an option."""
+        """The source as text: `trainc.yaml:3`, `built-in`, an option; a merged item has several."""
         if self.location is None:
             return self.flag or self.layer
-        return f"{self.location.file}:{self.location.line}"
+        return ", ".join(f"{at.file}:{at.line}" for at in (*self.lower, self.location))
 
 
 def entries(settings: Settings, flags: Flags) -> Iterator[SettingEntry]:
@@ -63,7 +65,8 @@ def _entries(node: Node, shown: Any, path: Path) -> Iterator[SettingEntry]:
             yield from _entries(below, shown[key], (*path, key))
     elif isinstance(node, Leaf) and isinstance(node.value, tuple) and node.value:
         for index, item in enumerate(node.value):
-            yield _entry((*path, index), shown[index], item.source)
+            lower = tuple(each.source.locate() for each in item.merged if isinstance(each.source, Place))
+            yield _entry((*path, index), shown[index], item.source)._replace(lower=lower)
     else:
         yield _entry(path, shown, node.source)
 

@@ -31,7 +31,7 @@ _FIXES: Final = {
 def paths_in_root(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]:
     """Return the paths that are inside the root. `faults` reports the others."""
     found = []
-    for written, place in leaves:
+    for written, place, _ in leaves:
         if isinstance(place, Place) and _is_inside(base, written):
             path = os.path.normpath(os.path.join(base.folder, written))
             # Messages show the paths as they show the file's.
@@ -46,7 +46,7 @@ def _is_inside(base: Base, written: str) -> bool:
 
 def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]:
     """Yield an error for each path of a key that is absolute or outside the root, or an output folder inside .git."""
-    for written, place in leaves:
+    for written, place, _ in leaves:
         assert isinstance(place, Place)  # only the file's paths are checked
         at = field_of(place.path)
         if not _is_inside(base, written):

@@ -138,12 +138,13 @@ class Transformation:
         return [*map(with_namespace, documents)]
 
     def unmatched_images(self) -> Iterator[Diagnostic]:
-        """Yield a warning for each item of `images` that has matched no image so far."""
+        """Yield a warning for each item of `images` that has matched no image so far, in each layer that has it."""
         for index, item in enumerate(self.environment.images):
             if index not in self._matched:
                 from trainc.edits.transforming.image_overrides import unmatched_item
 
-                yield unmatched_item(item, self._names)
+                for place in (*item.merged, item.place):
+                    yield unmatched_item(item._replace(place=place), self._names)
 
     def _metadata_of_job(self, metadata: Tree) -> Tree:
         environment, changed = self.environment, dict(metadata)
