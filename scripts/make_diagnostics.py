@@ -103,7 +103,7 @@ def settings(text: str, known: dict[str, Declaration]) -> str:
     """Return the schema of trainc.yaml with all lint rules."""
     schema = json.loads(text)
     rules = [id for id, declared in known.items() if "lint" in declared.phases]
-    schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] = rules
+    schema["$defs"]["rules"]["items"]["enum"] = rules
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

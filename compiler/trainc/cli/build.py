@@ -49,7 +49,7 @@ def build(
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
-    given, report = settings.inputs(paths), partial(_report, reports)
+    given, report = settings.inputs(paths), partial(_report, reports, run)
     run = run._replace(
         skip=(*(file for _, file in reports), *([folder] if folder else [])),
         others="skip",
@@ -62,7 +62,7 @@ def build(
         runs = [(each.name, each.result, each.settings) for each in found]
     else:
         runs = [("", result := _compiled(given, run), settings)]
-    printing.report_skipped(result.skipped, verbose=run.verbose)
+    printing.report_skipped(result.skipped, run)
     if result.failed:
         report(result)
         return WRONG_INPUT
@@ -174,11 +174,18 @@ def no_trainjobs(result: Compilation) -> Diagnostic:
     return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
-def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:
+def _report(reports: tuple[tuple[str, str], ...], run: Options, result: Compilation, note: str = "") -> None:
     if reports:
         from trainc.cli.common import reporting
 
         reporting.write(reports, result)
+    if run.quiet:
+        if result.failed:
+            from trainc.reports import text
+
+            errors = printing.audible(result.diagnostics, run)
+            printing.report(text.render(errors, summary="", color=printing.colored(sys.stderr)))
+        return
     if result.diagnostics or note:
         from trainc.reports import text
 

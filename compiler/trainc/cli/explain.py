@@ -79,9 +79,9 @@ def explain(
     from trainc.compilation import compile_paths
 
     result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True))
-    printing.report_skipped(result.skipped, verbose=run.verbose)
+    printing.report_skipped(result.skipped, run)
     if losses:
-        return _losses(result, form)
+        return _losses(result, run, form)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
@@ -91,19 +91,19 @@ def explain(
     text = () if result.failed else checked_output(result.budget, _rendered(result, selector, form, patches=patches))
     if not result.failed and selector is not None and not _selects(result, selector):
         result, text = result.with_diagnostics([_no_such_field(result, selector)]), ()
-    printing.report_diagnostics(result)
+    printing.report_errors(result, run)
     printing.write(*text)
     return WRONG_INPUT if result.failed else OK
 
 
-def _losses(result: Compilation, form: str | None) -> int:
+def _losses(result: Compilation, run: Options, form: str | None) -> int:
     """Print the fields of legacy jobs that are lost or have another effect."""
     from trainc.budget import checked_output
     from trainc.explain import losses
 
     others = tuple(each for each in result.diagnostics if each.id != losses.RULE)
     result = result._replace(diagnostics=others)
-    printing.report_diagnostics(result)
+    printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
     found = list(losses.losses(result.jobs))

@@ -59,7 +59,7 @@ def migrate(
     if folder is not None:
         run = run._replace(skip=(folder,))
     migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])
-    printing.report_skipped(migration.skipped, verbose=run.verbose)
+    printing.report_skipped(migration.skipped, run)
     found, lines = list(migration.diagnostics), list[str]()
     check = flags["check"]
     if flags["diff"]:
@@ -70,8 +70,9 @@ def migrate(
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
     if check:
         lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
-    printing.report(text.render(found, summary="", color=printing.colored(sys.stderr)) + "".join(lines))
-    if not migration.legacy and not found:
+    shown = text.render(printing.audible(found, run), summary="", color=printing.colored(sys.stderr))
+    printing.report(shown + ("" if run.quiet else "".join(lines)))
+    if not migration.legacy and not found and not run.quiet:
         printing.report("nothing to migrate\n")
     if failed(found):
         return WRONG_INPUT

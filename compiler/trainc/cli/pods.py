@@ -33,12 +33,12 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     from trainc.compilation import compile_paths
 
     result = compile_paths(run.settings.inputs(paths), run._replace(others="referenced", legacy_files=True))
-    printing.report_skipped(result.skipped, verbose=run.verbose)
+    printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
 
         result = result.with_diagnostics([no_trainjobs(result)])
-    printing.report_diagnostics(result)
+    printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
     from trainc import budget, pods

@@ -37,10 +37,10 @@ def secret(job: str, paths: tuple[str, ...], run: Options, output: str | None) -
 
     run = run._replace(only=job, others="skip")
     result = compile_paths(run.settings.inputs(paths), run)
-    printing.report_skipped(result.skipped, verbose=run.verbose)
+    printing.report_skipped(result.skipped, run)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
-    printing.report_diagnostics(result)
+    printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
     manifests = _manifests(result)

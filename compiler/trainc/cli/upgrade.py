@@ -50,18 +50,19 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
             printing.report(text.render([read], summary="", color=printing.colored(sys.stderr)))
             return WRONG_INPUT
         stdin = read.data
-    report_skipped = partial(printing.report_skipped, verbose=run.verbose)
+    report_skipped = partial(printing.report_skipped, run=run)
     upgraded, diagnostics = upgrade(paths or (".",), stdin=stdin, options=run, report_skipped=report_skipped)
     if write:
         for file in upgraded:
             _replace(file)
     changes = "".join(line for file in upgraded for line in _changes(file, done=write))
-    printing.report(text.render(diagnostics, summary="", color=printing.colored(sys.stderr)) + changes)
+    shown = text.render(printing.audible(diagnostics, run), summary="", color=printing.colored(sys.stderr))
+    printing.report(shown + ("" if run.quiet else changes))
     if check or diff:
         printing.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
         _print(upgraded, paths, stdin, follow_links=run.follow_links)
-    if not changes and not diagnostics:
+    if not changes and not diagnostics and not run.quiet:
         printing.report("nothing to upgrade\n")
     if failed(diagnostics):
         return WRONG_INPUT

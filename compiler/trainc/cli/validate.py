@@ -64,17 +64,17 @@ def validate(
     else:
         result = compile(run)
         summary = printing.verdict(result)
-    printing.report_skipped(result.skipped, verbose=run.verbose)
+    printing.report_skipped(result.skipped, run)
     if reports:
         reporting.write(reports, result, summary)
     report = load(form).render(
-        result.reported(form),
-        summary=summary,
+        printing.audible(result.reported(form), run),
+        summary="" if run.quiet else summary,
         color=form == "text" and printing.colored(sys.stdout),
         checked=result.checked,
     )
     printing.write(report)
-    if form == "text":
+    if form == "text" and not run.quiet:
         printing.report_built_in(result)
     return WRONG_INPUT if result.failed else OK
 

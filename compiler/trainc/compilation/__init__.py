@@ -71,7 +71,8 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
         # Without `exclude` and `runtimes`, correct files would have errors too.
         return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
     environment = options.settings.environment
-    if environment is not None and (environment.images or environment.patches):
+    of_documents = environment is not None and (environment.images or environment.patches)
+    if of_documents or options.settings.lint_paths is not None:
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)
 
@@ -260,6 +261,15 @@ def check_queues(build: Build) -> Build:
     return build.with_diagnostics(found)
 
 
+def report_lint_paths(build: Build) -> Build:
+    """Report the patterns of `lint.paths` that match no file."""
+    rules = build.options.settings.lint_paths
+    if rules is None or not build.is_whole_project:
+        return build
+    files = (document.file for role in USED for document in build.documents[role])
+    return build.with_diagnostics(build.judged(rules.unused(files)))
+
+
 def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
@@ -314,6 +324,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     report_lint_findings,
     check_queues,  # admission by Kueue
     stop_beyond_budget,
+    report_lint_paths,
     report_settings,
     replace_errors_of_templates,
     collapse_repeated,

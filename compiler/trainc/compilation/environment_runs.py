@@ -35,7 +35,7 @@ SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two en
 
 LISTED: Final = 20
 """The most environments that a message names."""
-OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch"})
+OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch", "unused-setting"})
 """The warnings about settings that affect nothing; one of the file affects nothing if every environment reports it."""
 SEVERITIES: Final = ("error", "warning", "note")
 

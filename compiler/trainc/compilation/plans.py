@@ -55,6 +55,7 @@ def plans_of(
             field_validation=_field_validation(job, settings),
             patches=None if patches is None else patches.jobset_patches(job.document),
             quiet=options.quiet_rules,
+            quiet_in=settings.lint_paths,
         )
         if job.letters_at is None:
             plan = run(plan)

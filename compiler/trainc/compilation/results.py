@@ -60,6 +60,8 @@ class Options(NamedTuple):
     """Whether links may lead out of the root."""
     verbose: bool = False
     """Whether to list the skipped files, and the JobSets whose admission by Kueue is unknown."""
+    quiet: bool = False
+    """Whether to print errors only."""
     budget: Budget = DEFAULT_BUDGET
     """The most work of the run."""
     all_rules: bool = False

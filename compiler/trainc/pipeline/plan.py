@@ -17,7 +17,7 @@ from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.base.declarations import Phase
     from trainc.base.releases import TrainerRelease
@@ -98,6 +98,8 @@ class Plan(NamedTuple):
     """The violations in the objects; their lines are found after the last stage (`placing.refused`)."""
     quiet: frozenset[str] = frozenset()
     """The disabled lint rules."""
+    quiet_in: Callable[[str], frozenset[str]] | None = None
+    """The lint rules that are disabled for a file, of a TrainJob or a runtime; None without any."""
     lint_findings: tuple[LintFinding, ...] = ()
     """The lint findings, which become messages when all TrainJobs are done."""
     losses: tuple[Loss, ...] = ()

@@ -285,6 +285,7 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
         return own
     return own._replace(
         disable=reporting.disable,
+        lint_paths=reporting.lint_paths,
         strict=reporting.strict,
         field_validation=options.field_validation or reporting.field_validation,
         legacy_field_validation=options.field_validation or reporting.legacy_field_validation,

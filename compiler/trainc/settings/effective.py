@@ -15,13 +15,14 @@ from trainc.kubernetes.violations import field_of
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
-from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, value_of
+from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, named, value_of
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.files.exclude import Patterns
+    from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
 
 NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
@@ -43,6 +44,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
     tree = merged(layers(base, name, flags))
     return settings._replace(
         disable=frozenset(item.value for item in items(tree, "lint", "disable")),
+        lint_paths=_lint_paths(base, tree),
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
@@ -113,6 +115,18 @@ def _passthrough(base: Base, own: Leaf | None) -> Patterns | bool | None:
     from trainc.files.exclude import Patterns
 
     return Patterns(base.folder, tuple(line.value for line in own.value))
+
+
+def _lint_paths(base: Base, tree: Branch) -> PathRules | None:
+    """Return the rules that are disabled for some files; None without any."""
+    rules = [
+        (pattern, {item.value for item in each.value}, place) for pattern, each, place in named(tree, "lint", "paths")
+    ]
+    if not rules:
+        return None
+    from trainc.settings.lint_paths import PathRules
+
+    return PathRules(base.folder, rules)
 
 
 def _project(base: Base, tree: Branch, name: str) -> Project:

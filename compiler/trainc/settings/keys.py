@@ -46,6 +46,7 @@ KEYS: Final = (
     Key(("passthrough",), flag="--passthrough"),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
     Key(("lint", "disable"), default=[]),
+    Key(("lint", "paths"), "merge", default={}),
     Key(("lint", "strict"), flag="--strict", default=False),
     Key(("legacy", "kinds"), flag="--legacy", default=[]),
     Key(("legacy", "gang"), flag="--gang"),

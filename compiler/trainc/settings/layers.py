@@ -16,7 +16,7 @@ from trainc.kubernetes.trees import get
 from trainc.settings.keys import BY_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from deepmerge import Merger
 
@@ -143,6 +143,14 @@ def leaf(tree: Branch, *path: str) -> Leaf | None:
     """Return the leaf at a path; None if the key is not set."""
     node, rest = find(tree, path)
     return node if isinstance(node, Leaf) and not rest else None
+
+
+def named(tree: Branch, *path: str) -> Iterator[tuple[str, Leaf, Place]]:
+    """Yield the keys of the mapping at a path that trainc.yaml sets, each with its value and the place of the key."""
+    node, rest = find(tree, path)
+    for key, below in node.items() if isinstance(node, Branch) and not rest else ():
+        if isinstance(below, Leaf) and isinstance(below.source, Place):
+            yield key, below, below.source._replace(key=True)
 
 
 def items(tree: Branch, *path: str) -> tuple[Leaf, ...]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trainc.edits.environment import Environment
     from trainc.files.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
+    from trainc.settings.lint_paths import PathRules
 
     Flags = Mapping[tuple[str, ...], Any]
     """The values of options, by the path of the key that each one overrides: `{("lint", "strict"): True}`."""
@@ -62,6 +63,8 @@ class Settings(NamedTuple):
 
     disable: frozenset[str] = frozenset()
     """The disabled lint rules."""
+    lint_paths: PathRules | None = None
+    """The lint rules that are disabled for some files; None without any."""
     strict: str = ""
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     field_validation: FieldValidation = "strict"

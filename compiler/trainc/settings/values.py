@@ -17,7 +17,7 @@ from trainc.kubernetes import names, objectmeta
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import INVALID_NAME, TOO_MANY_ITEMS, WRONG_TYPE, Violation, field_of, shown
 from trainc.settings.keys import ENVIRONMENTS
-from trainc.settings.layers import file_layer, find, items, leaf, merged, value_of
+from trainc.settings.layers import file_layer, find, items, leaf, merged, named, value_of
 from trainc.settings.paths import faults as path_faults
 from trainc.settings.schema import diagnostic
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.settings.layers import Branch
+    from trainc.settings.layers import Branch, Leaf
     from trainc.settings.model import Base
 
 IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", trainc_only=True)
@@ -51,8 +51,7 @@ def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
     for path in paths:
         layer = file_layer(document, path, (ENVIRONMENTS,))
         yield from _paths(base, layer)
-        for key in ("exclude", "passthrough"):
-            yield from _patterns(base, layer, key)
+        yield from _patterns(base, layer)
         for violation in chain(_violations(path, layer), _passthrough(path, layer)):
             yield diagnostic(document, violation)
         for violation in _long_affixes(document, path):
@@ -79,17 +78,24 @@ def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
         yield from path_faults(base, ".".join(key), leaves)
 
 
-def _patterns(base: Base, layer: Branch, key: str) -> Iterator[Diagnostic]:
-    """Yield the faults of a list of patterns."""
-    found = leaf(layer, key)
-    lines = found.value if found is not None and isinstance(found.value, tuple) else ()
-    if not lines or not all(isinstance(line.value, str) for line in lines):
+def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
+    """Yield the faults of the patterns in `exclude`, `passthrough` and `lint.paths`."""
+    listed = [item for key in ("exclude", "passthrough") for item in _texts(leaf(layer, key))]
+    lines = [(item.value, item.source) for item in listed if isinstance(item.source, Place)]
+    lines += [(pattern, place) for pattern, _, place in named(layer, "lint", "paths")]
+    if not lines:
         return
     from trainc.files.exclude import Patterns
     from trainc.files.exclude import faults as pattern_faults
 
-    places = tuple(line.source for line in lines if isinstance(line.source, Place))
-    yield from pattern_faults(Patterns(base.folder, tuple(line.value for line in lines), places))
+    texts, places = zip(*lines, strict=True)
+    yield from pattern_faults(Patterns(base.folder, texts, places))
+
+
+def _texts(found: Leaf | None) -> tuple[Leaf, ...]:
+    """Return the items of a list of texts; none for another value, which another check reports."""
+    items = found.value if found is not None and isinstance(found.value, tuple) else ()
+    return items if all(isinstance(item.value, str) for item in items) else ()
 
 
 def _violations(path: Path, layer: Branch) -> Iterator[Violation]:

@@ -169,6 +169,7 @@ TRAINER_VERSION: Final = Option(
 VERBOSE: Final = Option(
     ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
 )
+QUIET: Final = Option(("-q", "--quiet"), "Print errors only.", is_flag=True)
 BUDGET: Final = Option(
     ("--budget",),
     "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
@@ -177,7 +178,7 @@ BUDGET: Final = Option(
 PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
 )
-READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
+READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE, QUIET)
 OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
 
@@ -300,6 +301,8 @@ def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
 
     if values.get("config") is not None and values["no_config"]:
         raise misuse("--config and --no-config cannot be combined.")
+    if values.get("quiet") and values["verbose"]:
+        raise misuse("--quiet and --verbose cannot be combined.")
     _check_patterns(values.get("exclude", ()))
     given = {name: value for name, value in values.items() if name in Options._fields}
     others = {name: value for name, value in values.items() if name not in given}

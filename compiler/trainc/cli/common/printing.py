@@ -11,7 +11,7 @@ from trainc.cli.common.codes import WRONG_INPUT, OutputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trainc.compilation import Compilation
+    from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
 
 
@@ -62,6 +62,29 @@ def report_error(diagnostic: Diagnostic) -> int:
     return WRONG_INPUT
 
 
+def audible(diagnostics: Sequence[Diagnostic], run: Options) -> Sequence[Diagnostic]:
+    """Return the diagnostics that a command prints: with `--quiet` only errors."""
+    return [each for each in diagnostics if each.severity == "error"] if run.quiet else diagnostics
+
+
+def report_errors(result: Compilation, run: Options) -> None:
+    """Write the errors of a run to standard error as text, and the number of other diagnostics and of jobs left out.
+
+    For commands that show something else than diagnostics, which `validate` reports.
+    """
+    from trainc.reports import text
+
+    errors = [each for each in result.diagnostics if each.severity == "error"]
+    if run.quiet:
+        report(text.render(errors, summary="", color=colored(sys.stderr)))
+        return
+    others = "" if len(errors) == len(result.diagnostics) else "; `trainc validate` shows all"
+    counted = summary(result)
+    lines = [line for line in (counted and f"{counted}{others}", unsupported_note(result)) if line]
+    if lines:
+        report(text.render(errors, summary="\n".join(lines), color=colored(sys.stderr)))
+
+
 def report_diagnostics(result: Compilation) -> None:
     """Write the diagnostics of a run, if any, to standard error as text; and the number of jobs left out."""
     if result.diagnostics:
@@ -73,17 +96,17 @@ def report_diagnostics(result: Compilation) -> None:
         report(f"{note}\n")
 
 
-def report_skipped(names: Sequence[str], *, verbose: bool) -> None:
-    """Write the number of skipped files and documents to standard error; with `verbose`, also their names.
+def report_skipped(names: Sequence[str], run: Options) -> None:
+    """Write the number of skipped files and documents to standard error; with `--verbose`, also their names.
 
     A document has the name `PATH:LINE`.
     """
-    if names:
+    if names and not run.quiet:
         from trainc.base.plural import plural
         from trainc.files.inputs import is_manifest
         from trainc.source.printable import escape
 
-        listed = "".join(f"{escape(name)}: skipped\n" for name in names) if verbose else ""
+        listed = "".join(f"{escape(name)}: skipped\n" for name in names) if run.verbose else ""
         files = sum(map(is_manifest, names))
         counts = [(files, "file"), (len(names) - files, "document")]
         counted = " and ".join(plural(count, word) for count, word in counts if count)

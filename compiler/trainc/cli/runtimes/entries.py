@@ -45,7 +45,7 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     meter = metered(run)
     found, diagnostics = library(run._replace(runtimes=(*settings.inputs(paths), *runtimes)), meter=meter)
     meter.check()
-    printing.report_skipped(found.skipped, verbose=run.verbose)
+    printing.report_skipped(found.skipped, run)
     firsts = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     entries = (entry for first in firsts for entry in (first, *first.namesakes))
     return RuntimeEntries(

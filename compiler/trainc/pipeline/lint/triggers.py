@@ -72,13 +72,16 @@ def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
     """Return the disabled rules, and findings for unknown ids in the annotations that disable them."""
     of_job = plan.job.metadata("annotations").get(IGNORE)
     of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
+    off = plan.quiet
+    if plan.quiet_in is not None:
+        off |= plan.quiet_in(plan.job.document.file) | plan.quiet_in(plan.runtime.document.file)
     if of_job is None and of_runtime is None:
-        return plan.quiet, ()
+        return off, ()
     from trainc.base.ids import LINT_RULES
 
     ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
     unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in LINT_RULES)
-    return plan.quiet | {rule for rule, _ in ignored}, tuple(unknown)
+    return off | {rule for rule, _ in ignored}, tuple(unknown)
 
 
 def listed(text: str | None) -> list[str]:

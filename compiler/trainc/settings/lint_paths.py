@@ -1,0 +1,71 @@
+"""`lint.paths`: the lint rules that are turned off for the TrainJobs and runtimes in some files.
+
+Reads    patterns in the syntax of .gitignore, each with the ids of its rules.
+Returns  the rules that are off for a file, and a warning for each pattern that matches no file with a TrainJob or a
+         runtime. Imported only for a project with the key.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+from trainc.base.declarations import Declaration
+from trainc.diagnostics import Diagnostic
+from trainc.files.confine import is_within
+from trainc.files.gitignore import Gitignore
+from trainc.kubernetes.violations import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence, Set
+
+    from trainc.diagnostics import Place
+
+UNUSED_SETTING = Declaration("unused-setting", ("read",), "Setting that affects nothing", "warning", trainc_only=True)
+
+
+class PathRules:
+    """The patterns of a project, and their rules."""
+
+    def __init__(self, folder: str, items: Sequence[tuple[str, Set[str], Place]]) -> None:
+        """Compile the patterns.
+
+        Args:
+            folder: the absolute folder that the patterns are relative to.
+            items: each pattern with its rules and its place. They are valid: `exclude.faults` reports the others.
+        """
+        self.folder = folder
+        self.items = [(pattern, frozenset(rules), place) for pattern, rules, place in items]
+        self._patterns = [Gitignore([pattern]) for pattern, _, _ in items]
+        self._matching = cache(self._find)
+
+    def __call__(self, file: str) -> frozenset[str]:
+        """Return the rules that are off for a file."""
+        return frozenset[str]().union(*(self.items[index][1] for index in self._matching(file)))
+
+    def unused(self, files: Iterable[str]) -> Iterator[Diagnostic]:
+        """Yield a warning for each pattern that matches none of some files."""
+        matching = {index for file in {*files} for index in self._matching(file)}
+        for index, (pattern, _, place) in enumerate(self.items):
+            if index not in matching:
+                yield Diagnostic.declared(
+                    UNUSED_SETTING,
+                    f'no TrainJob and no runtime is in a file that matches "{pattern}"',
+                    "correct the pattern, which is relative to trainc.yaml, or remove it",
+                    field=field_of(place.path),
+                    place=place,
+                )
+
+    def _find(self, file: str) -> tuple[int, ...]:
+        """Return the indices of the patterns that match a file or one of its folders."""
+        full = os.path.abspath(file)
+        if not is_within(full, self.folder):
+            return ()
+        steps = os.path.relpath(full, self.folder).split(os.sep)
+        paths = [(os.sep.join(steps[: end + 1]), end + 1 < len(steps)) for end in range(len(steps))]
+        return tuple(
+            index
+            for index, pattern in enumerate(self._patterns)
+            if any(pattern.match(path, is_folder=is_folder) is not None for path, is_folder in paths)
+        )
