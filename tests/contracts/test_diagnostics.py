@@ -436,6 +436,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         "right.yaml": "sources: [jobs]\nimages: [{name: acme/trainer, newTag: v1.4.2}]\n",
     },
     "unreadable": {"jobs/finetune.yaml": JOB},
+    "unused-setting": {
+        "jobs/legacy/finetune.yaml": JOB,
+        "wrong.yaml": 'sources: [jobs]\nlint: {paths: {"legacy/**": [no-gang]}}\n',
+        "right.yaml": 'sources: [jobs]\nlint: {paths: {"jobs/legacy/**": [no-gang]}}\n',
+    },
 }
 """The files in the folder of a page's console."""
 

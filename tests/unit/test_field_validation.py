@@ -52,6 +52,8 @@ MANIFESTS = {
     "an older dialect": (OLDER, "7:62"),
     "a runtime": (RUNTIME + "---\n" + JOB.replace("torch-distributed", "team"), "5:3"),
 }
+COUNTING = ("pods", "explain", "graph", "secret")
+"""The commands that only count warnings."""
 COMMANDS = {
     "build": ["build", "."],
     "validate": ["validate", "."],
@@ -113,7 +115,8 @@ def test_every_command(words: list[str]) -> None:
     assert (done.code, "error[unknown-field]" in done.out + done.err) == (1, True)
     assert "Use --field-validation=warn if a Trainer release after v2.3 has the field" in done.out + done.err
     warned = run(*words, "--field-validation=warn")
-    assert (warned.code, "warning[unknown-field]" in warned.out + warned.err) == (0, True)
+    word = "1 warning" if words[0] in COUNTING else "warning[unknown-field]"
+    assert (warned.code, word in warned.out + warned.err) == (0, True)
     ignored = run(*words, "--field-validation", "ignore")
     assert (ignored.code, "unknown-field" in ignored.out + ignored.err) == (0, False)
 

@@ -204,7 +204,7 @@ def test_forbidden_runtimes_are_not_suggested() -> None:
     assert found.help == "searched: the given paths (0); add a path to search with --runtimes PATH"
 
 
-@pytest.mark.parametrize("text", ["runtimes: {builtin: allow}", "runtimes: {}", "runtimes:", "runtimes: {paths: []}"])
+@pytest.mark.parametrize("text", ["runtimes: {}", "runtimes:", "runtimes: {paths: []}"])
 def test_settings_that_change_nothing(text: str) -> None:
     plain = run("build", "jobs")
     Path("trainc.yaml").write_text(f"{text}\n")

@@ -70,7 +70,7 @@ def test_the_secret_of_an_environment() -> None:
     assert "nameSuffix" not in notes
     assert notes.count('warning[no-gang]: TrainJob "solve" has 2 nodes') == 1, notes
     command = "trainc secret solve job.yaml --env NAME | kubectl apply -f -"
-    assert notes.count(f"help: create it once in each environment: {command}\n") == 2, notes
+    assert notes.count(f"help: create it once in each environment: {command}\n") == 1, notes
     for name, expected in (("dev", "dev/solve-dev-mpi-ssh-auth"), ("prod", "prod/solve-mpi-ssh-auth")):
         metadata = secret("solve", "job.yaml", "--env", name)[0]["metadata"]
         assert f"{metadata['namespace']}/{metadata['name']}" == expected

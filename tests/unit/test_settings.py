@@ -191,4 +191,4 @@ def test_strictly_a_good_job_is_a_good_job() -> None:
 
 def test_the_schema_knows_every_rule() -> None:
     schema = json.loads(run("schema", "settings").out)
-    assert schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] == list(LINT_RULES)
+    assert schema["$defs"]["rules"]["items"]["enum"] == list(LINT_RULES)

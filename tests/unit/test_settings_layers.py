@@ -70,6 +70,14 @@ LAYERS = [
         id="exclude",
     ),
     pytest.param(
+        *("lint.paths", "{a/: [no-gang], b/: [no-gang]}", "{b/: [], c/: [no-gang]}", ()),
+        [({}, BUILT_IN)],
+        [("no-gang", "1"), ("no-gang", "1")],
+        [("no-gang", "1"), ([], "4"), ("no-gang", "4")],
+        None,
+        id="lint.paths",
+    ),
+    pytest.param(
         *("runtimes.paths", "[a]", "[b]", ("-r", "c")),
         [([], BUILT_IN)],
         [("a", "1")],

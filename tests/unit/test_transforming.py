@@ -141,7 +141,7 @@ def test_an_environment_wins_over_the_option_which_fills_what_is_empty() -> None
         ("acmeXa:1", {"new_tag": "2"}, None),
     ],
 )
-def test_an_image(image: str, item: dict[str, str], expected: str | None) -> None:
+def test_an_image(image: str, item: dict[str, Any], expected: str | None) -> None:
     place = Place(document("images: []"))
     assert changed(image, Image("acme/a", place, **item)) == expected
 

@@ -297,6 +297,7 @@ DECLARED_IN: Final = {
     "unsupported-kind": "trainc.frontends",
     "unsupported-runtime-kind": "trainc.pipeline.passes.resolve",
     "unused-patch": "trainc.edits.patching.patch_faults",
+    "unused-setting": "trainc.settings.lint_paths",
     "volcano-queue": "trainc.pipeline.schedulers.volcano",
     "volume-driver": "trainc.kubernetes.validation.volumedrivers",
     "volume-missing": "trainc.kubernetes.validation.mounts",

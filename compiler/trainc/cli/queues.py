@@ -10,6 +10,7 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.compilation import Options
+    from trainc.diagnostics import Diagnostic
 
 EPILOG = """\b
 Examples:
@@ -29,7 +30,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     from trainc.compilation import compile_paths
 
     result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", all_queue_faults=True))
-    printing.report_errors(result, run)
+    printing.report_errors(result, run, _is_about_queues)
     if result.stopped:
         return WRONG_INPUT
     from trainc.kueue import summary
@@ -57,3 +58,7 @@ command = Command(
     short_help="Show the capacity of Kueue's queues and their TrainJobs.",
     epilog=EPILOG,
 )
+
+
+def _is_about_queues(diagnostic: Diagnostic) -> bool:
+    return diagnostic.stage == "queue" or diagnostic.object.apiVersion.startswith("kueue.x-k8s.io/")

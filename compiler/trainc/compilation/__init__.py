@@ -267,7 +267,7 @@ def report_lint_paths(build: Build) -> Build:
     if rules is None or not build.is_whole_project:
         return build
     files = (document.file for role in USED for document in build.documents[role])
-    return build.with_diagnostics(build.judged(rules.unused(files)))
+    return build.with_diagnostics(build.judged(rules.warnings(files)))
 
 
 def report_settings(build: Build) -> Build:
@@ -336,7 +336,7 @@ def _compilation(build: Build) -> Compilation:
     """Return the result of a run after its last step."""
     reading, options = build.reading, build.options
     built_in = None
-    if build.library.levels[-1].entries:
+    if build.library.levels[-1].entries and not options.settings.built_in_allowed:
         from trainc.compilation.built_in import note
 
         built_in = note((job.plan for job in build.jobs), build.lint_of_built_in)

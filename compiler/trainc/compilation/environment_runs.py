@@ -210,6 +210,7 @@ class _Report(NamedTuple):
 
     @property
     def severity(self) -> Severity:
+        """The severity there."""
         return "error" if self.raised else self.diagnostic.severity
 
 

@@ -53,6 +53,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
+        built_in_allowed=_value(leaf(tree, "runtimes", "builtin")) == "allow",
         project=_project(base, tree, name),
         environment=_environment(tree, name, base),
         exclude=_exclude(base, items(tree, "exclude")),

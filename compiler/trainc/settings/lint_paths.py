@@ -44,7 +44,7 @@ class PathRules:
         """Return the rules that are off for a file."""
         return frozenset[str]().union(*(self.items[index][1] for index in self._matching(file)))
 
-    def unused(self, files: Iterable[str]) -> Iterator[Diagnostic]:
+    def warnings(self, files: Iterable[str]) -> Iterator[Diagnostic]:
         """Yield a warning for each pattern that matches none of some files."""
         matching = {index for file in {*files} for index in self._matching(file)}
         for index, (pattern, _, place) in enumerate(self.items):

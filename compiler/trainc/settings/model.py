@@ -81,6 +81,8 @@ class Settings(NamedTuple):
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None
     """The setting that forbids built-in runtimes; None if they are allowed."""
+    built_in_allowed: bool = False
+    """Whether a setting allows them, so that no note lists them."""
     project: Project = NO_PROJECT
     """The settings that affect the compiled objects."""
     environment: Environment | None = None

@@ -31,7 +31,7 @@ ENVIRONMENT_KEY: Final = Declaration(
 )
 
 PATH: Final = ("trainc", "Settings.json")
-_FOR_EDITORS: Final = frozenset({"default", "description", "propertyNames"})
+_FOR_EDITORS: Final = frozenset({"default", "description", "maxProperties", "propertyNames"})
 _ANY: Final[Tree] = {"x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -78,7 +78,7 @@ def _explained(violation: Violation) -> Violation:
 
 def _suggested_rule(document: Document, violation: Violation) -> str:
     """Return a hint with the lint rule whose id is most similar to the unknown one."""
-    if violation.rule != ENUM.id or "disable" not in violation.path:
+    if violation.rule != ENUM.id or "lint" not in violation.path:
         return ""
     from trainc.base.ids import LINT_RULES
     from trainc.base.suggestions import nearest_name

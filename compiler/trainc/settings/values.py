@@ -108,6 +108,10 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
         found = leaf(layer, key)
         if found is not None and found.value and names.dns1035_label_errors(form.format(found.value)):
             yield _affix((*path, key), found.value)
+    if (count := len([*named(layer, "lint", "paths")])) > MOST_PATTERNS:
+        from trainc.kubernetes.structural.schema_messages import too_many_items
+
+        yield too_many_items((*path, "lint", "paths"), count, MOST_PATTERNS)
     for index, item in enumerate(items(layer, "images")):
         yield from _image((*path, "images", index), item.value)
     if "trainerVersion" in layer:

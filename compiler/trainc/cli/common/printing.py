@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from trainc.cli.common.codes import WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
@@ -67,22 +67,27 @@ def audible(diagnostics: Sequence[Diagnostic], run: Options) -> Sequence[Diagnos
     return [each for each in diagnostics if each.severity == "error"] if run.quiet else diagnostics
 
 
-def report_errors(result: Compilation, run: Options) -> None:
+def report_errors(result: Compilation, run: Options, own: Callable[[Diagnostic], bool] = lambda _: False) -> None:
     """Write the errors of a run to standard error as text, and the number of other diagnostics and of jobs left out.
 
     For commands that show something else than diagnostics, which `validate` reports.
+
+    Args:
+        result: the result.
+        run: the options.
+        own: whether a diagnostic is about what the command shows, so that it is written, too.
     """
     from trainc.reports import text
 
-    errors = [each for each in result.diagnostics if each.severity == "error"]
-    if run.quiet:
-        report(text.render(errors, summary="", color=colored(sys.stderr)))
-        return
-    others = "" if len(errors) == len(result.diagnostics) else "; `trainc validate` shows all"
-    counted = summary(result)
-    lines = [line for line in (counted and f"{counted}{others}", unsupported_note(result)) if line]
-    if lines:
-        report(text.render(errors, summary="\n".join(lines), color=colored(sys.stderr)))
+    shown = [each for each in result.diagnostics if each.severity == "error" or (own(each) and not run.quiet)]
+    lines = []
+    if not run.quiet:
+        more = "" if len(shown) == len(result.diagnostics) else "; `trainc validate` shows all"
+        note = unsupported_note(result)
+        lines += [f"{counted}{more}"] if (counted := summary(result)) else []
+        lines += [note] if note and not any(note in each.message for each in shown) else []
+    if shown or lines:
+        report(text.render(shown, summary="\n".join(lines), color=colored(sys.stderr)))
 
 
 def report_diagnostics(result: Compilation) -> None:
