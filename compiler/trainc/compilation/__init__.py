@@ -274,10 +274,14 @@ def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
         return build
-    from trainc.edits.transforming.setting_faults import merge_by_setting
+    from trainc.edits.transforming.setting_faults import merge_by_setting, unused_namespaces, without_namespace
 
     texts = build.patches.texts if build.patches is not None else frozenset[int]()
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
+    environment = build.transformation.environment
+    found += without_namespace(build.transformation.without_namespace, environment)
+    if build.is_whole_project:
+        found += build.judged(unused_namespaces(environment, build.transformation.moved))
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
         found += build.judged(build.transformation.unmatched_images())

@@ -222,13 +222,14 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
             raised = bool(run.settings.strict) and shown.severity == "warning"
             groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
     merged, count = [], 0
-    number = len({run.name for run in runs})
     for group in _with_variants(groups.values()):
         reports = [report for variant in group for report in variant]
         names = tuple(dict.fromkeys(report.environment for report in reports if report.environment))
         first = reports[0].diagnostic
-        if first.id in OF_SETTINGS and is_of_file(first.place) and max(1, len(names)) < number:
-            continue  # another environment uses the setting
+        if first.id in OF_SETTINGS and isinstance(first.place, Place) and is_of_file(first.place):
+            having = [run for run in runs if _has(run.settings, first.place)]
+            if max(1, len(names)) < len(having):
+                continue  # another environment uses the setting
         severity = min((report.severity for report in reports), key=SEVERITIES.index)
         count += severity == "error" and all(report.diagnostic.severity != "error" for report in reports)
         errors = tuple(dict.fromkeys(report.environment for report in reports if report.severity == "error"))
@@ -241,6 +242,18 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
             )
         )
     return tuple(merged), count
+
+
+def _has(settings: Settings, place: Place) -> bool:
+    """Return whether a setting of the file is one of an environment, which may have replaced it."""
+    places: list[Place]
+    if place.path[0] == "namespace" and settings.environment is not None:
+        places = [setting.place for setting in settings.environment.namespaces.values()]
+    elif place.path[0] == "lint" and settings.lint_paths is not None:
+        places = [at for _, _, at in settings.lint_paths.items]
+    else:
+        return True
+    return any(at.path == place.path for at in places)
 
 
 def _with_variants(groups: Iterable[list[_Report]]) -> Iterator[list[list[_Report]]]:
@@ -357,7 +370,7 @@ def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnost
     return Diagnostic.declared(
         SHARED_OBJECT,
         f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
-        "set another namespace or nameSuffix in one of them, or cluster if each has a cluster of its own",
+        "set another namespace or suffix in one of them, or cluster if each has a cluster of its own",
         object=id,
         field=field,
         place=place,
@@ -371,6 +384,7 @@ def _setting(settings: Settings) -> tuple[Place | None, str]:
         return None, ""
     document, path = settings.base.document, (ENVIRONMENTS, settings.environment_name)
     own = (document.value.get(ENVIRONMENTS) or {}).get(settings.environment_name) or {}
-    if own.get("namespace"):
-        return Place(document, (*path, "namespace")), ".".join((*path, "namespace"))
+    for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
+        if own.get(key):
+            return Place(document, (*path, key)), ".".join((*path, key))
     return Place(document, path, key=True), ".".join(path)

@@ -66,9 +66,21 @@ def fixed_names(result: Compilation) -> Iterator[Diagnostic]:
             )
 
 
-def wrong_namespace(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
+def wrong_namespace(result: Compilation, others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
     """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
     if settings.environment is None:
+        return
+    if settings.environment.moves_namespaces:
+        from trainc.edits.transforming.setting_faults import unmoved
+
+        yield from unmoved(
+            others,
+            {
+                each.source.namespace: each.object.namespace
+                for each in result.checked
+                if each.source is not None and each.source.namespace != each.object.namespace
+            },
+        )
         return
     setting = settings.environment.namespace
     if setting is not None and setting.value:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from trainc.diagnostics import Document, Identity
+    from trainc.edits.environment import Environment
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
@@ -169,20 +170,18 @@ def _holds_settings(path: str, settings: Settings) -> bool:
 def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:
     """Return the same documents with only those TrainJobs that have a say about the files."""
     narrowed = copy(read)
-    environment = settings.environment
-    one_namespace = environment is not None and environment.namespace is not None
-    jobs = _with_namesakes(read.documents["job"], given, one_namespace=one_namespace)
+    jobs = _with_namesakes(read.documents["job"], given, settings.environment)
     narrowed.documents = {**read.documents, "job": jobs}
     return narrowed
 
 
-def _with_namesakes(jobs: Sequence[Document], given: Given, *, one_namespace: bool) -> list[Document]:
-    """Return the TrainJobs of the files, and those of the same name elsewhere: there may be only one.
+def _with_namesakes(jobs: Sequence[Document], given: Given, environment: Environment | None) -> list[Document]:
+    """Return the TrainJobs of the files, and those of the same name in the namespace of the environment."""
 
-    one_namespace   whether the settings put all TrainJobs into one namespace
-    """
-    ids = [ObjectId.from_manifest(document.value) for document in jobs]
-    if one_namespace:
-        ids = [id._replace(namespace="") for id in ids]
+    def in_environment(id: ObjectId) -> ObjectId:
+        setting = None if environment is None else environment.namespace_of(id.namespace)
+        return id if setting is None else id._replace(namespace=setting.value)
+
+    ids = [in_environment(ObjectId.from_manifest(document.value)) for document in jobs]
     wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
     return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Location
 
 
-KEYS: Final = ("namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
+KEYS: Final = (
+    "namespace",
+    "namespacePrefix",
+    "namespaceSuffix",
+    "namePrefix",
+    "nameSuffix",
+    "labels",
+    "annotations",
+    "images",
+)
 """The keys of trainc.yaml that change documents; `patches` have their own names."""
 
 
@@ -48,6 +57,10 @@ class Environment(NamedTuple):
     """Empty for a project without environments."""
     namespace: Setting | None = None
     """The namespace of all TrainJobs and TrainingRuntimes."""
+    namespaces: Mapping[str, Setting] = {}
+    """The new namespaces of TrainJobs, TrainingRuntimes and other documents, by the old ones."""
+    namespace_prefix: Setting | None = None
+    namespace_suffix: Setting | None = None
     name_prefix: Setting | None = None
     name_suffix: Setting | None = None
     labels: Mapping[str, Setting] = {}
@@ -59,6 +72,28 @@ class Environment(NamedTuple):
     """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
     root: str = ""
     """The folder that these paths must not leave: the git root; outside of git, `folder`."""
+
+    @property
+    def moves_namespaces(self) -> bool:
+        """Whether it moves the documents of some namespaces, and not all TrainJobs into one."""
+        return bool(self.namespaces or self.namespace_prefix or self.namespace_suffix)
+
+    def namespace_of(self, namespace: str) -> Setting | None:
+        """Return the new namespace of a TrainJob or TrainingRuntime, with its setting; None if it keeps its own.
+
+        namespace   its namespace in its file
+        """
+        if self.namespace is not None:
+            return self.namespace
+        if namespace in self.namespaces:
+            return self.namespaces[namespace]
+        affix = self.namespace_suffix or self.namespace_prefix
+        if affix is None or not namespace:
+            return None
+        prefix, suffix = (
+            setting.value if setting else "" for setting in (self.namespace_prefix, self.namespace_suffix)
+        )
+        return Setting(f"{prefix}{namespace}{suffix}", affix.place)
 
     @property
     def files(self) -> list[str]:

@@ -79,7 +79,7 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
         (*duplicates(compilation, items.items_of_compiled_objects(given, compilation)), *fixed_names(compilation))
     )
     compilation = compilation.with_diagnostics(
-        wrong_namespace(items.passed_through(given, compilation), options.settings)
+        wrong_namespace(compilation, items.passed_through(given, compilation), options.settings)
     )
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.with_diagnostics([no_trainjob])

@@ -157,6 +157,9 @@ def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
     found = Environment(
         name=name,
         namespace=_setting(leaf(tree, "namespace")),
+        namespaces=_settings(tree.get("namespace")),
+        namespace_prefix=_setting(leaf(tree, "namespacePrefix")),
+        namespace_suffix=_setting(leaf(tree, "namespaceSuffix")),
         name_prefix=_setting(leaf(tree, "namePrefix")),
         name_suffix=_setting(leaf(tree, "nameSuffix")),
         labels=_settings(tree.get("labels")),

@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 
 from trainc.base.records import NamedTuple
 
-Rule = Literal["merge", "merge by name", "append", "replace"]
+Rule = Literal["merge", "merge by name", "append", "replace", "replace together"]
 """How a higher layer changes a key: mappings merge, some lists append, other lists and scalars are replaced.
 
-Of `images`, the items with one name merge, and others are appended.
+Of `images`, the items with one name merge, and others are appended. A layer that sets one of the keys with the rule
+`replace together` replaces all of them.
 """
 
 
@@ -54,7 +55,9 @@ KEYS: Final = (
     Key(("delivery", "argocdReplace"), flag="--argocd-replace", default=False),
     Key(("delivery", "suspend"), flag="--suspend", default=False),
     Key(("cluster",)),
-    Key(("namespace",)),
+    Key(("namespace",), "replace together"),
+    Key(("namespacePrefix",), "replace together"),
+    Key(("namespaceSuffix",), "replace together"),
     Key(("namePrefix",)),
     Key(("nameSuffix",)),
     Key(("labels",), "merge", default={}),
@@ -65,6 +68,8 @@ KEYS: Final = (
 )
 """All keys, in the order of the reference."""
 BY_PATH: Final = {key.path: key for key in KEYS}
+TOGETHER: Final = tuple(key.name for key in KEYS if key.rule == "replace together")
+"""The keys that a layer replaces together."""
 ENVIRONMENTS: Final = "environments"
 FORBIDDEN: Final = tuple(key.name for key in KEYS if not key.in_environment)
 """The keys that no environment may set."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
-from trainc.settings.keys import BY_PATH
+from trainc.settings.keys import BY_PATH, TOGETHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,6 +90,12 @@ def merged(layers: Sequence[Branch]) -> Branch:
     if len(layers) == 1:
         return layers[0]
     from deepmerge import Merger
+
+    for index, layer in enumerate(layers):
+        if any(key in layer for key in TOGETHER):
+            for lower in layers[:index]:
+                for key in TOGETHER:
+                    lower.pop(key, None)
 
     return reduce(Merger([(dict, ["merge"]), (Leaf, _changed)], ["override"], ["override"]).merge, layers)
 

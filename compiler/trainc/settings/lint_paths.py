@@ -11,8 +11,8 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
-from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic
+from trainc.edits.transforming.setting_faults import UNUSED_SETTING
 from trainc.files.confine import is_within
 from trainc.files.gitignore import Gitignore
 from trainc.kubernetes.violations import field_of
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
 
     from trainc.diagnostics import Place
-
-UNUSED_SETTING = Declaration("unused-setting", ("read",), "Setting that affects nothing", "warning", trainc_only=True)
 
 
 class PathRules:

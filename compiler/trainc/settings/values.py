@@ -37,6 +37,8 @@ _PASSTHROUGH_HELP: Final = "use true, false, or a list of .gitignore patterns of
 _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
 """The keys of parts of a name, and the shortest name with each part."""
+_NAMESPACE_AFFIXES: Final = {"namespacePrefix": "{}a", "namespaceSuffix": "a{}"}
+TOGETHER: Final = Declaration("conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True)
 _IMAGE_HELP: Final = {
     "newName": "use a name such as ghcr.io/acme/app, without tag and digest",
     "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
@@ -101,13 +103,22 @@ def _texts(found: Leaf | None) -> tuple[Leaf, ...]:
 def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
     """Yield the faults of names, labels, annotations, images and the gang scheduler."""
     metadata = {key: value_of(layer[key]) for key in _METADATA if key in layer}
-    for violation in objectmeta.check({"name": "a", **metadata}, namespaced=True):
-        there = (*path, *violation.path[1:])
-        yield violation._replace(path=there, field=field_of(there))
+    if isinstance(mapping := metadata.get("namespace"), dict):
+        del metadata["namespace"]
+        yield from _namespaces((*path, "namespace"), mapping)
+    yield from _metadata(path, metadata)
     for key, form in _AFFIXES.items():
         found = leaf(layer, key)
         if found is not None and found.value and names.dns1035_label_errors(form.format(found.value)):
             yield _affix((*path, key), found.value)
+    for key, form in _NAMESPACE_AFFIXES.items():
+        found = leaf(layer, key)
+        if found is not None and found.value and names.dns1123_label_errors(form.format(found.value)):
+            yield _namespace_affix((*path, key), found.value)
+        if found is not None and found.value and value_of(layer.get("namespace", found)) and "namespace" in layer:
+            message = f"namespace and {key} exclude each other"
+            help = "keep namespace, which is one namespace or a mapping, or keep the prefix and the suffix"
+            yield Violation.at((*path, key), TOGETHER, message, help, key=True)
     if (count := len([*named(layer, "lint", "paths")])) > MOST_PATTERNS:
         from trainc.kubernetes.structural.schema_messages import too_many_items
 
@@ -141,6 +152,40 @@ def _passthrough(path: Path, layer: Branch) -> Iterator[Violation]:
             yield Violation.at((*there, index), WRONG_TYPE, "a pattern must be a string", _PASSTHROUGH_HELP)
     if len(lines) > MOST_PATTERNS:
         yield Violation.at(there, TOO_MANY_ITEMS, f"passthrough has more than {MOST_PATTERNS} patterns", "use folders")
+
+
+def _metadata(path: Path, metadata: Tree) -> Iterator[Violation]:
+    """Yield the faults of metadata, of which some keys are settings."""
+    for violation in objectmeta.check({"name": "a", **metadata}, namespaced=True):
+        there = (*path, *violation.path[1:])
+        yield violation._replace(path=there, field=field_of(there))
+
+
+def _namespaces(path: Path, mapping: Tree) -> Iterator[Violation]:
+    """Yield the faults of a mapping of namespaces."""
+    for old, new in mapping.items():
+        if names.dns1123_label_errors(old):
+            from trainc.kubernetes.misnamed import LABEL, example, fault
+
+            message = f'"{old}" is not a valid namespace: it {fault(old, LABEL, names.LONGEST_LABEL)}'
+            help = f"use lowercase letters, digits and `-`{example(old)}"
+            yield Violation.at((*path, old), INVALID_NAME, message, help, key=True)
+        if new == "":
+            yield Violation.at((*path, old), INVALID_NAME, f"the new namespace of {old} is empty", "write its name")
+        for violation in objectmeta.check({"name": "a", "namespace": new}, namespaced=True):
+            there = (*path, old)
+            yield violation._replace(path=there, field=field_of(there))
+
+
+def _namespace_affix(path: Path, value: str) -> Violation:
+    """Return the violation for a prefix or suffix with which no namespace is valid."""
+    from trainc.kubernetes.misnamed import LABEL, fault
+
+    is_prefix = path[-1] == "namespacePrefix"
+    why = fault(f"{value}a" if is_prefix else f"a{value}", LABEL, names.LONGEST_LABEL)
+    end = "start" if is_prefix else "end"
+    help = f"use lowercase letters, digits and `-`, and {end} with a letter or digit"
+    return Violation.at(path, INVALID_NAME, f'no namespace can have the {path[-1]} "{value}": it {why}', help)
 
 
 def _affix(path: Path, value: str) -> Violation:

@@ -33,8 +33,17 @@ NO_IMAGES: Final[Mapping[Path, Image]] = {}
 class WrittenValue:
     """The source of a transformed document's fields, for `Edit.source`."""
 
-    def __init__(self, environment: Environment, before: Tree, after: Tree, images: Mapping[Path, Image]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        before: Tree,
+        after: Tree,
+        images: Mapping[Path, Image],
+        namespace: Setting | None = None,
+    ) -> None:
         self.environment = environment
+        self.namespace = namespace
+        """The setting of its namespace; None if it keeps its own."""
         self.before = before
         self.after = after
         self.images = images
@@ -51,8 +60,8 @@ class WrittenValue:
             return line_of(self.images[path])
         if path[:1] != ("metadata",) or self.after.get("metadata") is self.before.get("metadata"):
             return path
-        if path == NAMESPACE and self.environment.namespace is not None:
-            return self.environment.namespace.place
+        if path == NAMESPACE and self.namespace is not None:
+            return self.namespace.place
         if path[1:2] in (("labels",), ("annotations",)):
             return self._metadata_source(path)
         return path
@@ -81,12 +90,17 @@ class Transformation:
         self._changes_metadata = any(
             (
                 environment.namespace,
+                environment.moves_namespaces,
                 environment.name_prefix,
                 environment.name_suffix,
                 environment.labels,
                 environment.annotations,
             )
         )
+        self.moved: dict[str, Setting] = {}
+        """The namespaces of TrainJobs and TrainingRuntimes that a mapping, a prefix or a suffix changes."""
+        self.without_namespace: list[Document] = []
+        """The TrainJobs and TrainingRuntimes without a namespace to which a prefix or a suffix applies."""
         self._matched: set[int] = set()
         """The indices of the items of `images` that matched an image."""
         self._names: set[str] = set()
@@ -105,9 +119,11 @@ class Transformation:
     def job(self, document: Document) -> Document:
         """Return a TrainJob with all transformations."""
         document, after, images = self._with_images(document, images_of_job)
+        setting = None
         if self._changes_metadata and (metadata := _metadata(after)) is not None:
-            after = after | {"metadata": self._metadata_of_job(metadata)}
-        return self._edited(document, after, images)
+            setting = self._namespace_of(document, metadata)
+            after = after | {"metadata": self._metadata_of_job(metadata, setting)}
+        return self._edited(document, after, images, setting)
 
     def runtime(self, document: Document) -> Document:
         """Return a runtime with the images and, for a TrainingRuntime, the namespace.
@@ -115,13 +131,20 @@ class Transformation:
         The labels of the environment have no effect on it: the JobSet gets those of its template.
         """
         document, after, images = self._with_images(document, images_of_runtime)
-        setting = self.environment.namespace
-        if setting is not None and after.get("kind") not in CLUSTER_SCOPED and _metadata(after) is not None:
+        setting = None
+        if after.get("kind") not in CLUSTER_SCOPED and (metadata := _metadata(after)) is not None:
+            setting = self._namespace_of(document, metadata)
+        if setting is not None:
             after = put(after, NAMESPACE, setting.value)
-        return self._edited(document, after, images)
+        return self._edited(document, after, images, setting)
 
     def other_documents(self, documents: Sequence[Document]) -> list[Document]:
-        """Return the documents of other kinds, with the namespace if their kind has one and they set none."""
+        """Return the documents of other kinds, with the namespace if their kind has one and they set none.
+
+        Documents in a namespace whose TrainJobs or TrainingRuntimes are moved are moved with them.
+        """
+        if self.environment.moves_namespaces:
+            return [self._moved(document) for document in documents]
         setting = self.environment.namespace
         if setting is None:
             return [*documents]
@@ -133,9 +156,30 @@ class Transformation:
             id = ObjectId.from_manifest(document.value)
             if id.namespace or not is_namespaced(id, scopes) or _metadata(document.value) is None:
                 return document
-            return self._edited(document, put(document.value, NAMESPACE, setting.value))
+            return self._edited(document, put(document.value, NAMESPACE, setting.value), namespace=setting)
 
         return [*map(with_namespace, documents)]
+
+    def _moved(self, document: Document) -> Document:
+        """Return a document of another kind in its new namespace."""
+        metadata = _metadata(document.value)
+        namespace = metadata.get("namespace") if metadata is not None else None
+        setting = self.moved.get(namespace) if isinstance(namespace, str) else None
+        if setting is None:
+            return document
+        return self._edited(document, put(document.value, NAMESPACE, setting.value), namespace=setting)
+
+    def _namespace_of(self, document: Document, metadata: Tree) -> Setting | None:
+        """Return the new namespace of a TrainJob or a TrainingRuntime; None if it keeps its own."""
+        environment, namespace = self.environment, metadata.get("namespace") or ""
+        if not isinstance(namespace, str):
+            return environment.namespace
+        setting = environment.namespace_of(namespace)
+        if setting is not None and environment.moves_namespaces:
+            self.moved.setdefault(namespace, setting)
+        elif environment.namespace_prefix or environment.namespace_suffix:
+            self.without_namespace.append(document)
+        return setting
 
     def unmatched_images(self) -> Iterator[Diagnostic]:
         """Yield a warning for each item of `images` that has matched no image so far, in each layer that has it."""
@@ -146,10 +190,10 @@ class Transformation:
                 for place in (*item.merged, item.place):
                     yield unmatched_item(item._replace(place=place), self._names)
 
-    def _metadata_of_job(self, metadata: Tree) -> Tree:
+    def _metadata_of_job(self, metadata: Tree, namespace: Setting | None) -> Tree:
         environment, changed = self.environment, dict(metadata)
-        if environment.namespace is not None:
-            changed["namespace"] = environment.namespace.value
+        if namespace is not None:
+            changed["namespace"] = namespace.value
         name = metadata.get("name")
         if name and isinstance(name, str):
             changed["name"] = f"{_text(environment.name_prefix)}{name}{_text(environment.name_suffix)}"
@@ -194,11 +238,17 @@ class Transformation:
                 image = new
                 yield image, item
 
-    def _edited(self, document: Document, after: Tree, images: Mapping[Path, Image] = NO_IMAGES) -> Document:
+    def _edited(
+        self,
+        document: Document,
+        after: Tree,
+        images: Mapping[Path, Image] = NO_IMAGES,
+        namespace: Setting | None = None,
+    ) -> Document:
         before = document.value
         if after is before:
             return document
-        edit = Edit(before, WrittenValue(self.environment, before, after, images))
+        edit = Edit(before, WrittenValue(self.environment, before, after, images, namespace))
         return document._replace(value=after, edits=(*document.edits, edit))
 
 

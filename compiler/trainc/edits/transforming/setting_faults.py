@@ -16,20 +16,39 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, NAMESPACE, WrittenValue
 from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
+from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Set
+    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+    from typing import Any
 
-    from trainc.diagnostics import Document
+    from trainc.diagnostics import Document, Path
     from trainc.edits.environment import Environment, Setting
 
 OTHER_NAMESPACE: Final = Declaration(
     "other-namespace", ("read",), "Document with another namespace than the environment", "warning", trainc_only=True
 )
 
+MOVED_NAMESPACE: Final = Declaration(
+    "moved-namespace",
+    ("read",),
+    "Document that names a namespace from which TrainJobs are moved",
+    "warning",
+    trainc_only=True,
+)
+NO_NAMESPACE: Final = Declaration(
+    "no-namespace", ("read",), "Prefix or suffix of a namespace that is not set", trainc_only=True
+)
+UNUSED_SETTING: Final = Declaration(
+    "unused-setting", ("read",), "Setting that affects nothing", "warning", trainc_only=True
+)
+
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
 """The diagnostics that are about an object's identity, not about the text of its name."""
+BINDINGS: Final = ("ClusterRoleBinding", "RoleBinding")
+NAMED_DOCUMENTS: Final = 3
+"""The documents without a namespace whose places are shown."""
 NAMED: Final = frozenset({"patch-failed"})
 """The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
 
@@ -77,8 +96,16 @@ def _merged_setting_faults(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
 
 def places(environment: Environment) -> Iterator[Place]:
     """Yield the places of all settings."""
-    single = (environment.namespace, environment.name_prefix, environment.name_suffix)
-    for setting in (*single, *environment.labels.values(), *environment.annotations.values(), *environment.images):
+    single = (environment.namespace, environment.namespace_prefix, environment.namespace_suffix)
+    affixes = (environment.name_prefix, environment.name_suffix)
+    for setting in (
+        *single,
+        *environment.namespaces.values(),
+        *affixes,
+        *environment.labels.values(),
+        *environment.annotations.values(),
+        *environment.images,
+    ):
         if setting is not None:
             yield setting.place
 
@@ -143,3 +170,68 @@ def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnos
             place=Place(document, NAMESPACE),
             related=(Related("the setting", setting.place),),
         )
+
+
+def unmoved(others: Iterable[Document], moved: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each Namespace and binding that names a namespace whose documents are moved.
+
+    moved   the new namespaces of the TrainJobs and TrainingRuntimes, by the old ones
+    """
+    for document in others:
+        id = ObjectId.from_manifest(document.unedited)
+        paths: list[tuple[Path, Any]] = []
+        if (id.apiVersion, id.kind) == ("v1", "Namespace"):
+            paths.append((NAME, id.name))
+        elif id.apiVersion.startswith("rbac.authorization.k8s.io/") and id.kind in BINDINGS:
+            subjects = document.value.get("subjects")
+            for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
+                path: Path = ("subjects", index, "namespace")
+                paths.append((path, get(subject, ("namespace",))))
+        for path, name in paths:
+            if isinstance(name, str) and name in moved:
+                subject = f'Namespace "{name}" keeps its name'
+                if id.kind != "Namespace":
+                    subject = f'{id.kind} "{id.name}" still names the namespace "{name}"'
+                yield Diagnostic.declared(
+                    MOVED_NAMESPACE,
+                    f'{subject}, but its TrainJobs are moved to "{moved[name]}"',
+                    "write it for the new namespace, or exclude the file from the environment",
+                    object=id,
+                    field=field_of(path),
+                    place=Place(document, path),
+                )
+
+
+def without_namespace(documents: Sequence[Document], environment: Environment) -> Iterator[Diagnostic]:
+    """Yield the error for TrainJobs and TrainingRuntimes without the namespace that a prefix or suffix changes."""
+    setting = environment.namespace_suffix or environment.namespace_prefix
+    if not documents or setting is None:
+        return
+    first = ObjectId.from_source(documents[0].value)
+    key = str(setting.place.path[-1])
+    others = and_others(len(documents) - 1, "more document")
+    yield Diagnostic.declared(
+        NO_NAMESPACE,
+        f'{key} needs a namespace, which {first.kind} "{first.name}" does not set{others}',
+        "set metadata.namespace, or use -n NS",
+        object=first,
+        field=field_of(setting.place.path),
+        place=setting.place,
+        related=tuple(
+            Related("without a namespace", Place(each, ("metadata",))) for each in documents[:NAMED_DOCUMENTS]
+        ),
+    )
+
+
+def unused_namespaces(environment: Environment, moved: Container[str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each key of the mapping `namespace` that is the namespace of no TrainJob or runtime."""
+    for key, setting in environment.namespaces.items():
+        if key not in moved:
+            place = setting.place._replace(key=True)
+            yield Diagnostic.declared(
+                UNUSED_SETTING,
+                f'no TrainJob and no TrainingRuntime is in namespace "{key}"',
+                "correct the namespace, or remove it",
+                field=field_of(place.path),
+                place=place,
+            )
