@@ -37,6 +37,7 @@ metadata: {name: finetune}
 spec:
   runtimeRef: {name: torch-distributed}
 """
+NLP_JOB = JOB.replace("finetune}", "finetune, namespace: nlp}")
 BUILT_IN_RUNTIME = "built-in-runtime"
 NOTE = re.compile(rf"(?:(?<=\n)\n)?^note\[{BUILT_IN_RUNTIME}\].*\n  help: .*\n", re.MULTILINE)
 """The note about built-in runtimes, which the consoles of other pages omit."""
@@ -400,6 +401,23 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
     },
     "only-not-found": {"jobs/finetune.yaml": JOB},
+    "conflicting-settings": {
+        "jobs/finetune.yaml": NLP_JOB,
+        "wrong.yaml": "namespace: ml\nnamespaceSuffix: -dev\n",
+        "right.yaml": "namespaceSuffix: -dev\n",
+    },
+    "moved-namespace": {
+        "dev.yaml": "namespaceSuffix: -dev\n",
+        "jobs/finetune.yaml": NLP_JOB,
+        "jobs/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp}\n",
+        "fixed/finetune.yaml": NLP_JOB,
+        "fixed/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp-dev}\n",
+    },
+    "no-namespace": {
+        "dev.yaml": "namespaceSuffix: -dev\n",
+        "jobs/finetune.yaml": JOB,
+        "fixed/finetune.yaml": NLP_JOB,
+    },
     "other-namespace": {
         "prod.yaml": "namespace: ml\n",
         "jobs/finetune.yaml": JOB,

@@ -166,7 +166,7 @@ LAYERS = [
     ),
     *(
         pytest.param(*(key, "a", "b", ()), [], [("a", "1")], [("b", "4")], None, id=key)
-        for key in ("cluster", "namespace", "namePrefix", "nameSuffix")
+        for key in ("cluster", "namespace", "namespacePrefix", "namespaceSuffix", "namePrefix", "nameSuffix")
     ),
     *(
         pytest.param(

@@ -434,12 +434,12 @@ def test_a_document_that_stays_in_another_namespace() -> None:
         settings="namespace: ml",
         copies=True,
     )
-    result = result.with_diagnostics(wrong_namespace(result.others, settings_of("namespace: ml")))
+    result = result.with_diagnostics(wrong_namespace(result, result.others, settings_of("namespace: ml")))
     assert lines(result) == [
         '0.yaml:3:32: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
         "[the setting: trainc.yaml:1:12]"
     ]
-    assert list(wrong_namespace(result.others, Settings())) == []
+    assert list(wrong_namespace(result, result.others, Settings())) == []
 
 
 def test_the_text_of_a_document_with_a_new_namespace() -> None:

@@ -71,7 +71,7 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
         # Without `exclude` and `runtimes`, correct files would have errors too.
         return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
     environment = options.settings.environment
-    of_documents = environment is not None and (environment.images or environment.patches)
+    of_documents = environment is not None and (environment.images or environment.patches or environment.namespaces)
     if of_documents or options.settings.lint_paths is not None:
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)

@@ -106,6 +106,10 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
     if isinstance(mapping := metadata.get("namespace"), dict):
         del metadata["namespace"]
         yield from _namespaces((*path, "namespace"), mapping)
+    elif metadata.get("namespace") == "":
+        from trainc.kubernetes.structural.schema_messages import too_short
+
+        yield too_short((*path, "namespace"), "", 1)
     yield from _metadata(path, metadata)
     for key, form in _AFFIXES.items():
         found = leaf(layer, key)
@@ -171,7 +175,9 @@ def _namespaces(path: Path, mapping: Tree) -> Iterator[Violation]:
             help = f"use lowercase letters, digits and `-`{example(old)}"
             yield Violation.at((*path, old), INVALID_NAME, message, help, key=True)
         if new == "":
-            yield Violation.at((*path, old), INVALID_NAME, f"the new namespace of {old} is empty", "write its name")
+            from trainc.kubernetes.structural.schema_messages import too_short
+
+            yield too_short((*path, old), "", 1)
         for violation in objectmeta.check({"name": "a", "namespace": new}, namespaced=True):
             there = (*path, old)
             yield violation._replace(path=there, field=field_of(there))
