@@ -33,7 +33,7 @@ metadata: {{name: h100}}
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project with two TrainJobs; prod excludes one of them."""
     (tmp_path / ".git").mkdir()
@@ -62,13 +62,13 @@ def reported(*arguments: str) -> list[Any]:
 PATCH = "patches: [{{target: {{name: {name}}}, patch: {{metadata: {{labels: {{a: b}}}}}}}}]"
 
 
-def test_a_patch_that_one_environment_uses_is_used(project: Path) -> None:
+def test_a_patch_that_one_environment_uses_is_used() -> None:
     settings(PATCH.format(name="trial"))
     assert reported() == []
     assert reported("--env", "prod") == []
 
 
-def test_a_patch_that_no_environment_uses(project: Path) -> None:
+def test_a_patch_that_no_environment_uses() -> None:
     settings(PATCH.format(name="other"))
     assert reported() == [("unused-patch", "error", ["dev", "prod"], ["prod"])]
     first = run("validate").out.splitlines()[0]
@@ -76,7 +76,7 @@ def test_a_patch_that_no_environment_uses(project: Path) -> None:
     assert reported("--env", "prod") == []
 
 
-def test_a_patch_of_an_environment_is_judged_in_it(project: Path) -> None:
+def test_a_patch_of_an_environment_is_judged_in_it() -> None:
     settings("")
     text = Path("trainc.yaml").read_text().replace("lint: {strict: true}", PATCH.format(name="trial"))
     Path("trainc.yaml").write_text(text)
@@ -85,7 +85,7 @@ def test_a_patch_of_an_environment_is_judged_in_it(project: Path) -> None:
     assert reported("--env", "prod") == expected
 
 
-def test_an_image_that_one_environment_uses_is_used(project: Path) -> None:
+def test_an_image_that_one_environment_uses_is_used() -> None:
     trial = Path("jobs/trial.yaml")
     trial.write_text(trial.read_text().replace("ghcr.io/acme/app:v1", "acme/trial:1"))
     settings("images: [{name: acme/trial, newTag: v2}]")
@@ -94,7 +94,7 @@ def test_an_image_that_one_environment_uses_is_used(project: Path) -> None:
     assert reported() == [("unmatched-image", "error", ["dev", "prod"], ["prod"])]
 
 
-def test_an_unmatched_image_of_two_layers_is_reported_in_both(project: Path) -> None:
+def test_an_unmatched_image_of_two_layers_is_reported_in_both() -> None:
     settings("images: [{name: acme/unused, newName: mirror/unused}]")
     text = Path("trainc.yaml").read_text().replace("lint: {strict: true}", "images: [{name: acme/unused, newTag: v2}]")
     Path("trainc.yaml").write_text(text)
@@ -104,7 +104,7 @@ def test_an_unmatched_image_of_two_layers_is_reported_in_both(project: Path) -> 
     ]
 
 
-def test_one_fault_at_one_place_is_one_block(project: Path) -> None:
+def test_one_fault_at_one_place_is_one_block() -> None:
     for name, quota in (("dev", 1), ("prod", 2)):
         Path(name).mkdir()
         Path(name, "queues.yaml").write_text(QUEUE.format(name=f"cluster-queue-{name}", quota=quota))
@@ -121,3 +121,31 @@ def test_one_fault_at_one_place_is_one_block(project: Path) -> None:
     block = run("validate").out
     assert "\n  dev/queues.yaml:" in block
     assert ": in prod: " in block
+
+
+def test_a_job_whose_queue_is_in_another_namespace() -> None:
+    Path("jobs/other.yaml").write_text(_queued("other", "vision"))
+    Path("jobs/train.yaml").write_text(_queued("train", "ml"))
+    Path("queues.yaml").write_text(QUEUE.format(name="c", quota=8))
+    unknown = 'given paths have LocalQueue "gpu" in namespace "ml", but not in "vision"'
+    assert unknown in run("validate").out
+    assert "vision/other: its queue is not in the given paths\n" in run("queues").out
+    listed = json.loads(run("queues", "--format", "json").out)
+    assert [(each["queue"], each["jobs"]) for each in listed] == [("c", ["ml/train"]), (None, ["vision/other"])]
+    Path("jobs/train.yaml").unlink()
+    assert unknown not in run("validate").out
+
+
+def test_a_job_that_is_moved_away_from_its_queue() -> None:
+    Path("jobs/train.yaml").write_text(_queued("train", "ml"))
+    Path("queues.yaml").write_text(QUEUE.format(name="c", quota=8))
+    assert "unknown-queue-object" not in run("validate").out
+    Path("trainc.yaml").write_text("namespace: prod\n")
+    assert 'LocalQueue "gpu" in namespace "ml", but not in "prod"' in run("validate").out
+    Path("trainc.yaml").write_text("namespaceSuffix: -prod\n")
+    assert "unknown-queue-object" not in run("validate").out
+
+
+def _queued(name: str, namespace: str) -> str:
+    labels = f"{name}, namespace: {namespace}, labels: {{kueue.x-k8s.io/queue-name: gpu}}"
+    return JOB.format(name=labels)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.plural import and_others
 from trainc.base.suggestions import suggestion_or, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from trainc.kueue.kueue_objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
+NAME: Final = ("metadata", "name")
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
@@ -107,7 +109,17 @@ def _cycle(nodes: list[CohortNode]) -> Diagnostic:
 
 
 def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
-    """Yield the missing LocalQueues and priority classes of some TrainJobs."""
+    """Yield the missing LocalQueues and priority classes of some TrainJobs.
+
+    A namespace without any LocalQueue may have them in another repository, unless TrainJobs in other namespaces, or the
+    TrainJob itself before it was moved, have one of that name.
+    """
+    plans = [*plans]
+    used = {
+        (namespace, plan.labels.get(QUEUE, ""))
+        for plan in plans
+        for namespace in (plan.job.namespace, ObjectId.from_source(plan.job.document.unedited).namespace)
+    } & cluster.local_queues.keys()
     for plan in plans:
         jobset = plan.objects[0]
         namespace, name = plan.job.namespace, plan.labels.get(QUEUE, "")
@@ -117,12 +129,31 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
             yield _job_fault(
                 plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name
             )
+        elif name and not known and not unreadable:
+            elsewhere = sorted(where for where, other in used if other == name)
+            if elsewhere:
+                yield _queue_elsewhere(plan, name, elsewhere, cluster)
         kind, name = priority_of(jobset)
         classes = [other for _, other in cluster.others.get(kind, {})]
         if name and classes and name not in classes and name not in BUILT_IN:
             in_labels = kind == "WorkloadPriorityClass"
             path: Path = ("metadata", "labels") if in_labels else ("spec", "replicatedJobs")
             yield _job_fault(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
+
+
+def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Cluster) -> Diagnostic:
+    """Return the warning for a LocalQueue that only other namespaces have."""
+    place, related = point(plan, _value_path(plan, LABEL, name))
+    first = namespaces[0]
+    others = and_others(len(namespaces) - 1, "other namespace")
+    return Diagnostic.declared(
+        UNKNOWN_QUEUE_OBJECT,
+        f'the given paths have LocalQueue "{name}" in namespace "{first}"{others}, but not in "{plan.job.namespace}"',
+        f'add a LocalQueue to namespace "{plan.job.namespace}": a TrainJob can only use those of its own namespace',
+        object=plan.job.id,
+        place=place,
+        related=(*related, Related("the other LocalQueue", Place(cluster.local_queues[first, name].document, NAME))),
+    )
 
 
 def _job_fault(

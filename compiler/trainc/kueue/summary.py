@@ -16,6 +16,7 @@ from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.kueue_objects import text_of
+from trainc.pipeline.delivery import QUEUE
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -51,17 +52,18 @@ class Summary(NamedTuple):
 
 
 def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summary]:
-    """Return the ClusterQueues by name."""
+    """Return the ClusterQueues by name, and last, with an empty name, the TrainJobs whose queue is not known."""
     cluster, _ = kueue_objects.read(documents)
     admission = Admission(cluster)
     members: dict[str, list[Plan]] = {}
     for plan in plans:
-        if target := admission.verdict(plan.objects[0]).cluster_queue:
-            members.setdefault(target, []).append(plan)
+        target = admission.verdict(plan.objects[0]).cluster_queue
+        if target or plan.labels.get(QUEUE):
+            members.setdefault(target if target in cluster.queues else "", []).append(plan)
     local: dict[str, list[str]] = {}
     for (namespace, name), one in sorted(cluster.local_queues.items()):
         local.setdefault(one.cluster_queue, []).append(_qualified_name(namespace, name))
-    return [
+    found = [
         Summary(
             queue=name,
             cohort=queue.node.parent,
@@ -71,6 +73,11 @@ def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summ
         )
         for name, queue in sorted(cluster.queues.items())
     ]
+    if unknown := members.get(""):
+        queues = {_qualified_name(plan.job.namespace, plan.labels.get(QUEUE, "")) for plan in unknown}
+        jobs = [_qualified_name(plan.job.namespace, plan.job.name) for plan in unknown]
+        found.append(Summary("", "", sorted(queues), jobs, []))
+    return found
 
 
 def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[QueueRow]:
@@ -101,19 +108,23 @@ def rendered(summaries: list[Summary]) -> str:
     """Return the queues as a table."""
     rows = [HEADER]
     for one in summaries:
+        if not one.queue:
+            continue
         for number, row in enumerate(one.rows or [QueueRow("-", {}, "-")]):
             capacity = ", ".join(f"{flavor}={most}" for flavor, most in row.capacity.items()) or "-"
             first = (one.queue, one.cohort or "-") if not number else ("", "")
             count = str(len(one.jobs)) if not number else ""
             rows.append((*first, row.resource, capacity, row.requested, count))
-    return "".join(f"{escape(line)}\n" for line in table(rows))
+    text = "".join(f"{escape(line)}\n" for line in table(rows)) if len(rows) > 1 else ""
+    unknown = [job for one in summaries if not one.queue for job in one.jobs]
+    return text + "".join(f"{escape(job)}: its queue is not in the given paths\n" for job in unknown)
 
 
 def as_json(summaries: list[Summary]) -> str:
     """Return the queues as a JSON list."""
     listed = [
         {
-            "queue": one.queue,
+            "queue": one.queue or None,
             "cohort": one.cohort or None,
             "localQueues": one.local_queues,
             "jobs": one.jobs,
