@@ -21,12 +21,15 @@ import yaml
 from environments import settings_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from running import run
 
 import trainc
+from trainc.base.kinds import LEGACY
 from trainc.compilation import Options
 from trainc.diagnostics import Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming.image_overrides import changed
+from trainc.frontends.kustomize_fields import configurations
 from trainc.kubernetes.trees import get
 
 BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]
@@ -46,7 +49,7 @@ V1 = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 DIGESTS = [f"sha256:{digit * 64}" for digit in "01"]
 NAMES = ["acme/trainer", "acme/trainer2", "reg.io:5000/acme/trainer", "localhost/fetch", "fetch"]
-FIELDS = {"images": [{"path": "spec/trainer/image", "kind": "TrainJob"}]}
+FIELDS = configurations()
 
 words = st.sampled_from(["a", "b2", "ml-dev"])
 pairs = st.dictionaries(st.sampled_from(["team", "env", "acme.io/x"]), words, max_size=2)
@@ -210,3 +213,68 @@ def test_an_image_is_that_of_kustomize(given_images: list[str], item: dict[str, 
     ours = Image(item["name"], place, item.get("newName", ""), item.get("newTag", ""), item.get("digest", ""))
     expected = [each["image"] for each in get(built, ("spec", "containers"))]
     assert [changed(image, ours) or image for image in given_images] == expected
+
+
+POD = {
+    "containers": [{"name": "node", "image": "acme/app:1"}],
+    "initContainers": [{"name": "data", "image": "acme/app:1"}],
+}
+VOLUMES = {"volumes": [{"name": "model", "image": {"reference": "acme/app:1"}}]}
+JOBS = [{"name": "node", "template": {"spec": {"template": {"spec": POD | VOLUMES}}}}]
+PATCH = [{"name": "node", "template": {"spec": {"template": {"spec": VOLUMES}}}}]
+
+
+def test_the_printed_fields_let_kustomize_change_images_and_names(tmp_path: Path) -> None:
+    """All images of the documents change, and the TrainJobs refer to the renamed runtimes."""
+    documents: list[dict[str, Any]] = [
+        {**V1, "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": {"replicatedJobs": JOBS}}}}
+        for kind, name in (("TrainingRuntime", "own"), ("ClusterTrainingRuntime", "shared"))
+    ]
+    documents += [
+        {
+            **V1,
+            "kind": "TrainJob",
+            "metadata": {"name": f"of-{name}"},
+            "spec": {
+                "runtimeRef": {"name": name, "kind": kind},
+                "trainer": {"image": "acme/app:1"},
+                "runtimePatches": [
+                    {
+                        "manager": "acme.io/a",
+                        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": PATCH}}},
+                    }
+                ],
+            },
+        }
+        for kind, name in (("TrainingRuntime", "own"), ("ClusterTrainingRuntime", "shared"))
+    ]
+    documents += [
+        {
+            "apiVersion": row.versions[0],
+            "kind": row.kind,
+            "metadata": {"name": row.kind.lower()},
+            "spec": {row.pods[0][1]: {"Worker": {"template": {"spec": POD}}}},
+        }
+        for row in LEGACY
+        if row.pods[0][2:3] == ("*",) and row.pods[0][-1] == "template" and len(row.pods[0]) == 4
+    ]
+    fields = run("schema", "--kustomize")
+    assert (fields.code, fields.err) == (0, "")
+    (tmp_path / "fields.yaml").write_text(fields.out)
+    images = [{"name": "acme/app", "newName": "mirror/app", "newTag": "2"}]
+    write(tmp_path / "all", documents)
+    (tmp_path / "kustomization.yaml").write_text(
+        json.dumps({"resources": ["all"], "configurations": ["fields.yaml"], "images": images, "namePrefix": "team-"})
+    )
+    built = kustomized(tmp_path)
+    assert built.count("mirror/app:2") == json.dumps(documents).count("acme/app:1") > 10
+    assert "acme/app" not in built
+    refs = [tree["spec"]["runtimeRef"]["name"] for tree in yaml.safe_load_all(built) if tree["kind"] == "TrainJob"]
+    assert sorted(refs) == ["team-own", "team-shared"]
+
+
+def test_the_option_excludes_others() -> None:
+    for words in (("schema", "TrainJob", "--kustomize"), ("schema", "--kustomize", "--dialect", "v2.1")):
+        done = run(*words)
+        assert (done.code, "--kustomize cannot be combined with KIND or another option." in done.err) == (2, True)
+    assert run("schema").code == 2

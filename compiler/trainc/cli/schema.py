@@ -53,11 +53,23 @@ Examples:
   # then, on the first line of a manifest, for yaml-language-server:
   # yaml-language-server: $schema=../.schemas/trainjob.json
   trainc schema TrainJob --trainer-version 2.1    the schema in a cluster with Trainer v2.1
+  trainc schema --kustomize > trainjob-fields.yaml
+  # then, in kustomization.yaml: configurations: [trainjob-fields.yaml]
 """
 
 
-def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
+def schema(kind: str | None, dialect: str | None, trainer_version: str | None, kustomize: bool) -> int:
     """Print the JSON Schema of KIND. Settings is the schema of trainc.yaml."""
+    if kustomize:
+        if kind is not None or dialect or trainer_version:
+            raise click.UsageError("--kustomize cannot be combined with KIND or another option.")
+        from trainc.emit import yaml
+        from trainc.frontends.kustomize_fields import configurations
+
+        printing.write("# For `configurations:` of a kustomization.\n", yaml.render([configurations()]))
+        return OK
+    if kind is None:
+        raise click.UsageError(f"Missing argument 'KIND': use one of {', '.join(KINDS)}.")
     import json
 
     from trainc.base.data import data_path
@@ -92,9 +104,14 @@ def schema(kind: str, dialect: str | None, trainer_version: str | None) -> int:
 command = Command(
     schema,
     (
-        Argument("kind", nargs=1, required=True, type=KindChoice(KINDS, case_sensitive=False)),
+        Argument("kind", nargs=1, required=False, type=KindChoice(KINDS, case_sensitive=False)),
         Option(("--dialect",), "Dialect of TrainJobs; default: that of the release.", type=DialectChoice(DIALECTS)),
         options.TRAINER_VERSION,
+        Option(
+            ("--kustomize",),
+            "Print the fields for kustomize's transformers: images, and references to runtimes.",
+            is_flag=True,
+        ),
     ),
     short_help="Print the JSON Schema of a kind.",
     epilog=EPILOG,
