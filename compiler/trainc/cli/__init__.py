@@ -21,6 +21,9 @@ COMPLETING: Final = "_TRAINC_COMPLETE"
 """The environment variable with which a shell requests completions from click."""
 
 
+WINDOWS: Final = "trainc does not run on Windows itself: use WSL (https://aka.ms/wsl)"
+
+
 def entry() -> None:
     """Run the `trainc` command as a process of its own.
 
@@ -28,6 +31,8 @@ def entry() -> None:
     garbage collection would take 6 % of a cold build and 14 % of a build of ten thousand jobs, and interpreter
     shutdown another 15 % of a cold build. Both are skipped.
     """
+    if os.name == "nt":
+        sys.exit(_report_misuse(WINDOWS))
     import gc
 
     gc.disable()
@@ -68,7 +73,7 @@ def run() -> int:
 def _run() -> int:
     """Read the command line without click if possible, otherwise with click."""
     name, *words = sys.argv
-    if words and words[0] in HOT and COMPLETING not in os.environ and os.name != "nt":  # click expands a * on Windows
+    if words and words[0] in HOT and COMPLETING not in os.environ:
         command: Command = import_module(f"{__name__}.{words[0]}").command
         values = command.read(words[1:])
         if values is not None:

@@ -1,0 +1,71 @@
+"""Systems: Windows, and the file names of file systems that fold case or normalize Unicode."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+import yaml
+from environments import JOB
+from running import run
+
+from trainc import cli
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_windows_is_refused_with_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "name", "nt")
+    with pytest.raises(SystemExit) as ended:
+        cli.entry()
+    monkeypatch.undo()
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", f"Error: {cli.WINDOWS}.\n")
+
+
+def test_names_that_differ_only_in_case_or_normalization_lose_no_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["job.yaml", "Job.yaml", "JOB.YAML", *(unicodedata.normalize(form, "é.yaml") for form in ("NFC", "NFD"))]
+    for index, name in enumerate(names):
+        (tmp_path / name).write_text(JOB.format(name=f"job{index}"))
+    there = {path.name for path in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trainc.yaml").write_text("output: rendered\nnamespace: ml\n")
+    expected = sorted(
+        yaml.safe_load((tmp_path / name).read_text())["metadata"]["name"] for name in there if not name.endswith("YAML")
+    )
+    done = run("build")
+    assert done.code == 0
+    built = sorted(path.stem for path in (tmp_path / "rendered" / "ml").iterdir())
+    assert built == expected
+    # A file that is named in another form than the file system's is the same file, or missing, and never a second one.
+    assert run("validate", *names[:2]).code == 0
+
+
+def test_a_setting_in_another_normalization_finds_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    composed, decomposed = (unicodedata.normalize(form, "équipe") for form in ("NFC", "NFD"))
+    (tmp_path / decomposed).mkdir()
+    (tmp_path / decomposed / "job.yaml").write_text(JOB.format(name="train"))
+    (tmp_path / "trainc.yaml").write_text(f"exclude: [{composed}/]\n")
+    done = run("validate")
+    if (tmp_path / composed).exists():  # macOS
+        assert "all-excluded" in done.out
+    else:  # another file
+        assert done.out == "no problems found: 1 TrainJob, 0 runtimes\n"
+
+
+def test_the_workflow_tests_what_the_readme_names() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yaml").read_text())
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    oldest, newest = matrix["python"]
+    systems = {system.partition("-")[0] for system in matrix["system"]}
+    assert systems == {"ubuntu", "macos"}
+    assert f"It runs with Python {oldest} to {newest} on Linux and macOS" in (ROOT / "README.md").read_text()
+    assert {"run": "make test"} in workflow["jobs"]["test"]["steps"]
+    assert f'requires-python = ">={oldest}"' in (ROOT / "pyproject.toml").read_text()
