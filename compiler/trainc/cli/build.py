@@ -83,7 +83,11 @@ def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = No
 
     result = compile_paths(paths, run, files_of)
     result = result.with_diagnostics(
-        (*duplicates(result, result.copied), *fixed_names(result), *wrong_namespace(result, result.copied, run.settings))
+        (
+            *duplicates(result, result.copied),
+            *fixed_names(result),
+            *wrong_namespace(result, result.copied, run.settings),
+        )
     )
     return printing.with_unknown(result) if run.verbose else result
 
