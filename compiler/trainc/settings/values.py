@@ -38,7 +38,9 @@ _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
 """The keys of parts of a name, and the shortest name with each part."""
 _NAMESPACE_AFFIXES: Final = {"namespacePrefix": "{}a", "namespaceSuffix": "a{}"}
-TOGETHER: Final = Declaration("conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True)
+CONFLICTING_SETTINGS: Final = Declaration(
+    "conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True
+)
 _IMAGE_HELP: Final = {
     "newName": "use a name such as ghcr.io/acme/app, without tag and digest",
     "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
@@ -94,9 +96,9 @@ def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
     yield from pattern_faults(Patterns(base.folder, texts, places))
 
 
-def _texts(found: Leaf | None) -> tuple[Leaf, ...]:
+def _texts(listed: Leaf | None) -> tuple[Leaf, ...]:
     """Return the items of a list of texts; none for another value, which another check reports."""
-    items = found.value if found is not None and isinstance(found.value, tuple) else ()
+    items = listed.value if listed is not None and isinstance(listed.value, tuple) else ()
     return items if all(isinstance(item.value, str) for item in items) else ()
 
 
@@ -122,7 +124,7 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
         if found is not None and found.value and value_of(layer.get("namespace", found)) and "namespace" in layer:
             message = f"namespace and {key} exclude each other"
             help = "keep namespace, which is one namespace or a mapping, or keep the prefix and the suffix"
-            yield Violation.at((*path, key), TOGETHER, message, help, key=True)
+            yield Violation.at((*path, key), CONFLICTING_SETTINGS, message, help, key=True)
     if (count := len([*named(layer, "lint", "paths")])) > MOST_PATTERNS:
         from trainc.kubernetes.structural.schema_messages import too_many_items
 

@@ -127,7 +127,7 @@ def test_both_readers_agree_on_damaged_text(seed: int) -> None:
         if found is not blocks.UNREAD:
             read += 1
             assert repr(found) == composed(text), text
-    assert read > 10
+    assert read >= 5, "most damaged texts are left to the composer, but not nearly all"
 
 
 def composed(text: str) -> str:
