@@ -18,7 +18,7 @@ from trainc.kubernetes.violations import listed
 from trainc.review.consequences import NEW_NAME, PODS, Consequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from trainc.review.reviewed import Line, Reviewed
 
@@ -33,13 +33,13 @@ READ: Final = frozenset({"data", "binaryData", "spec"})
 
 def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[tuple[Reviewed, ...], tuple[Diagnostic, ...]]:
     """Return the objects with the effects of changes that apply before their JobSet, and the warnings."""
-    behind = [each for each in objects if _is_behind(each)]
-    if not behind:
+    wanted = {_key(each) for each in objects if each.id.kind != JOBSET.kind and any(map(_is_ahead, each.lines))}
+    jobsets = _readers(objects, wanted) if wanted else {}
+    if not jobsets:
         return tuple(objects), ()
-    names = [(each, frozenset(_strings(get(each.before, JOBS_OF_JOBSET)))) for each in behind]
     found, warnings = [], []
     for reviewed in objects:
-        jobset = next((each for each, strings in names if _is_read_by(reviewed, each, strings)), None)
+        jobset = jobsets.get(_key(reviewed)) if reviewed.id.kind != JOBSET.kind else None
         ahead = [line for line in reviewed.lines if _is_ahead(line)]
         if jobset is None or not ahead:
             found.append(reviewed)
@@ -54,15 +54,24 @@ def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[tuple[Reviewed, ...
     return tuple(found), tuple(warnings)
 
 
+def _key(reviewed: Reviewed) -> tuple[str, str]:
+    return reviewed.id.namespace, reviewed.id.name
+
+
+def _readers(objects: Iterable[Reviewed], wanted: Container[tuple[str, str]]) -> dict[tuple[str, str], Reviewed]:
+    """Return the first JobSet that stays as it is and whose pods name an object of their namespace, by that object."""
+    found: dict[tuple[str, str], Reviewed] = {}
+    for each in objects:
+        if _is_behind(each):
+            for name in _strings(get(each.before, JOBS_OF_JOBSET)):
+                if (key := (each.id.namespace, name)) in wanted:
+                    found.setdefault(key, each)
+    return found
+
+
 def _is_behind(reviewed: Reviewed) -> bool:
     is_changed = reviewed.id.kind == JOBSET.kind and reviewed.status == "changed"
     return is_changed and reviewed.effect in UNCHANGED
-
-
-def _is_read_by(reviewed: Reviewed, jobset: Reviewed, strings: frozenset[str]) -> bool:
-    """Whether the pods of a JobSet name an object of their namespace."""
-    id = reviewed.id
-    return id.kind != JOBSET.kind and id.namespace == jobset.id.namespace and id.name in strings
 
 
 def _is_ahead(line: Line) -> bool:
