@@ -36,15 +36,24 @@ PROJECT: Final = 1000
 SEEDED: Final = {**os.environ, "PYTHONHASHSEED": "0"}
 
 
+def interpreter(program: str) -> str:
+    """Return the interpreter of a script, which has its own packages; this one for another argument."""
+    if not os.path.isfile(program):
+        return sys.executable
+    with open(program, encoding="utf-8") as script:
+        first = script.readline()
+    return first.removeprefix("#!").strip() if first.startswith("#!") else sys.executable
+
+
 def by_callgrind(arguments: list[str], profile: Path) -> int:
     """Return the user-space instructions of one run of the interpreter; write the profile to a file."""
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", sys.executable, *arguments]
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", interpreter(arguments[0]), *arguments]
     return _counted(command, r"Collected : (\d+)")
 
 
 def by_perf(arguments: list[str], _: Path) -> int:
     """Return the same count from the processor's counter."""
-    command = ["perf", "stat", "-x,", "-e", "instructions:u", sys.executable, *arguments]
+    command = ["perf", "stat", "-x,", "-e", "instructions:u", interpreter(arguments[0]), *arguments]
     return _counted(command, r"^(\d+),,instructions")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +221,10 @@ def test_instructions_are_counted(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     assert instructions.by_callgrind(["-I", "-S", "-c", "pass"], profile) > 1_000_000
     assert len(instructions.functions(profile, 5)) == 5
+
+
+def test_another_revision_is_run_by_its_own_interpreter(tmp_path: Path) -> None:
+    script = tmp_path / "trainc"
+    script.write_text("#!/opt/other/bin/python3\n")
+    assert instructions.interpreter(str(script)) == "/opt/other/bin/python3"
+    assert instructions.interpreter("-c") == sys.executable
