@@ -7,14 +7,12 @@ Returns  the rules that are off for a file, and a warning for each pattern that 
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Diagnostic
 from trainc.edits.transforming.setting_faults import UNUSED_SETTING
-from trainc.files.confine import is_within
-from trainc.files.gitignore import Gitignore
+from trainc.files.exclude import Excluded, Patterns
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
@@ -33,9 +31,8 @@ class PathRules:
             folder: the absolute folder that the patterns are relative to.
             items: each pattern with its rules and its place. They are valid: `exclude.faults` reports the others.
         """
-        self.folder = folder
         self.items = [(pattern, frozenset(rules), place) for pattern, rules, place in items]
-        self._patterns = [Gitignore([pattern]) for pattern, _, _ in items]
+        self._patterns = [Excluded([Patterns(folder, (pattern,))]) for pattern, _, _ in items]
         self._matching = cache(self._find)
 
     def __call__(self, file: str) -> frozenset[str]:
@@ -57,13 +54,4 @@ class PathRules:
 
     def _find(self, file: str) -> tuple[int, ...]:
         """Return the indices of the patterns that match a file or one of its folders."""
-        full = os.path.abspath(file)
-        if not is_within(full, self.folder):
-            return ()
-        steps = os.path.relpath(full, self.folder).split(os.sep)
-        paths = [(os.sep.join(steps[: end + 1]), end + 1 < len(steps)) for end in range(len(steps))]
-        return tuple(
-            index
-            for index, pattern in enumerate(self._patterns)
-            if any(pattern.match(path, is_folder=is_folder) is not None for path, is_folder in paths)
-        )
+        return tuple(index for index, each in enumerate(self._patterns) if each.matches(file, is_folder=False))

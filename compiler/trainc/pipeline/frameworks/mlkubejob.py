@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.legacy.mlkube_admission import DIST, MXNET, SCHEDULER, SERVER, WORKER
-from trainc.pipeline.legacy_variables import with_variables
+from trainc.pipeline.legacy_variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import value
 
@@ -36,9 +36,8 @@ def apply(plan: Plan) -> Plan:
     """Add the variables to the main containers."""
     is_dist = plan.runtime.settings["mode"] == DIST
     for job, replicated in enumerate(plan.jobs):
-        for slot in (*plan.containers(job), *plan.init_containers(job)):
-            is_main = slot == plan.find(job, MXNET)
-            plan = with_variables(plan, slot, variables(plan, replicated["name"]) if is_dist and is_main else ())
+        env = [*variables(plan, replicated["name"])] if is_dist else []
+        plan = with_operator_variables(plan, env, job, container=MXNET)
     return plan
 
 
