@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -185,16 +184,11 @@ def _report(reports: tuple[tuple[str, str], ...], run: Options, result: Compilat
         reporting.write(reports, result)
     if run.quiet:
         if result.failed:
-            from trainc.reports import text
-
-            errors = printing.audible(result.diagnostics, run)
-            printing.report(text.render(errors, summary="", color=printing.colored(sys.stderr)))
+            printing.report_text(printing.audible(result.diagnostics, run))
         return
     if result.diagnostics or note:
-        from trainc.reports import text
-
         lines = [line for line in (printing.summary(result), note) if line]
-        printing.report(text.render(result.diagnostics, summary="\n".join(lines), color=printing.colored(sys.stderr)))
+        printing.report_text(result.diagnostics, "\n".join(lines))
     printing.report_built_in(result, blank=bool(result.diagnostics or note))
 
 

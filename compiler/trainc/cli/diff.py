@@ -96,9 +96,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         raise click.UsageError(f"{error}.") from None
     printing.report_skipped(review.skipped, run)
     if shown := printing.audible(review.diagnostics, run):
-        from trainc.reports import text
-
-        printing.report(text.render(shown, summary="", color=printing.colored(sys.stderr)))
+        printing.report_text(shown)
     if review.failed:
         return WRONG_INPUT
     text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))

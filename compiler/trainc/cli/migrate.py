@@ -52,7 +52,6 @@ def migrate(
     """
     _check_options(paths, folder, flags)
     from trainc.diagnostics import failed
-    from trainc.reports import text
     from trainc.rewriting.migration import migrate
 
     given = run.settings.inputs(paths)
@@ -70,8 +69,8 @@ def migrate(
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
     if check:
         lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
-    shown = text.render(printing.audible(found, run), summary="", color=printing.colored(sys.stderr))
-    printing.report(shown + ("" if run.quiet else "".join(lines)))
+    printing.report_text(printing.audible(found, run))
+    printing.report("" if run.quiet else "".join(lines))
     if not migration.legacy and not found and not run.quiet:
         printing.report("nothing to migrate\n")
     if failed(found):

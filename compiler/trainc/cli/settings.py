@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.cli.common import options, printing
@@ -42,9 +41,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     names = dict.fromkeys(run.environments) or settings.environment_names
     selected = [in_environment(settings, name, flags) for name in names] or [settings]
     if wrong := _without_repetitions(selected):
-        from trainc.reports import text
-
-        printing.report(text.render(wrong, summary="", color=printing.colored(sys.stderr)))
+        printing.report_text(wrong)
         return WRONG_INPUT
     found = [(each.environment_name, list(entries(each, flags))) for each in selected]
     printing.write(_json(found) if form == "json" else "---\n".join(_yaml(name, listed) for name, listed in found))

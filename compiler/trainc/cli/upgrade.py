@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,15 +39,13 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
     from trainc.diagnostics import failed
     from trainc.files import inputs
-    from trainc.reports import text
     from trainc.rewriting.upgrade import upgrade
 
     stdin = b""
     if "-" in paths:
         read = next(inputs.read(["-"]))
         if not isinstance(read, inputs.File):
-            printing.report(text.render([read], summary="", color=printing.colored(sys.stderr)))
-            return WRONG_INPUT
+            return printing.report_error(read)
         stdin = read.data
     report_skipped = partial(printing.report_skipped, run=run)
     upgraded, diagnostics = upgrade(paths or (".",), stdin=stdin, options=run, report_skipped=report_skipped)
@@ -56,8 +53,8 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
         for file in upgraded:
             _replace(file)
     changes = "".join(line for file in upgraded for line in _changes(file, done=write))
-    shown = text.render(printing.audible(diagnostics, run), summary="", color=printing.colored(sys.stderr))
-    printing.report(shown + ("" if run.quiet else changes))
+    printing.report_text(printing.audible(diagnostics, run))
+    printing.report("" if run.quiet else changes)
     if check or diff:
         printing.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):

@@ -221,13 +221,15 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
         for shown in with_source_names(run.result):
             raised = bool(run.settings.strict) and shown.severity == "warning"
             groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
+    from trainc.settings.effective import has_setting
+
     merged, count = [], 0
     for group in _with_variants(groups.values()):
         reports = [report for variant in group for report in variant]
         names = tuple(dict.fromkeys(report.environment for report in reports if report.environment))
         first = reports[0].diagnostic
         if first.id in OF_SETTINGS and isinstance(first.place, Place) and is_of_file(first.place):
-            having = [run for run in runs if _has(run.settings, first.place)]
+            having = [run for run in runs if has_setting(run.settings, first.place)]
             if max(1, len(names)) < len(having):
                 continue  # another environment uses the setting
         severity = min((report.severity for report in reports), key=SEVERITIES.index)
@@ -242,18 +244,6 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
             )
         )
     return tuple(merged), count
-
-
-def _has(settings: Settings, place: Place) -> bool:
-    """Return whether a setting of the file is one of an environment, which may have replaced it."""
-    places: list[Place]
-    if place.path[0] == "namespace" and settings.environment is not None:
-        places = [setting.place for setting in settings.environment.namespaces.values()]
-    elif place.path[0] == "lint" and settings.lint_paths is not None:
-        places = [at for _, _, at in settings.lint_paths.items]
-    else:
-        return True
-    return any(at.path == place.path for at in places)
 
 
 def _with_variants(groups: Iterable[list[_Report]]) -> Iterator[list[list[_Report]]]:

@@ -16,7 +16,7 @@ from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, named, value_of
-from trainc.settings.model import DEFAULT, DELIVERY_KEYS
+from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
         if name:
             found.append(file_layer(base.document, (ENVIRONMENTS, name)))
     return [*found, *(key_layer(path, value, BY_PATH[path].flag) for path, value in flags.items())]
+
+
+def has_setting(settings: Settings, place: Place) -> bool:
+    """Return whether a setting of the file is in effect in an environment, which may have replaced it."""
+    node, _ = find(merged(layers(settings.base, settings.environment_name, NO_FLAGS)), place.path)
+    if not isinstance(node, Leaf):
+        return False
+    sources = (each.source for each in (node, *node.merged))
+    return any(isinstance(each, Place) and each.path == place.path[: len(each.path)] for each in sources)
 
 
 def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settings:

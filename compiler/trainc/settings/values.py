@@ -35,9 +35,9 @@ MOST_PATTERNS: Final = 250
 """The most patterns of one list."""
 _PASSTHROUGH_HELP: Final = "use true, false, or a list of .gitignore patterns of the files to copy"
 _METADATA: Final = ("namespace", "labels", "annotations")
-_AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
-"""The keys of parts of a name, and the shortest name with each part."""
-_NAMESPACE_AFFIXES: Final = {"namespacePrefix": "{}a", "namespaceSuffix": "a{}"}
+_AFFIXES: Final = ("namePrefix", "nameSuffix")
+"""The keys of parts of a TrainJob's name."""
+_NAMESPACE_AFFIXES: Final = ("namespacePrefix", "namespaceSuffix")
 CONFLICTING_SETTINGS: Final = Declaration(
     "conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True
 )
@@ -113,15 +113,12 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
 
         yield too_short((*path, "namespace"), "", 1)
     yield from _metadata(path, metadata)
-    for key, form in _AFFIXES.items():
+    for key in (*_AFFIXES, *_NAMESPACE_AFFIXES):
         found = leaf(layer, key)
-        if found is not None and found.value and names.dns1035_label_errors(form.format(found.value)):
-            yield _affix((*path, key), found.value)
-    for key, form in _NAMESPACE_AFFIXES.items():
-        found = leaf(layer, key)
-        if found is not None and found.value and names.dns1123_label_errors(form.format(found.value)):
-            yield _namespace_affix((*path, key), found.value)
-        if found is not None and found.value and value_of(layer.get("namespace", found)) and "namespace" in layer:
+        if found is None or not found.value:
+            continue
+        yield from _affix((*path, key), found.value)
+        if key in _NAMESPACE_AFFIXES and "namespace" in layer and value_of(layer["namespace"]):
             message = f"namespace and {key} exclude each other"
             help = "keep namespace, which is one namespace or a mapping, or keep the prefix and the suffix"
             yield Violation.at((*path, key), CONFLICTING_SETTINGS, message, help, key=True)
@@ -185,29 +182,22 @@ def _namespaces(path: Path, mapping: Tree) -> Iterator[Violation]:
             yield violation._replace(path=there, field=field_of(there))
 
 
-def _namespace_affix(path: Path, value: str) -> Violation:
-    """Return the violation for a prefix or suffix with which no namespace is valid."""
+def _affix(path: Path, value: str) -> Iterator[Violation]:
+    """Yield the fault of a prefix or suffix with which no name of a TrainJob, or no namespace, is valid."""
+    key = str(path[-1])
+    is_prefix, of_name = key.endswith("Prefix"), key in _AFFIXES
+    shortest = f"{value}a" if is_prefix else f"a{value}"
+    if not (names.dns1035_label_errors if of_name else names.dns1123_label_errors)(shortest):
+        return
     from trainc.kubernetes.misnamed import LABEL, fault
 
-    is_prefix = path[-1] == "namespacePrefix"
-    why = fault(f"{value}a" if is_prefix else f"a{value}", LABEL, names.LONGEST_LABEL)
-    end = "start" if is_prefix else "end"
-    help = f"use lowercase letters, digits and `-`, and {end} with a letter or digit"
-    return Violation.at(path, INVALID_NAME, f'no namespace can have the {path[-1]} "{value}": it {why}', help)
-
-
-def _affix(path: Path, value: str) -> Violation:
-    """Return the violation for a prefix or suffix with which no name is valid."""
-    from trainc.kubernetes.misnamed import LABEL, fault
-
-    if path[-1] == "namePrefix":
-        why = fault(f"{value}a", LABEL, names.LONGEST_LABEL)
+    why = fault(shortest, LABEL, names.LONGEST_LABEL)
+    help = f"use lowercase letters, digits and `-`, and {'start' if is_prefix else 'end'} with a letter or digit"
+    if is_prefix and of_name:
         why = f"starts with {shown(value[0])}" if why.endswith("dash") else why
         help = "start with a lowercase letter, and use lowercase letters, digits and `-`"
-    else:
-        why = fault(f"a{value}", LABEL, names.LONGEST_LABEL)
-        help = "use lowercase letters, digits and `-`, and end with a letter or digit"
-    return Violation.at(path, INVALID_NAME, f'no TrainJob name can have the {path[-1]} "{value}": it {why}', help)
+    subject = "TrainJob name" if of_name else "namespace"
+    yield Violation.at(path, INVALID_NAME, f'no {subject} can have the {key} "{value}": it {why}', help)
 
 
 def _image(path: Path, item: Tree) -> Iterator[Violation]:

@@ -56,10 +56,15 @@ def report(text: str) -> None:
 
 def report_error(diagnostic: Diagnostic) -> int:
     """Write the error that prevents a run to standard error, and return the exit code."""
+    report_text([diagnostic])
+    return WRONG_INPUT
+
+
+def report_text(diagnostics: Sequence[Diagnostic], summary: str = "") -> None:
+    """Write diagnostics to standard error as text, and a summary."""
     from trainc.reports import text
 
-    report(text.render([diagnostic], summary="", color=colored(sys.stderr)))
-    return WRONG_INPUT
+    report(text.render(diagnostics, summary=summary, color=colored(sys.stderr)))
 
 
 def audible(diagnostics: Sequence[Diagnostic], run: Options) -> Sequence[Diagnostic]:
@@ -77,8 +82,6 @@ def report_errors(result: Compilation, run: Options, own: Callable[[Diagnostic],
         run: the options.
         own: whether a diagnostic is about what the command shows, so that it is written, too.
     """
-    from trainc.reports import text
-
     shown = [each for each in result.diagnostics if each.severity == "error" or (own(each) and not run.quiet)]
     lines = []
     if not run.quiet:
@@ -87,15 +90,13 @@ def report_errors(result: Compilation, run: Options, own: Callable[[Diagnostic],
         lines += [f"{counted}{more}"] if (counted := summary(result)) else []
         lines += [note] if note and not any(note in each.message for each in shown) else []
     if shown or lines:
-        report(text.render(shown, summary="\n".join(lines), color=colored(sys.stderr)))
+        report_text(shown, "\n".join(lines))
 
 
 def report_diagnostics(result: Compilation) -> None:
     """Write the diagnostics of a run, if any, to standard error as text; and the number of jobs left out."""
     if result.diagnostics:
-        from trainc.reports import text
-
-        report(text.render(result.diagnostics, summary=summary(result), color=colored(sys.stderr)))
+        report_text(result.diagnostics, summary(result))
     note = unsupported_note(result)
     if note and not any(note in diagnostic.message for diagnostic in result.diagnostics):
         report(f"{note}\n")

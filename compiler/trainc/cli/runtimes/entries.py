@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.cli.common import printing
@@ -73,8 +72,7 @@ def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
 def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
     """Write the diagnostics to standard error and return the exit code."""
     from trainc.diagnostics import failed
-    from trainc.reports import text
 
     diagnostics = list(diagnostics)
-    printing.report(text.render(diagnostics, summary=summary, color=printing.colored(sys.stderr)))
+    printing.report_text(diagnostics, summary)
     return WRONG_INPUT if failed(diagnostics) else OK
