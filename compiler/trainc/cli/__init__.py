@@ -19,9 +19,8 @@ HOT: Final = ("build", "validate")
 """The commands whose plain command lines are read without click; importing it takes a quarter of a cold start."""
 COMPLETING: Final = "_TRAINC_COMPLETE"
 """The environment variable with which a shell requests completions from click."""
-
-
 WINDOWS: Final = "trainc does not run on Windows itself: use WSL (https://aka.ms/wsl)"
+"""The message where the system calls that trainc needs do not exist."""
 
 
 def entry() -> None:

@@ -139,14 +139,7 @@ def task_name(index: int, task: Tree) -> str:
 
 
 def order(tasks: dict[str, Tree]) -> tuple[str, ...]:
-    """Return the names of tasks, each after its dependencies.
-
-    Raises
-    ------
-    graphlib.CycleError
-        if a task depends on itself
-
-    """
+    """Return the names of tasks, each after its dependencies. Raises CycleError if a task depends on itself."""
     from graphlib import TopologicalSorter
 
     needed = {name: [each for each in dependencies(task) if each in tasks] for name, task in tasks.items()}
