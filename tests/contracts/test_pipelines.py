@@ -132,7 +132,7 @@ def pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "clone")
     git("checkout", "--quiet", "-b", "branch")
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("BASE", "origin/main")
+    monkeypatch.setenv("BASE", "refs/remotes/origin/main")
     monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     return tmp_path / "clone"

@@ -768,7 +768,7 @@ def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.
     linked(repository)
     log.unlink()
     assert run("diff", "main...HEAD").code == run("diff", "HEAD", "jobs/link.yaml", "runtimes").code == 0
-    options = "-c core.fsmonitor=false -c core.hooksPath=/dev/null "
+    options = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.warnAmbiguousRefs=true "
     asked = log.read_text().splitlines()
     assert all(line.startswith(options) for line in asked)
     commands = [line.removeprefix(options).split() for line in asked]

@@ -19,6 +19,7 @@ HOT: Final = ("build", "validate")
 """The commands whose plain command lines are read without click; importing it takes a quarter of a cold start."""
 COMPLETING: Final = "_TRAINC_COMPLETE"
 """The environment variable with which a shell requests completions from click."""
+AMBIGUOUS: Final = "ambiguous argument '{0}': both option and path; use './{0}' for the path"
 WINDOWS: Final = "trainc does not run on Windows itself: use WSL (https://aka.ms/wsl)"
 """The message where the system calls that trainc needs do not exist."""
 
@@ -72,6 +73,10 @@ def run() -> int:
 def _run() -> int:
     """Read the command line without click if possible, otherwise with click."""
     name, *words = sys.argv
+    if COMPLETING not in os.environ and (word := _ambiguous_word(words)):
+        from trainc.source.printable import escape
+
+        return _report_misuse(AMBIGUOUS.format(escape(word)))
     if words and words[0] in HOT and COMPLETING not in os.environ:
         command: Command = import_module(f"{__name__}.{words[0]}").command
         values = command.read(words[1:])
@@ -86,6 +91,19 @@ def _run() -> int:
     from trainc.cli.common import group
 
     return group.run("kubectl trainc" if os.path.basename(name).startswith("kubectl-") else "trainc")
+
+
+def _ambiguous_word(words: list[str]) -> str:
+    """Return the first option, or `-`, that is also a file of the current folder; empty if there is none.
+
+    The author of a change chooses the names of files, which pre-commit and shell patterns append to a command line.
+    """
+    options = True
+    for word in words:
+        options = options and word != "--"
+        if word.startswith("-") and (options or word == "-") and os.path.lexists(word):
+            return word
+    return ""
 
 
 def _over_budget(diagnostic: Diagnostic) -> int:

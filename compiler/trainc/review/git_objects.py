@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.budget import Meter
+from trainc.files.confine import repository_above
 from trainc.files.inputs import LARGEST_FILE, LONGEST
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ SAFE: Final = {
     "LC_ALL": "C",
 }
 """Paths are not patterns, nothing is fetched or replaced, git does not prompt, and its messages are in English."""
-OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+OPTIONS: Final = (
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.warnAmbiguousRefs=true"),
+)
 LINK: Final = "120000"
 FOLDER: Final = "040000"
 MODULE: Final = "160000"
@@ -38,6 +43,18 @@ AHEAD: Final = 64
 """The number of objects that are requested at once. Their names fit into a pipe, so that writing them never blocks."""
 _SKIPPED: Final = 1 << 20
 """Bytes of content that are read and dropped. Starting another process takes less time than reading more."""
+
+
+def environment(folder: str) -> dict[str, str]:
+    """Return the environment of a git command.
+
+    Git gets the repository whose root trainc finds, and never searches for one, because a folder of the working tree
+    can contain files that look like a bare repository. Without a root, the folder itself is a bare repository.
+    """
+    root = repository_above(os.path.abspath(folder))
+    if root is None:
+        return {"GIT_DIR": os.path.abspath(folder), **os.environ, **SAFE}
+    return os.environ | SAFE | {"GIT_DIR": os.path.join(root, ".git"), "GIT_WORK_TREE": root}
 
 
 class RevisionError(Exception):
@@ -205,7 +222,7 @@ def _started(folder: str) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | SAFE,
+            env=environment(folder),
         )
     except FileNotFoundError:
         raise RevisionError("git is required to read revisions, and is not on the PATH") from None

@@ -8,12 +8,13 @@ Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.ya
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from trainc.files.confine import is_within
+from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import SETTINGS, STDIN, File, fault
-from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Objects, RevisionError, TreeEntry
+from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, Objects, RevisionError, TreeEntry, environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
 
 HEAD: Final = "HEAD"
+AMBIGUOUS: Final = b"is ambiguous"
+"""The part of git's warning about a name with two meanings."""
+REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
+"""The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
 
@@ -151,13 +156,8 @@ def commit(revision: str, *, folder: str = ".") -> Commit:
 
 
 def top(folder: str = ".") -> str:
-    """Return the root of the working tree that contains a folder; in a bare repository, the folder itself.
-
-    Raises RevisionError.
-    """
-    if _git(folder, "rev-parse", "--is-inside-work-tree").strip() != b"true":
-        return os.path.realpath(folder)
-    return os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n"))
+    """Return the root of the working tree that contains a folder; without one, the folder, as a bare repository."""
+    return os.path.realpath(repository_above(os.path.abspath(folder)) or folder)
 
 
 def _relative_path(path: str, top: str) -> str | None:
@@ -224,11 +224,29 @@ def known(revision: str, *, folder: str = ".") -> bool:
 
 
 def _verified(folder: str, revision: str) -> str:
+    """Return the hash of a revision. Raises RevisionError if it is unknown, or if git finds two meanings for it."""
+    commit = f"{revision}^{{commit}}"
     try:
-        commit = f"{revision}^{{commit}}"
-        return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
+        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
     except RevisionError as error:
         raise RevisionError(str(error) or _unknown_revision(folder, revision)) from None
+    if AMBIGUOUS in _run(folder, "rev-parse", "--verify", "--end-of-options", commit).stderr:
+        raise RevisionError(_ambiguous_revision(folder, revision))
+    return found
+
+
+def _ambiguous_revision(folder: str, revision: str) -> str:
+    """Return the message about a revision that several refs match, or a ref and the start of a hash."""
+    name = re.split(r"[~^:]|@\{", revision, maxsplit=1)[0]
+    candidates = [f"{prefix}{name}" for prefix in REFS]
+    listed = _git(folder, "for-each-ref", "--format=%(refname)", *candidates).decode(errors="replace").split("\n")
+    refs = [ref for ref in candidates if ref in listed]
+    if len(refs) > 1:
+        return f"ambiguous revision '{revision}': {' and '.join(refs)} match it; use the full name of one of them"
+    return (
+        f"ambiguous revision '{revision}': {refs[0] if refs else 'a ref'} and another commit match it; "
+        "use the full name of the ref, or the full hash"
+    )
 
 
 def _unknown_revision(folder: str, revision: str) -> str:
@@ -239,20 +257,20 @@ def _unknown_revision(folder: str, revision: str) -> str:
     return f"{message}: the current branch has no commits yet; commit first, or compare two folders"
 
 
-def _git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
+def _git(folder: str, *arguments: str) -> bytes:
     """Return the output of a git command. Raises RevisionError with git's message."""
-    try:
-        done = subprocess.run(
-            ["git", *OPTIONS, *arguments],
-            cwd=folder,
-            input=given,
-            capture_output=True,
-            env=os.environ | SAFE,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise RevisionError("git is required to read revisions, and is not on the PATH") from None
+    done = _run(folder, *arguments)
     if done.returncode:
         message = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         raise RevisionError(message.partition("\n")[0])
     return done.stdout
+
+
+def _run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a git command. Raises RevisionError if there is no git."""
+    try:
+        return subprocess.run(
+            ["git", *OPTIONS, *arguments], cwd=folder, capture_output=True, env=environment(folder), check=False
+        )
+    except FileNotFoundError:
+        raise RevisionError("git is required to read revisions, and is not on the PATH") from None

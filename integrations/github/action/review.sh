@@ -3,7 +3,7 @@
 set -euo pipefail
 
 readarray -t paths < <(grep . <<< "$TRAINC_PATHS")
-base=origin/$GITHUB_BASE_REF
+base=refs/remotes/origin/$GITHUB_BASE_REF
 if ! git merge-base "$base" HEAD > /dev/null 2>&1; then
   echo "::error::the review needs the commits of $GITHUB_BASE_REF: set 'fetch-depth: 0' for actions/checkout"
   exit 1
