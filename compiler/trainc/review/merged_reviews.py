@@ -73,7 +73,9 @@ def _settings(reviews: Iterable[Review], objects: dict[int, Reviewed]) -> Iterab
     merged: dict[Hashable, tuple[ChangedSetting, dict[int, Reviewed]]] = {}
     for review in reviews:
         for setting in review.settings:
-            key = (setting.at, setting.gone, setting.change.kind, setting.change.field)
+            change = setting.change
+            # Removed rules have one place and one field; only their values differ.
+            key = (setting.at, setting.gone, change.kind, change.field, repr((change.old, change.new)))
             changed = merged.setdefault(key, (setting, {}))[1]
             for reviewed in setting.objects:
                 changed[id(objects[id(reviewed)])] = objects[id(reviewed)]

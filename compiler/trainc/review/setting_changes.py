@@ -1,7 +1,8 @@
 """Settings: the differences between the trainc.yaml of the old side and that of the new side.
 
 Reads    both documents as they are written, including fields that trainc does not know.
-Returns  an edit for each changed setting, with its line. Each rule in `lint.disable` is a setting.
+Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of the file or of an environment,
+         is a setting.
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
 from trainc.edits.environment import KEYS
+from trainc.kubernetes.trees import get, put
 from trainc.provenance.tracing import nearest_existing
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes import Change, changes
+from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Document, ObjectId
+    from trainc.diagnostics import Document, ObjectId, Path
     from trainc.kubernetes.trees import Tree
 
 LINT: Final = "lint"
-REPORTING: Final = (LINT, "fieldValidation")
+REPORTING: Final = ((LINT,), ("fieldValidation",))
 """The sections that decide what is reported; they change no object."""
-TRANSFORMATIONS: Final = ("environments", "patches", *KEYS)
+TRANSFORMATIONS: Final = (ENVIRONMENTS, "patches", *KEYS)
 """The sections that change the documents before they are compiled."""
 RULES: Final = (LINT, "disable")
 RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2} | dict.fromkeys(TRANSFORMATIONS, 2)
@@ -65,34 +68,56 @@ def _edit(change: Change, old: Document | None, new: Document | None, trees: tup
     assert document is not None  # a change is in one of them
     if change.kind == "removed" and not gone:
         path = path[:-1]
-    rank = RANKS.get(str(change.path[0]), NO_EFFECT)
+    own = own_path(change.path)
+    rank = RANKS.get(str(own[0]), NO_EFFECT) if own else RANKS[ENVIRONMENTS]
     return SettingEdit(change, nearest_existing(Place(document, path)), trees, gone, rank)
 
 
+def own_path(path: Path) -> Path:
+    """Return the path of a setting in its layer, the file or an environment; empty for an environment itself.
+
+    >>> own_path(("environments", "prod", "lint", "strict")), own_path(("output",)), own_path(("environments", "prod"))
+    (('lint', 'strict'), ('output',), ())
+    """
+    return path[2:] if path[:1] == (ENVIRONMENTS,) else path
+
+
 def _changes(old: Tree, new: Tree) -> Iterator[Change]:
-    """Yield the differences of two documents; `lint.disable` is a set."""
-    rules = _rules(old), _rules(new)
-    if None in rules:
-        yield from changes(old, new)
-        return
-    yield from changes(_without_rules(old), _without_rules(new))
-    before, after = (given or [] for given in rules)
-    field = ".".join(RULES)
-    for rule in sorted({*before} ^ {*after}):
-        if rule in after:
-            yield Change("added", field, (*RULES, len(before)), (*RULES, after.index(rule)), new=rule)
-        else:
-            yield Change("removed", field, (*RULES, before.index(rule)), (*RULES, len(after)), old=rule)
+    """Yield the differences of two documents; each `lint.disable` is a set."""
+    sets = [at for at in _layers_of_both(old, new) if None not in (_rules(old, at), _rules(new, at))]
+    rest = old, new
+    for at in sets:
+        rest = _without_rules(rest[0], at), _without_rules(rest[1], at)
+    yield from changes(*rest)
+    for at in sets:
+        before, after = (_rules(tree, at) or [] for tree in (old, new))
+        path = (*at, *RULES)
+        field = ".".join(map(str, path))
+        for rule in sorted({*before} ^ {*after}):
+            if rule in after:
+                yield Change("added", field, (*path, len(before)), (*path, after.index(rule)), new=rule)
+            else:
+                yield Change("removed", field, (*path, before.index(rule)), (*path, len(after)), old=rule)
 
 
-def _rules(tree: Tree) -> list[str] | None:
-    """Return the rules that a document turns off; None if the field has the wrong type."""
-    lint = tree.get(LINT, {})
+def _layers_of_both(old: Tree, new: Tree) -> Iterator[Path]:
+    """Yield the paths of the layers that both documents have: the file, and each environment."""
+    yield ()
+    before, after = (tree.get(ENVIRONMENTS) for tree in (old, new))
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in before:
+            if all(isinstance(layers.get(name), dict) for layers in (before, after)):
+                yield (ENVIRONMENTS, name)
+
+
+def _rules(tree: Tree, at: Path) -> list[str] | None:
+    """Return the rules that a layer turns off; None if the field has the wrong type."""
+    lint = get(tree, (*at, LINT), {})
     given: Any = lint.get("disable", []) if isinstance(lint, dict) else GONE
     return given if isinstance(given, list) and all(isinstance(rule, str) for rule in given) else None
 
 
-def _without_rules(tree: Tree) -> Tree:
-    """Return a document without `lint.disable` but with a `lint` mapping, so that each of its fields is a change."""
-    lint = tree.get(LINT, {})
-    return tree | {LINT: {key: value for key, value in lint.items() if key != "disable"}}
+def _without_rules(tree: Tree, at: Path) -> Tree:
+    """Return a document without a layer's `lint.disable` but with a `lint` mapping: each of its fields is a change."""
+    lint = get(tree, (*at, LINT), {})
+    return put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})

@@ -280,9 +280,14 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
 
 
 def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:
-    """Return the settings of a side with those that others decide: disabled rules, strictness, field validation."""
+    """Return the settings of a side with those that others decide: disabled rules, strictness, field validation.
+
+    They are those of the same environment; an environment that the others lack has those of their file.
+    """
     if reporting is None:
         return own
+    if own.environment_name in reporting.environment_names:
+        reporting = in_environment(reporting, own.environment_name)
     return own._replace(
         disable=reporting.disable,
         lint_paths=reporting.lint_paths,

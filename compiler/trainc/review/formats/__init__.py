@@ -18,7 +18,7 @@ from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.consequences import WORDS
-from trainc.review.setting_changes import REPORTING
+from trainc.review.setting_changes import REPORTING, own_path
 from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def changed_by(setting: ChangedSetting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
-    reporting = setting.owner is not None or setting.change.path[0] in REPORTING
+    reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
     return "what is reported" if reporting else "no object"
 
 
