@@ -23,7 +23,7 @@ def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[s
         with path.open("wb") as opened:
             opened.truncate(size)
     settings = repository / "trainc.yaml"
-    above = str(settings) if settings.exists() else ""
+    above = [str(settings)] if settings.exists() else []
     found = too_many((os.curdir, *runtimes), os.path.realpath(repository), settings=above)
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 

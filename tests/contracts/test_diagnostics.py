@@ -406,6 +406,13 @@ CONSOLES: dict[str, dict[str, str]] = {
         "wrong.yaml": "namespace: ml\nnamespaceSuffix: -dev\n",
         "right.yaml": "namespaceSuffix: -dev\n",
     },
+    "circular-extends": {
+        "jobs/finetune.yaml": JOB,
+        "wrong.yaml": "extends: platform/trainc.yaml\n",
+        "platform/trainc.yaml": "extends: ../wrong.yaml\n",
+        "right.yaml": "extends: platform/labels.yaml\n",
+        "platform/labels.yaml": "labels: {managed: platform}\n",
+    },
     "moved-namespace": {
         "dev.yaml": "namespaceSuffix: -dev\n",
         "jobs/finetune.yaml": NLP_JOB,

@@ -15,10 +15,15 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.formats import load
 from trainc.review.reviewed import Review
 from trainc.review.setting_changes import edits
+from trainc.settings import DEFAULT, Settings
+from trainc.settings.model import SettingsFile
 
 
-def document(text: str | None) -> Document | None:
-    return None if text is None else Document(file="trainc.yaml", line=1, text=text, value=yaml.safe_load(text))
+def settings(text: str | None) -> Settings:
+    if text is None:
+        return DEFAULT
+    document = Document(file="trainc.yaml", line=1, text=text, value=yaml.safe_load(text))
+    return Settings(document=document, settings_files=(SettingsFile(document, "/repository/trainc.yaml"),))
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +47,7 @@ def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_the_settings_that_differ(old: str | None, new: str | None, expected: list[str]) -> None:
-    found = [edit.change for edit in edits(document(old), document(new))]
+    found = [edit.change for edit in edits(settings(old), settings(new))]
     signs = {"added": "+", "removed": "-", "changed": "~"}
     assert [f"{signs[c.kind]}{c.field} {c.old if c.new is GONE else c.new}" for c in found] == expected
 
@@ -57,7 +62,7 @@ def test_the_settings_that_differ(old: str | None, new: str | None, expected: li
     ],
 )
 def test_the_settings_that_do_not_differ(old: str | None, new: str | None) -> None:
-    assert edits(document(old), document(new)) == []
+    assert edits(settings(old), settings(new)) == []
 
 
 @pytest.mark.parametrize("form", REVIEWS)

@@ -84,9 +84,7 @@ def compiled(*paths: str, environment: Environment | None = None, **options: Any
     if environment is not None:
         assert settings.environment is not None
         kept = settings.environment
-        settings = settings._replace(
-            environment=environment._replace(patches=kept.patches, folder=kept.folder, root=kept.root)
-        )
+        settings = settings._replace(environment=environment._replace(patches=kept.patches, root=kept.root))
     return trainc.compile(list(paths) or ["jobs"], options=Options(settings=settings, **options))
 
 

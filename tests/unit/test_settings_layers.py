@@ -256,8 +256,12 @@ def test_a_higher_layer_changes_a_lower_one(
 
 
 def test_every_key_is_in_the_table() -> None:
-    """`requiredVersion` and `environments` are no settings of a run."""
-    assert {row.values[0] for row in LAYERS} == {key.name for key in KEYS} - {"requiredVersion", "environments"}
+    """`requiredVersion`, `extends` and `environments` are no settings of a run."""
+    assert {row.values[0] for row in LAYERS} == {key.name for key in KEYS} - {
+        "requiredVersion",
+        "extends",
+        "environments",
+    }
 
 
 @pytest.mark.parametrize("row", [row.values for row in LAYERS if row.values[3]], ids=lambda row: str(row[0]))
@@ -269,7 +273,7 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})
-    assert beside._replace(base=None, document=None, file="") == without
+    assert beside._replace(base=None, document=None, settings_files=(), file="") == without
     read_by_the_command = {"runtimes.paths", "sources"}
     assert (without == DEFAULT) == (key.name in read_by_the_command)
 
@@ -413,10 +417,13 @@ def test_the_folder_of_an_empty_file_is_the_project() -> None:
 
 
 def test_a_file_that_is_already_read_has_the_same_settings() -> None:
-    from trainc.files.inputs import File
+    from trainc.files.inputs import File, fault
+    from trainc.settings.extending import FileSource
 
     text = "output: out\nenvironments: {prod: {namespace: ml}}\n"
-    found = settings.load_file(File("HEAD:trainc.yaml", text.encode()), str(Path.cwd()))
+    here = str(Path.cwd())
+    nowhere = FileSource(lambda path: fault(path, "is not read"), lambda path: path)
+    found = settings.load_file(File("HEAD:trainc.yaml", text.encode()), f"{here}/trainc.yaml", nowhere, root=here)
     assert found.output is not None
     assert found.output.path == str(Path.cwd() / "out")
     assert effective("prod", of_file=found).environment is not None

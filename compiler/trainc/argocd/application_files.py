@@ -42,15 +42,16 @@ def files_below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> It
 
 
 def too_many(
-    paths: Iterable[str], root: str, *, settings: str = "", exclude: Sequence[Patterns] = ()
+    paths: Iterable[str], root: str, *, settings: Iterable[str] = (), exclude: Sequence[Patterns] = ()
 ) -> Diagnostic | None:
     """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice.
 
-    `settings` is the settings file, which counts also if it is above the paths.
+    `settings` are the settings files, which count also if they are not below the paths.
     """
     files, size, most, largest = 0, 0, 0, ""
-    above = settings and not is_within(settings, os.path.realpath(os.curdir))
-    for path in (*([os.path.relpath(settings)] if above else ()), *paths):
+    here = os.path.realpath(os.curdir)
+    elsewhere = [os.path.relpath(file) for file in settings if not is_within(file, here)]
+    for path in (*elsewhere, *paths):
         for file in _files_of_path(path, root, exclude):
             files += 1
             if files > MOST_FILES:

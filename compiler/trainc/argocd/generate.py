@@ -74,7 +74,7 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         return GeneratedManifests(Compilation(diagnostics=(options,)), notes=notes)
     settings = options.settings
     paths = (os.curdir, *options.runtimes)
-    too_large = too_many(paths, environment.root, settings=settings.file, exclude=settings.exclude)
+    too_large = too_many(paths, environment.root, settings=settings.files, exclude=settings.exclude)
     if too_large is not None:
         return GeneratedManifests(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile_paths((os.curdir,), options)

@@ -47,6 +47,7 @@ DECLARED_IN: Final = {
     "backoff-limit-per-index": "trainc.kubernetes.validation.job",
     "block-device": "trainc.kubernetes.validation.mounts",
     "built-in-runtime": "trainc.pipeline.passes.resolve",
+    "circular-extends": "trainc.settings.extending",
     "claim-name": "trainc.pipeline.checks.jobset.claims",
     "claim-namespace": "trainc.pipeline.checks.cel",
     "claim-not-mounted": "trainc.pipeline.checks.jobset.claims",

@@ -11,7 +11,7 @@ from trainc.compilation.identities import duplicate_object, duplicates, fixed_na
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
-from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, failed
+from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, failed
 from trainc.emit.order import objects_of_a_job
 from trainc.files import inputs
 from trainc.frontends.reading import USED, Reading
@@ -111,13 +111,21 @@ class Build(NamedTuple):
         return self.options.complete and self.options.only is None
 
     def judged(self, unused: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """Yield the reports of settings that affect nothing, without those that may affect another environment."""
+        """Yield the reports of settings that affect nothing, without those that may affect others.
+
+        Those of a file with several environments affect another environment, and those of an extended file another
+        project.
+        """
         from trainc.edits.environment import is_of_file
 
         settings = self.options.settings
         alone = self.options.all_environments or len(settings.environment_names) < 2
+        shared = {file.document.file for file in settings.extended}
         for diagnostic in unused:
-            if alone or not is_of_file(diagnostic.place):
+            place = diagnostic.place
+            if isinstance(place, Place) and place.document.file in shared:
+                continue
+            if alone or not is_of_file(place):
                 yield diagnostic
 
     def with_diagnostics(self, more: Iterable[Diagnostic]) -> Build:

@@ -18,6 +18,7 @@ from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
+from trainc.kubernetes.trees import get
 from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
 
@@ -103,7 +104,8 @@ def select_environment(options: Options, fix: Fix, *, always: bool = False) -> O
 def environment_required(settings: Settings, fix: Fix) -> Diagnostic:
     """Return the error for a run that needs one environment and has none."""
     names = settings.environment_names
-    place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
+    base = settings.base
+    place = None if base is None else Place(base.document_with(ENVIRONMENTS), (ENVIRONMENTS,), key=True)
     message = f"no environment is selected; the project has {plural(len(names), 'environment')}: {listed(names)}"
     help = fix.help.format(" or ".join(fix.name.format(name) for name in names[:LISTED]))
     return Diagnostic.declared(ENVIRONMENT_REQUIRED, message, help, field=ENVIRONMENTS, place=place)
@@ -372,9 +374,9 @@ def _setting(settings: Settings) -> tuple[Place | None, str]:
     """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
     if settings.base is None:
         return None, ""
-    document, path = settings.base.document, (ENVIRONMENTS, settings.environment_name)
-    own = (document.value.get(ENVIRONMENTS) or {}).get(settings.environment_name) or {}
+    path = (ENVIRONMENTS, settings.environment_name)
     for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
-        if own.get(key):
+        document = settings.base.document_with(*path, key)
+        if get(document.value, (*path, key)):
             return Place(document, (*path, key)), ".".join((*path, key))
-    return Place(document, path, key=True), ".".join(path)
+    return Place(settings.base.document_with(*path), path, key=True), ".".join(path)

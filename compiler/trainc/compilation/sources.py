@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def metered(options: Options) -> Meter:
-    """Return the meter of a run, with the settings file charged."""
+    """Return the meter of a run, with the settings files charged."""
     meter = Meter(options.budget)
-    if options.settings.document is not None:
-        meter.charge("input bytes", size_of(options.settings.document.text))
+    for file in options.settings.settings_files:
+        meter.charge("input bytes", size_of(file.document.text))
     return meter
 
 
@@ -60,7 +60,7 @@ def read(
     reading.gather(
         paths,
         skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=options.settings.file,
+        settings=options.settings.files,
         root=options.root,
         follow_links=options.follow_links,
         exclude=options.settings.exclude,

@@ -118,7 +118,7 @@ def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Dia
     return inputs.read(
         paths,
         skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=settings.file,
+        settings=settings.files,
         follow_links=options.follow_links,
         exclude=settings.exclude,
     )
@@ -160,8 +160,8 @@ def _is_at(diagnostic: Diagnostic, documents: Set[Identity]) -> bool:
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:
-    """Whether a file is the project's or has one of its patches."""
-    if os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file:
+    """Whether a file has settings of the project, or one of its patches."""
+    if os.path.basename(path) == inputs.SETTINGS or resolved(path) in settings.files:
         return True
     patches = settings.environment.files if settings.environment is not None else ()
     return bool(patches) and resolved(path) in map(resolved, patches)

@@ -35,6 +35,8 @@ class Setting(NamedTuple):
 
     value: Any
     place: Place
+    folder: str = ""
+    """The absolute folder of the file that has a patch: the patch's path is relative to it."""
 
 
 class Image(NamedTuple):
@@ -68,10 +70,8 @@ class Environment(NamedTuple):
     images: tuple[Image, ...] = ()
     patches: tuple[Setting, ...] = ()
     """The items of `patches`, those of the file first; `trainc.edits.patching` reads their values."""
-    folder: str = ""
-    """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
     root: str = ""
-    """The folder that these paths must not leave: the git root; outside of git, `folder`."""
+    """The folder that the paths of patches must not leave: the git root; outside of git, that of trainc.yaml."""
 
     @property
     def moves_namespaces(self) -> bool:
@@ -98,8 +98,8 @@ class Environment(NamedTuple):
     @property
     def files(self) -> list[str]:
         """The files with patches, which are not manifests."""
-        paths = [item.value.get("path") for item in self.patches if isinstance(item.value, dict)]
-        return [os.path.normpath(os.path.join(self.folder, path)) for path in paths if isinstance(path, str)]
+        items = [(item.folder, item.value.get("path")) for item in self.patches if isinstance(item.value, dict)]
+        return [os.path.normpath(os.path.join(folder, path)) for folder, path in items if isinstance(path, str)]
 
 
 def is_of_file(place: Place | Location | None) -> bool:

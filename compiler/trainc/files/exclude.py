@@ -37,6 +37,8 @@ class Patterns(NamedTuple):
     lines: tuple[str, ...]
     places: tuple[Place, ...] = ()
     """The place of each line in trainc.yaml; empty for `--exclude`."""
+    folders: tuple[str, ...] = ()
+    """The folder of each line, if lines of several files are one list; empty if `folder` is that of all."""
 
 
 class _List:
@@ -44,20 +46,27 @@ class _List:
 
     def __init__(self, given: Patterns) -> None:
         self.given = given
+        folders = {*given.folders} or {given.folder}
+        self.folder = os.path.commonpath(folders) if len(folders) > 1 else next(iter(folders))
+        """The folder that has the folders of all lines."""
 
     @cached_property
     def patterns(self) -> Gitignore:
         """The compiled patterns."""
         from trainc.files.gitignore import Gitignore
 
-        return Gitignore(self.given.lines)
+        return Gitignore(self.given.lines, [_below(folder, self.folder) for folder in self.given.folders])
 
     def match(self, full: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an absolute path; None if no pattern does."""
-        folder = self.given.folder
-        if full == folder or not is_within(full, folder):
+        if full == self.folder or not is_within(full, self.folder):
             return None
-        return self.patterns.match(full[len(folder) :].lstrip(os.sep), is_folder=is_folder)
+        return self.patterns.match(_below(full, self.folder), is_folder=is_folder)
+
+
+def _below(path: str, folder: str) -> str:
+    """Return an absolute path relative to a folder above it; empty for the folder itself."""
+    return path[len(folder) :].lstrip(os.sep)
 
 
 class Excluded:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MOST_STARS: Final = 2
 """The maximum number of `**` between other segments: the time of a match grows with this power of the path's length."""
@@ -55,9 +55,16 @@ class Gitignore:
     with rules of precedence for both. In a walk, each entry is matched by itself, after its folder.
     """
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        """Compile the patterns. Raises ValueError or re.error for an invalid one."""
+    def __init__(self, lines: Iterable[str], folders: Sequence[str] = ()) -> None:
+        """Compile the patterns. Raises ValueError or re.error for an invalid one.
+
+        Args:
+            lines: the patterns.
+            folders: the relative folder of each pattern, as of the .gitignore file that has it; by default the root.
+        """
         self.patterns = [Pattern(line) for line in lines]
+        self.prefixes = [f"{folder}/" if folder else "" for folder in folders] or [""] * len(self.patterns)
+        """The start of the paths that each pattern applies to."""
         self._folders: dict[str, int | None] = {"": None}
 
     def match(self, path: str, *, is_folder: bool) -> int | None:
@@ -76,8 +83,10 @@ class Gitignore:
     def _entry(self, path: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an entry whose folder is not excluded."""
         for index in range(len(self.patterns) - 1, -1, -1):
-            pattern = self.patterns[index]
-            if pattern.regex is not None and _matches(pattern.regex, path, is_folder=is_folder):
+            pattern, prefix = self.patterns[index], self.prefixes[index]
+            if not path.startswith(prefix) or pattern.regex is None:
+                continue
+            if _matches(pattern.regex, path[len(prefix) :], is_folder=is_folder):
                 return index if pattern.include else None
         return None
 

@@ -29,7 +29,7 @@ from trainc.files.confine import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from trainc.files.confine import Opened
     from trainc.files.exclude import Excluded, Patterns
@@ -80,7 +80,7 @@ def read(
     paths: Iterable[str],
     *,
     skip: Iterable[str] = (),
-    settings: str = "",
+    settings: Collection[str] = (),
     root: str | None = None,
     follow_links: bool = False,
     exclude: Sequence[Patterns] = (),
@@ -90,7 +90,7 @@ def read(
     Args:
         paths: files, folders, and `-` for standard input.
         skip: output files and folders; they are not read below another path.
-        settings: a settings file, with all links resolved; like any trainc.yaml, it is not read.
+        settings: settings files, with all links resolved; like any trainc.yaml, they are not read.
         root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
         follow_links: whether links may lead out of the root.
         exclude: patterns of entries to leave out of folders; a given path is always read.
@@ -146,7 +146,7 @@ class _Walk:
         *,
         root: str | None,
         skip: tuple[str, ...] = (),
-        settings: str | None,
+        settings: Collection[str] | None,
         follow_links: bool = False,
         exclude: Sequence[Patterns] = (),
         largest: int | None = None,
@@ -202,7 +202,7 @@ class _Walk:
                 os.close(descriptor)
 
     def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
-        if self.settings is not None and (opened.path == self.settings or os.path.basename(path) == SETTINGS):
+        if self.settings is not None and (opened.path in self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
                 yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
@@ -285,7 +285,7 @@ class _Walk:
 
     def _is_wanted(self, name: str, real: str) -> bool:
         """Whether a regular file in a folder is a manifest that has not been read."""
-        return name != SETTINGS and real != self.settings and real not in self.seen
+        return name != SETTINGS and real not in (self.settings or ()) and real not in self.seen
 
     def _is_excluded(self, path: str, *, is_file: bool) -> bool:
         """Whether an entry of a folder is excluded; a link may lead to a file or a folder, and counts as both."""

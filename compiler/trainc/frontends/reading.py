@@ -109,7 +109,7 @@ class Reading:
         paths: Iterable[str],
         *,
         skip: Sequence[str] = (),
-        settings: str = "",
+        settings: Collection[str] = (),
         root: str | None = None,
         follow_links: bool = False,
         exclude: Sequence[Patterns] = (),

@@ -153,7 +153,7 @@ def _edited_settings(old: Side, new: Side) -> list[SettingEdit]:
     if "rendered" in {old.content, new.content}:
         return []
     plans = (list(_plans(side).values()) for side in (old, new))
-    found = [*setting_changes.edits(old.settings.document, new.settings.document), *lint_annotations.edits(*plans)]
+    found = [*setting_changes.edits(old.settings, new.settings), *lint_annotations.edits(*plans)]
     return sorted(found, key=lambda edit: edit.rank)
 
 
@@ -276,6 +276,7 @@ class _Reviewer:
 
     def setting(self, edit: SettingEdit, objects: Sequence[Reviewed], presence: Presence) -> ChangedSetting:
         """Return a changed setting with the objects that it changes."""
+        at = self._located(edit.place, old=edit.gone)
         changed = tuple(
             reviewed
             for reviewed in objects
@@ -283,12 +284,11 @@ class _Reviewer:
             and (
                 presence.is_by(edit.change.path, reviewed)
                 or any(
-                    cause is not None and _is_of(edit.change, cause)
+                    cause is not None and _is_of(edit.change, at.file, cause)
                     for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
                 )
             )
         )
-        at = self._located(edit.place, old=edit.gone)
         return ChangedSetting(shown(edit.change, *edit.trees), at, edit.gone, changed, edit.owner)
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
@@ -364,11 +364,13 @@ class _Reviewer:
         return self._location(located.file, located.line, located.column, old=old)
 
 
-def _is_of(setting: Change, cause: Cause) -> bool:
-    """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
+def _is_of(setting: Change, file: str, cause: Cause) -> bool:
+    """Return whether a changed setting of a file is the cause of a change: it has its path, or contains it."""
     if cause.release:
         return setting.path[-1:] == (TRAINER_VERSION,)
-    if patch := numbered(setting.path):
+    if cause.at.file != file:
+        return False
+    if patch := numbered(setting.path, file):
         return cause.by.endswith(patch)
     if cause.setting:
         return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)

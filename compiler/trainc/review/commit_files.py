@@ -17,7 +17,7 @@ from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
 from trainc.review.revisions import Commit, CommitLinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.files.exclude import Excluded, Patterns
@@ -36,7 +36,7 @@ def read(
     paths: Iterable[str],
     *,
     skip: Iterable[str] = (),
-    settings: str = "",
+    settings: Collection[str] = (),
     root: str | None = None,
     follow_links: bool = False,
     exclude: Sequence[Patterns] = (),
@@ -48,7 +48,7 @@ def read(
     """
     paths = list(paths)
     given = [inside for path in paths if (inside := commit.path_in_repository(path)) is not None]
-    skipped = [inside for path in (*skip, settings) if path and (inside := commit.path_in_repository(path))]
+    skipped = [real for path in (*skip, *settings) if (real := commit.real_path(path))]
     walk = Walk(commit, skip=skipped, exclude=exclude)
     is_empty, named = True, frozenset(given)
     found = chain.from_iterable(map(walk.path, given))

@@ -58,9 +58,17 @@ class Commit:
             at = at.rpartition("/")[0] if at else None
         return None
 
-    def folder_of(self, file: File) -> str:
-        """Return the absolute path that the folder of a file of the commit has in the working tree."""
-        return os.path.dirname(os.path.join(self.top, file.path.removeprefix(self.named(""))))
+    def path_of(self, file: File) -> str:
+        """Return the absolute path that a file of the commit has in the working tree."""
+        return os.path.join(self.top, file.path.removeprefix(self.named("")))
+
+    def real_path(self, path: str) -> str:
+        """Return a path of the working tree relative to the repository root, without the commit's links.
+
+        It is empty outside the repository. A path that does not exist keeps its links.
+        """
+        inside = self.path_in_repository(path) or ""
+        return self._resolved_path(inside) or inside
 
     def file(self, path: str) -> File | None:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""

@@ -1,12 +1,14 @@
-"""Settings: the differences between the trainc.yaml of the old side and that of the new side.
+"""Settings: the differences between the settings files of the old side and those of the new side.
 
-Reads    both documents as they are written, including fields that trainc does not know.
-Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of the file or of an environment,
-         is a setting.
+Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
+         file that it extends.
+Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or of an environment, is
+         a setting.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, ObjectId, Path
     from trainc.kubernetes.trees import Tree
+    from trainc.settings import Settings
 
 LINT: Final = "lint"
 REPORTING: Final = ((LINT,), ("fieldValidation",))
 """The sections that decide what is reported; they change no object."""
-TRANSFORMATIONS: Final = (ENVIRONMENTS, "patches", *KEYS)
-"""The sections that change the documents before they are compiled."""
+TRANSFORMATIONS: Final = ("extends", ENVIRONMENTS, "patches", *KEYS)
+"""The sections that can change the documents before they are compiled."""
 RULES: Final = (LINT, "disable")
 RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2} | dict.fromkeys(TRANSFORMATIONS, 2)
 """The sections that have an effect. They precede other fields, which must not push them out of a shortened list."""
@@ -52,10 +55,28 @@ class SettingEdit(NamedTuple):
     """The TrainJob or runtime that has the setting as an annotation; None for trainc.yaml."""
 
 
-def edits(old: Document | None, new: Document | None) -> list[SettingEdit]:
-    """Return the changed settings of two documents by rank."""
+def edits(old: Settings, new: Settings) -> list[SettingEdit]:
+    """Return the changed settings of two projects by rank."""
+    found = (edit for before, after in _pairs(old, new) for edit in _edits(before, after))
+    return sorted(found, key=lambda edit: edit.rank)
+
+
+def _pairs(old: Settings, new: Settings) -> Iterator[tuple[Document | None, Document | None]]:
+    """Yield both versions of each settings file, the project's own first; None for a side without the file."""
+    before, after = _by_path(old), _by_path(new)
+    for path in dict.fromkeys((*after, *before)):
+        yield before.get(path), after.get(path)
+
+
+def _by_path(settings: Settings) -> dict[str, Document]:
+    """Return the documents of the settings files by their paths relative to the project's own file."""
+    files = settings.settings_files[::-1]
+    return {os.path.relpath(file.path, files[0].path): file.document for file in files}
+
+
+def _edits(old: Document | None, new: Document | None) -> Iterator[SettingEdit]:
     trees = _tree(old), _tree(new)
-    return sorted((_edit(change, old, new, trees) for change in _changes(*trees)), key=lambda edit: edit.rank)
+    return (_edit(change, old, new, trees) for change in _changes(*trees))
 
 
 def _tree(document: Document | None) -> Tree:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import SETTINGS, STDIN
-from trainc.review import revisions
+from trainc.review import commit_settings, revisions
 from trainc.review.sides import SideSpec
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _commit_settings(argument: str) -> Settings:
     inside = commit.path_in_repository(path or "")
     file = None if inside is None else commit.file(inside)
     if file is not None:
-        return settings.load_file(file, commit.folder_of(file))
+        return commit_settings.settings_of(commit, file)
     if inside is None or commit.has(inside) or os.path.basename(inside) != SETTINGS:
         raise ValueError(f"invalid --review-config: file {argument} does not exist")
     return settings.DEFAULT

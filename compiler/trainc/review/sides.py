@@ -10,7 +10,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import budget, settings
+from trainc import budget
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
@@ -21,7 +21,7 @@ from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.frontends.reading import Reading, documents_of
-from trainc.review import commit_files
+from trainc.review import commit_files, commit_settings
 from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
 
@@ -184,7 +184,7 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     found.gather(
         spec.paths,
         skip=() if own.environment is None else own.environment.files,
-        settings=own.file if spec.commit is None else options.config or "",
+        settings=_settings_files(spec, own, options),
         follow_links=options.follow_links,
         exclude=own.exclude,
     )
@@ -201,6 +201,13 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     items, duplicates = _rendered(found.documents["other"], partial(_environment_of, spec, own))
     content: Content = "rendered" if jobsets else "nothing"
     return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped)
+
+
+def _settings_files(spec: SideSpec, own: Settings, options: Options) -> tuple[str, ...]:
+    """Return the settings files of a side, which are not manifests. A commit's links are its own."""
+    if spec.commit is None:
+        return own.files
+    return (*([options.config] if options.config else ()), *(file.path for file in own.extended))
 
 
 def _environment_of(spec: SideSpec, own: Settings, file: str) -> str:
@@ -263,7 +270,7 @@ def settings_of(spec: SideSpec, options: Options) -> Settings:
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    own = DEFAULT if file is None else settings.load_file(file, spec.commit.folder_of(file), root=spec.commit.top)
+    own = DEFAULT if file is None else commit_settings.settings_of(spec.commit, file)
     return options.with_settings(own).settings
 
 

@@ -1,7 +1,8 @@
-"""The settings of a project: `trainc.yaml` and the command line, in layers: built-in < file < environment < flags.
+"""The settings of a project: `trainc.yaml` and the command line, in layers: built-in < files < environment < flags.
 
 Reads    trainc.yaml in the first path's folder or in a parent folder, up to the root (the git root; outside of git,
          the folder itself). Its schema is schemas/trainc/Settings.json.
+         A file has a layer above those of the files that it extends.
 Returns  settings, with diagnostics if the file is invalid. Without a file, the search costs one lookup in each folder,
          and of this package only `model` is imported.
 """
@@ -15,13 +16,15 @@ from trainc import budget
 from trainc.base.releases import find_release
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
-from trainc.files.inputs import SETTINGS, STDIN, fault
+from trainc.files.inputs import SETTINGS, STDIN
 from trainc.pipeline.delivery import Delivery
-from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings
+from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trainc.diagnostics import Diagnostic
+    from trainc.settings.extending import FileSource
     from trainc.settings.model import Flags
 
 __all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "load", "load_file", "read", "with_flags"]
@@ -123,16 +126,26 @@ def read(
     file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    folder = os.path.dirname(os.path.abspath(path))
-    found = load_file(file, folder, root=root, relative=not os.path.isabs(path), limits=limits)
+    from trainc.settings.extending import FileSource
+
+    relative, full = not os.path.isabs(path), os.path.abspath(path)
+    root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
+
+    def read_extended(other: str) -> inputs.File | Diagnostic:
+        shown = os.path.relpath(other) if relative else other
+        return inputs.settings(shown, root=root, follow_links=follow_links)
+
+    source = FileSource(read_extended, resolved)
+    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
     return found._replace(file=resolved(path))
 
 
 def load_file(
     file: inputs.File,
-    folder: str,
+    path: str,
+    source: FileSource,
     *,
-    root: str | None = None,
+    root: str,
     relative: bool = False,
     limits: budget.Budget = budget.DEFAULT,
 ) -> Settings:
@@ -140,33 +153,27 @@ def load_file(
 
     Args:
         file: the file; its path may be a name that only messages use.
-        folder: the absolute folder that the file's paths and patterns are relative to.
-        root: the folder that its paths must not leave, by default the git root, or else `folder`.
+        path: its absolute path. The file's paths and patterns are relative to its folder.
+        source: where the files are that it extends.
+        root: the folder that its paths must not leave.
         relative: whether messages show its paths relative to the current folder.
         limits: the budget, which limits the number of environments.
     """
-    from trainc.diagnostics import Diagnostic, Document, Place, failed
-    from trainc.frontends.reading import documents_of
+    from trainc.diagnostics import failed
     from trainc.settings.checking import faults
     from trainc.settings.effective import effective
+    from trainc.settings.extending import extended_files, parsed
+    from trainc.settings.keys import ENVIRONMENTS
 
-    found = list(documents_of(file))
-    documents = [document for document in found if not isinstance(document, Diagnostic)]
-    wrong = [diagnostic for diagnostic in found if isinstance(diagnostic, Diagnostic)]
-    if len(documents) > 1:
-        message = f"{file.path} has {len(documents)} documents instead of one"
-        wrong.append(fault(file.path, message, "keep one document")._replace(place=Place(documents[1])))
+    document, wrong = parsed(file)
     if wrong:
-        return Settings(diagnostics=tuple(wrong))
-    document = documents[0] if documents else Document(file=file.path, line=1, text="", value={})
-    if "trainerVersion" in document.text:
-        from trainc.settings.versions import with_version_texts
-
-        document = with_version_texts(document)
-    base = Base(document, folder, root or repository_above(folder) or folder, relative)
-    diagnostics = tuple(faults(base, limits))
+        return Settings(diagnostics=wrong)
+    own = SettingsFile(document, path)
+    extended, unreadable = extended_files(own, root, source)
+    base = Base((*extended, own), root, relative)
+    diagnostics = (*unreadable, *faults(base, limits, complete=not unreadable))
+    settings = Settings(document=document, settings_files=base.files, diagnostics=diagnostics)
     if failed(diagnostics):
-        return Settings(document=document, diagnostics=diagnostics)
-    names = tuple(document.value.get("environments") or ())
-    settings = Settings(document=document, diagnostics=diagnostics, environment_names=names, base=base)
-    return effective(settings, base, "", NO_FLAGS)
+        return settings
+    names = tuple(dict.fromkeys(name for each in base.files for name in each.document.value.get(ENVIRONMENTS) or ()))
+    return effective(settings._replace(environment_names=names, base=base), base, "", NO_FLAGS)

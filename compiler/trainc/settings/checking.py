@@ -1,8 +1,8 @@
 """The faults of a trainc.yaml.
 
-Reads    the document.
+Reads    the documents: that of the file, and those of the files that it extends.
 Returns  a diagnostic at the line of each fault: those of requiredVersion, else of the schema, else of the values
-         in the file and in every environment.
+         in the files and in every environment.
 """
 
 from __future__ import annotations
@@ -27,21 +27,34 @@ REQUIRED_VERSION: Final = Declaration(
 )
 
 
-def faults(base: Base, limits: Budget) -> Iterator[Diagnostic]:
-    """Yield an error for each fault of the file."""
-    document = base.document
-    value = document.value if isinstance(document.value, dict) else {}
-    if (excluded := _required_version(document, value.get("requiredVersion"))) is not None:
-        yield excluded
+def faults(base: Base, limits: Budget, *, complete: bool = True) -> Iterator[Diagnostic]:
+    """Yield an error for each fault of the files.
+
+    `complete` is false if a file is missing: the faults of merged values are then unknown.
+    """
+    wrong = list(_faults_of_keys(base, limits))
+    yield from wrong
+    if not wrong:
+        yield from values.faults(base, complete=complete)
+
+
+def _faults_of_keys(base: Base, limits: Budget) -> Iterator[Diagnostic]:
+    """Yield the faults of requiredVersion; else of the number of environments; else of the schema."""
+    documents = [file.document for file in base.files]
+    read = [(document, document.value if isinstance(document.value, dict) else {}) for document in documents]
+    required = (_required_version(document, value.get("requiredVersion")) for document, value in read)
+    if excluded := [each for each in required if each is not None]:
+        yield from excluded
         return
-    environments = value.get(ENVIRONMENTS)
-    if isinstance(environments, dict) and (over := limits.excess("environments", len(environments))) is not None:
-        yield over._replace(place=Place(document, (ENVIRONMENTS,), key=True))
-        return
-    if found := list(schema.faults(document)):
-        yield from found
-        return
-    yield from values.faults(base, environments or {})
+    names = set[str]()
+    for document, value in read:
+        environments = value.get(ENVIRONMENTS)
+        names.update(environments if isinstance(environments, dict) else ())
+        if (over := limits.excess("environments", len(names))) is not None:
+            yield over._replace(place=Place(document, (ENVIRONMENTS,), key=True))
+            return
+    for document in documents:
+        yield from schema.faults(document)
 
 
 def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:

@@ -15,7 +15,19 @@ from trainc.kubernetes.violations import field_of
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
-from trainc.settings.layers import Branch, Leaf, file_layer, find, items, key_layer, leaf, merged, named, value_of
+from trainc.settings.layers import (
+    Branch,
+    Leaf,
+    file_layer,
+    find,
+    items,
+    key_layer,
+    leaf,
+    merged,
+    named,
+    sources,
+    value_of,
+)
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS
 from trainc.settings.paths import paths_in_root
 
@@ -25,27 +37,30 @@ if TYPE_CHECKING:
     from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
 
-NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
+NOT_A_LAYER: Final = ("requiredVersion", "extends", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
 
 
 def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
-    """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
+    """Return the layers above the built-in one: of the files, of an environment if it is named, of the flags.
+
+    A file has a layer above those of the files that it extends, and its environment one above theirs.
+    """
     found = []
     if base is not None:
-        found.append(file_layer(base.document, (), NOT_A_LAYER))
+        found += [file_layer(file.document, (), NOT_A_LAYER) for file in base.files]
         if name:
-            found.append(file_layer(base.document, (ENVIRONMENTS, name)))
+            found += [file_layer(file.document, (ENVIRONMENTS, name)) for file in base.files]
     return [*found, *(key_layer(path, value, BY_PATH[path].flag) for path, value in flags.items())]
 
 
 def has_setting(settings: Settings, place: Place) -> bool:
-    """Return whether a setting of the file is in effect in an environment, which may have replaced it."""
-    node, _ = find(merged(layers(settings.base, settings.environment_name, NO_FLAGS)), place.path)
-    if not isinstance(node, Leaf):
-        return False
-    sources = (each.source for each in (node, *node.merged))
-    return any(isinstance(each, Place) and each.path == place.path[: len(each.path)] for each in sources)
+    """Return whether a setting of a file is in effect in an environment, which may have replaced it."""
+    tree = merged(layers(settings.base, settings.environment_name, NO_FLAGS))
+    return any(
+        source.document.file == place.document.file and source.path == place.path[: len(source.path)]
+        for source in sources(tree)
+    )
 
 
 def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settings:
@@ -107,12 +122,12 @@ def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
 
     from trainc.files.exclude import Patterns
 
-    of_base = [line for line in lines if isinstance(line.source, Place)]
     flags = tuple(line.value for line in lines if not isinstance(line.source, Place))
+    of_files = [(line.value, line.source) for line in lines if isinstance(line.source, Place)]
     found = []
-    if of_base:
-        places = tuple(line.source for line in of_base if isinstance(line.source, Place))
-        found.append(Patterns(base.folder, tuple(line.value for line in of_base), places))
+    if of_files:
+        texts, places = zip(*of_files, strict=True)
+        found.append(Patterns(base.folder, texts, places, tuple(map(base.folder_of, places))))
     if flags:
         found.append(Patterns(os.getcwd(), flags))
     return tuple(found)
@@ -124,19 +139,21 @@ def _passthrough(base: Base, own: Leaf | None) -> Patterns | bool | None:
         return None if own is None else bool(own.value)
     from trainc.files.exclude import Patterns
 
-    return Patterns(base.folder, tuple(line.value for line in own.value))
+    folder = base.folder_of(own.source) if isinstance(own.source, Place) else base.folder
+    return Patterns(folder, tuple(line.value for line in own.value))
 
 
 def _lint_paths(base: Base, tree: Branch) -> PathRules | None:
     """Return the rules that are disabled for some files; None without any."""
-    rules = [
-        (pattern, {item.value for item in each.value}, place) for pattern, each, place in named(tree, "lint", "paths")
-    ]
-    if not rules:
+    found = [*named(tree, "lint", "paths")]
+    if not found:
         return None
-    from trainc.settings.lint_paths import PathRules
+    from trainc.settings.lint_paths import PathRule, PathRules
 
-    return PathRules(base.folder, rules)
+    return PathRules(
+        PathRule(base.folder_of(place), pattern, frozenset(item.value for item in each.value), place)
+        for pattern, each, place in found
+    )
 
 
 def _project(base: Base, tree: Branch, name: str) -> Project:
@@ -147,7 +164,9 @@ def _project(base: Base, tree: Branch, name: str) -> Project:
     if not accelerators and not delivery:
         return NO_PROJECT
     value = {"accelerators": value_of(accelerators)} if accelerators else {}
-    document = _sourced(base.document, tree, value) if name and accelerators else base.document
+    document = base.document_with("accelerators")
+    if accelerators and (name or len(base.files) > 1):
+        document = _sourced(document, tree, value)
     return Project(document, value, delivery)
 
 
@@ -174,9 +193,13 @@ def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
         labels=_settings(tree.get("labels")),
         annotations=_settings(tree.get("annotations")),
         images=tuple(_image(item) for item in items(tree, "images")),
-        patches=tuple(setting for item in items(tree, "patches") if (setting := _setting(item)) is not None),
+        patches=tuple(
+            setting._replace(folder=base.folder_of(setting.place))
+            for item in items(tree, "patches")
+            if (setting := _setting(item)) is not None
+        ),
     )
-    return None if found == Environment() else found._replace(folder=base.folder, root=base.root)
+    return None if found == Environment() else found._replace(root=base.root)
 
 
 def _setting(leaf: Leaf | None) -> Setting | None:

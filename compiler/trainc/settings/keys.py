@@ -1,6 +1,7 @@
 """The keys of trainc.yaml: how a layer changes each one, and the option that sets it.
 
-The layers, from the lowest to the highest: built-in, file, environment, flags. docs/configuration.md has this table.
+The layers, from the lowest to the highest: built-in, files, environment, flags. A file has a layer above those of the
+files that it extends. docs/configuration.md has this table.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Key(NamedTuple):
 
 KEYS: Final = (
     Key(("requiredVersion",), in_environment=False),
+    Key(("extends",), in_environment=False),
     Key(("sources",), flag="PATH", default=["."], in_environment=False),
     Key(("exclude",), "append", "--exclude", []),
     Key(("runtimes", "paths"), flag="--runtimes", default=[]),

@@ -1,7 +1,7 @@
-"""The layers of the settings: built-in, file, environment, flags; a higher layer changes a lower one.
+"""The layers of the settings: built-in, files, environment, flags; a higher layer changes a lower one.
 
 Reads    the values of each layer, with the source of each value.
-Returns  their merge. Every value keeps its source: its place in trainc.yaml, or the name of a flag. deepmerge walks the
+Returns  their merge. Every value keeps its source: its place in a file, or the name of a flag. deepmerge walks the
          trees; `keys` decides whether a list is appended or replaced.
 """
 
@@ -149,6 +149,18 @@ def leaf(tree: Branch, *path: str) -> Leaf | None:
     """Return the leaf at a path; None if the key is not set."""
     node, rest = find(tree, path)
     return node if isinstance(node, Leaf) and not rest else None
+
+
+def sources(node: Node) -> Iterator[Place]:
+    """Yield the places in the files of the values of a node, and those of the items that they were merged with."""
+    if isinstance(node, Branch):
+        for below in node.values():
+            yield from sources(below)
+    elif isinstance(node.value, tuple):
+        for item in node.value:
+            yield from sources(item)
+    else:
+        yield from (each.source for each in (node, *node.merged) if isinstance(each.source, Place))
 
 
 def named(tree: Branch, *path: str) -> Iterator[tuple[str, Leaf, Place]]:

@@ -10,39 +10,45 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic
 from trainc.edits.transforming.setting_faults import UNUSED_SETTING
 from trainc.files.exclude import Excluded, Patterns
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Set
+    from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Place
+
+
+class PathRule(NamedTuple):
+    """The rules that are off for the files of one pattern."""
+
+    folder: str
+    """The absolute folder that the pattern is relative to."""
+    pattern: str
+    rules: frozenset[str]
+    place: Place
 
 
 class PathRules:
     """The patterns of a project, and their rules."""
 
-    def __init__(self, folder: str, items: Sequence[tuple[str, Set[str], Place]]) -> None:
-        """Compile the patterns.
-
-        Args:
-            folder: the absolute folder that the patterns are relative to.
-            items: each pattern with its rules and its place. They are valid: `exclude.faults` reports the others.
-        """
-        self.items = [(pattern, frozenset(rules), place) for pattern, rules, place in items]
-        self._patterns = [Excluded([Patterns(folder, (pattern,))]) for pattern, _, _ in items]
+    def __init__(self, items: Iterable[PathRule]) -> None:
+        """Compile the patterns. They are valid: `exclude.faults` reports the others."""
+        self.items = [*items]
+        self._patterns = [Excluded([Patterns(item.folder, (item.pattern,))]) for item in self.items]
         self._matching = cache(self._find)
 
     def __call__(self, file: str) -> frozenset[str]:
         """Return the rules that are off for a file."""
-        return frozenset[str]().union(*(self.items[index][1] for index in self._matching(file)))
+        return frozenset[str]().union(*(self.items[index].rules for index in self._matching(file)))
 
     def warnings(self, files: Iterable[str]) -> Iterator[Diagnostic]:
         """Yield a warning for each pattern that matches none of some files."""
         matching = {index for file in {*files} for index in self._matching(file)}
-        for index, (pattern, _, place) in enumerate(self.items):
+        for index, (_, pattern, _, place) in enumerate(self.items):
             if index not in matching:
                 yield Diagnostic.declared(
                     UNUSED_SETTING,

@@ -13,6 +13,7 @@ from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN
+from trainc.kubernetes.trees import get
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 
@@ -46,16 +47,47 @@ class ProjectPath(NamedTuple):
     place: Place
 
 
-class Base(NamedTuple):
-    """A valid trainc.yaml, and the folders of its paths."""
+class SettingsFile(NamedTuple):
+    """A trainc.yaml, or another file that one extends."""
 
     document: Document
-    folder: str
-    """The absolute folder of the file: its paths and patterns are relative to it."""
+    path: str
+    """The absolute path; for a file of a commit, that in the working tree."""
+
+    @property
+    def folder(self) -> str:
+        """The absolute folder of the file: its paths, patterns and patches are relative to it."""
+        return os.path.dirname(self.path)
+
+
+class Base(NamedTuple):
+    """A valid trainc.yaml, and the files that it extends."""
+
+    files: tuple[SettingsFile, ...]
+    """The files, each after those that it extends; the last one is the project's own."""
     root: str
-    """The folder that its paths must not leave."""
+    """The folder that their paths must not leave."""
     relative: bool = False
     """Whether messages show its paths relative to the current folder, as they show the file's."""
+
+    @property
+    def document(self) -> Document:
+        """The document of the project's own file."""
+        return self.files[-1].document
+
+    @property
+    def folder(self) -> str:
+        """The absolute folder of the project's own file."""
+        return self.files[-1].folder
+
+    def folder_of(self, place: Place) -> str:
+        """Return the folder that the path or pattern at a place is relative to: that of its file."""
+        return next((file.folder for file in self.files if file.document.file == place.document.file), self.folder)
+
+    def document_with(self, *path: str) -> Document:
+        """Return the document that sets a key with the highest priority; that of the project's own file without one."""
+        found = (file.document for file in reversed(self.files) if get(file.document.value, path) is not None)
+        return next(found, self.document)
 
 
 class Settings(NamedTuple):
@@ -104,6 +136,8 @@ class Settings(NamedTuple):
     """The settings file with all links resolved; it is not read as a manifest."""
     document: Document | None = None
     """The document of that file, valid or not."""
+    settings_files: tuple[SettingsFile, ...] = ()
+    """The files that it extends and, as the last one, itself, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """The faults of the file."""
     exclude: tuple[Patterns, ...] = ()
@@ -116,6 +150,16 @@ class Settings(NamedTuple):
     def in_project(self) -> bool:
         """Whether the run is one of a project, in which names must be unique."""
         return self.document is not None or self.environment is not None
+
+    @property
+    def extended(self) -> tuple[SettingsFile, ...]:
+        """The files that the project's own one extends."""
+        return self.settings_files[:-1]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The settings files, with all links resolved; they are not read as manifests."""
+        return (*([self.file] if self.file else ()), *(resolved(file.path) for file in self.extended))
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

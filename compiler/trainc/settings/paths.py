@@ -32,16 +32,20 @@ def paths_in_root(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]
     """Return the paths that are inside the root. `faults` reports the others."""
     found = []
     for written, place, _ in leaves:
-        if isinstance(place, Place) and _is_inside(base, written):
-            path = os.path.normpath(os.path.join(base.folder, written))
+        if isinstance(place, Place) and _is_inside(base, written, place):
+            path = os.path.normpath(os.path.join(base.folder_of(place), written))
             # Messages show the paths as they show the file's.
             found.append(ProjectPath(written, os.path.relpath(path) if base.relative else path, base.root, place))
     return tuple(found)
 
 
-def _is_inside(base: Base, written: str) -> bool:
-    target = os.path.normpath(os.path.join(resolved(base.folder or "."), written))
-    return not os.path.isabs(written) and is_within(target, resolved(base.root))
+def is_inside(folder: str, written: str, root: str) -> bool:
+    """Return whether a path is relative and inside a root; folder and root are without links."""
+    return not os.path.isabs(written) and is_within(os.path.normpath(os.path.join(folder, written)), root)
+
+
+def _is_inside(base: Base, written: str, place: Place) -> bool:
+    return is_inside(resolved(base.folder_of(place)), written, resolved(base.root))
 
 
 def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]:
@@ -49,7 +53,7 @@ def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]
     for written, place, _ in leaves:
         assert isinstance(place, Place)  # only the file's paths are checked
         at = field_of(place.path)
-        if not _is_inside(base, written):
+        if not _is_inside(base, written, place):
             several = "a relative path" if key == "output" else "relative paths"
             message = f'{key} must be {several} inside the root, not "{written}"'
             yield Diagnostic.declared(SETTINGS_PATH, message, _FIXES[key], field=at, place=place)

@@ -27,7 +27,7 @@ def unknown_environment(settings: Settings, name: str) -> Diagnostic:
         return Diagnostic.declared(
             UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml is read", f"add it to {ENVIRONMENTS} of a trainc.yaml"
         )
-    document = settings.base.document
+    document = settings.base.document_with(ENVIRONMENTS)
     if not names:
         message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"
         return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))

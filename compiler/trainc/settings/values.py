@@ -12,19 +12,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.diagnostics import Place
+from trainc.diagnostics import Place, Related
 from trainc.kubernetes import names, objectmeta
-from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import INVALID_NAME, TOO_MANY_ITEMS, WRONG_TYPE, Violation, field_of, shown
+from trainc.settings.effective import NOT_A_LAYER, layers
 from trainc.settings.keys import ENVIRONMENTS
 from trainc.settings.layers import file_layer, find, items, leaf, merged, named, value_of
+from trainc.settings.model import NO_FLAGS
 from trainc.settings.paths import faults as path_faults
 from trainc.settings.schema import diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import Diagnostic, Document, Path
+    from trainc.diagnostics import Diagnostic, Path
     from trainc.kubernetes.trees import Tree
     from trainc.settings.layers import Branch, Leaf
     from trainc.settings.model import Base
@@ -37,6 +38,8 @@ _PASSTHROUGH_HELP: Final = "use true, false, or a list of .gitignore patterns of
 _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = ("namePrefix", "nameSuffix")
 """The keys of parts of a TrainJob's name."""
+_MERGED: Final = (*_AFFIXES, "accelerators", "trainerVersion")
+"""The keys whose values can be invalid only after the merge of layers."""
 _NAMESPACE_AFFIXES: Final = ("namespacePrefix", "namespaceSuffix")
 CONFLICTING_SETTINGS: Final = Declaration(
     "conflicting-settings", ("read",), "Settings that exclude each other", trainc_only=True
@@ -48,27 +51,42 @@ _IMAGE_HELP: Final = {
 }
 
 
-def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
-    """Yield the faults of the file's own layer and of every environment."""
-    document = base.document
-    paths: list[Path] = [(), *((ENVIRONMENTS, name) for name in environments)]
-    for path in paths:
-        layer = file_layer(document, path, (ENVIRONMENTS,))
-        yield from _paths(base, layer)
-        yield from _patterns(base, layer)
-        for violation in chain(_violations(path, layer), _passthrough(path, layer)):
-            yield diagnostic(document, violation)
-        for violation in _long_affixes(document, path):
-            yield diagnostic(document, violation)
-    for name in environments:
-        for violation in _environment_name(name):
-            yield diagnostic(document, violation)
-    if "trainerVersion" in document.text:
+def faults(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
+    """Yield the faults of the layers of each file; if all files are read, also those of merged layers."""
+    selectable = dict[str, None]()
+    for file in base.files:
+        document = file.document
+        environments = document.value.get(ENVIRONMENTS) or {}
+        selectable.update(dict.fromkeys(environments))
+        for path in ((), *((ENVIRONMENTS, name) for name in environments)):
+            layer = file_layer(document, path, NOT_A_LAYER)
+            yield from _paths(base, layer)
+            yield from _patterns(base, layer)
+            for violation in chain(_violations(path, layer), _passthrough(path, layer)):
+                yield diagnostic(document, violation)
+        for name in environments:
+            for violation in _environment_name(name):
+                yield diagnostic(document, violation)
+    if not complete or not any(key in file.document.text for file in base.files for key in _MERGED):
+        return
+    merges = {name: merged(layers(base, name, NO_FLAGS)) for name in ("", *selectable)}
+    yield from _once(_long_affixes(base, tree) for tree in merges.values())
+    if any("trainerVersion" in file.document.text for file in base.files):
         from trainc.settings.versions import environment_faults
 
-        for violation in environment_faults(document):
-            yield diagnostic(document, violation)
-    yield from _accelerators(document, paths)
+        yield from environment_faults(base, {name: merges[name] for name in selectable})
+    yield from _once(_accelerators(tree) for tree in merges.values() if tree.get("accelerators"))
+
+
+def _once(groups: Iterable[Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of some merges, each once: a fault of the file is one of every environment."""
+    seen = set()
+    for each in chain.from_iterable(groups):
+        assert isinstance(each.place, Place)
+        key = each.place.document.file, each.place.path, each.message
+        if key not in seen:
+            seen.add(key)
+            yield each
 
 
 def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
@@ -231,43 +249,35 @@ def _environment_name(name: str) -> Iterator[Violation]:
         yield Violation.at((ENVIRONMENTS, name), INVALID_NAME, message, help, key=True)
 
 
-def _long_affixes(document: Document, path: Path) -> Iterator[Violation]:
+def _long_affixes(base: Base, tree: Branch) -> Iterator[Diagnostic]:
     """Yield the fault of a prefix and a suffix that leave no character for a name, at the last one that is set."""
-    found = {}
-    for key in _AFFIXES:
-        for place in ((*path, key), (key,)):
-            if (value := get(document.value, place)) is not None:
-                found[place] = len(value)
-                break
-    if (length := sum(found.values())) >= names.LONGEST_LABEL:
-        message = f"namePrefix and nameSuffix have {length} characters; a TrainJob name has at most 63"
-        yield Violation.at(max(found, key=len), INVALID_NAME, message, "shorten one of them")
+    affixes = [found for key in _AFFIXES if (found := leaf(tree, key)) is not None]
+    if (length := sum(len(affix.value) for affix in affixes)) < names.LONGEST_LABEL:
+        return
+    files = [file.document.file for file in base.files]
+    places = [affix.source for affix in affixes if isinstance(affix.source, Place)]
+    last = max(places, key=lambda place: (len(place.path), files.index(place.document.file)))
+    message = f"namePrefix and nameSuffix have {length} characters; a TrainJob name has at most 63"
+    yield diagnostic(last.document, Violation.at(last.path, INVALID_NAME, message, "shorten one of them"))
 
 
-def _accelerators(document: Document, paths: list[Path]) -> Iterator[Diagnostic]:
-    """Yield the faults of the merged accelerators of the file and of each environment; a fault is reported once."""
-    seen = set()
-    for path in paths:
-        if not get(document.value, (*path, "accelerators")):
+def _accelerators(tree: Branch) -> Iterator[Diagnostic]:
+    """Yield the faults of merged accelerators, each in the file that has the value."""
+    from trainc.pipeline.checks.accelerators import violations
+
+    for violation in violations(value_of(tree["accelerators"])):
+        place = _source(tree, violation.path)
+        if place is None:
             continue
-        from trainc.pipeline.checks.accelerators import violations
-
-        tree = _merged(document, path)
-        for violation in violations(value_of(tree["accelerators"])):
-            there = _path(tree, violation.path)
-            if (there, violation.message) not in seen:
-                seen.add((there, violation.message))
-                related = tuple((label, _path(tree, other)) for label, other in violation.related)
-                yield diagnostic(document, violation._replace(path=there, field=field_of(there), related=related))
+        found = diagnostic(place.document, violation._replace(related=()), place._replace(key=violation.key))
+        related = ((label, _source(tree, other)) for label, other in violation.related)
+        yield found._replace(
+            field=field_of(place.path),
+            related=tuple(Related(label, other) for label, other in related if other is not None),
+        )
 
 
-def _path(tree: Branch, path: Path) -> Path:
-    """Return the path in the file of a path in the merged layers."""
+def _source(tree: Branch, path: Path) -> Place | None:
+    """Return the place in a file of a path in merged layers; None if no file sets it."""
     node, rest = find(tree, path)
-    return (*node.source.path, *rest) if isinstance(node.source, Place) else path
-
-
-def _merged(document: Document, path: Path) -> Branch:
-    """Return the file's layer, with that of an environment if the path is not empty."""
-    top = file_layer(document, (), (ENVIRONMENTS,))
-    return merged([top, file_layer(document, path)] if path else [top])
+    return node.source._replace(path=(*node.source.path, *rest)) if isinstance(node.source, Place) else None

@@ -15,12 +15,15 @@ from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import Violation
 from trainc.settings.keys import ENVIRONMENTS
+from trainc.settings.layers import leaf
+from trainc.settings.schema import diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from trainc.diagnostics import Document, Path
+    from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.settings.layers import Branch
+    from trainc.settings.model import Base
 
 TRAINER_VERSION: Final = Declaration("trainer-version", ("read",), "Unknown release of Trainer", trainc_only=True)
 KEY: Final = "trainerVersion"
@@ -48,31 +51,37 @@ def with_version_texts(document: Document) -> Document:
     return document if value is document.value else document._replace(value=value)
 
 
-def environment_faults(document: Document) -> Iterator[Violation]:
-    """Yield a fault for each environment whose cluster has another release in an earlier environment."""
+def environment_faults(base: Base, environments: Mapping[str, Branch]) -> Iterator[Diagnostic]:
+    """Yield a fault for each environment whose cluster has another release in an earlier environment.
+
+    Args:
+        base: the files.
+        environments: the merged layers of each environment.
+    """
     first: dict[str, tuple[str, str]] = {}
-    for name, written in (get(document.value, (ENVIRONMENTS,)) or {}).items():
-        own = written or {}
-        cluster = own.get("cluster", document.value.get("cluster", ""))
-        version = own.get(KEY, document.value.get(KEY, DEFAULT_RELEASE.name))
+    for name, tree in environments.items():
+        of_cluster, of_version = leaf(tree, "cluster"), leaf(tree, KEY)
+        cluster = "" if of_cluster is None else of_cluster.value
+        version = DEFAULT_RELEASE.name if of_version is None else of_version.value
         other, expected = first.setdefault(cluster, (name, version))
         if version != expected:
             named = f'cluster "{cluster}"' if cluster else "one cluster"
-            path = (ENVIRONMENTS, name, KEY) if KEY in own else (ENVIRONMENTS, name)
-            yield Violation.at(
-                path,
+            place = None if of_version is None else of_version.source
+            if not isinstance(place, Place) or place.path[:1] != (ENVIRONMENTS,):
+                place = Place(base.document_with(ENVIRONMENTS, name), (ENVIRONMENTS, name), key=True)
+            violation = Violation.at(
+                place.path,
                 TRAINER_VERSION,
                 f"the environments {other} and {name} of {named} have different releases of Trainer: {expected} and "
                 f"{version}",
                 "set the same trainerVersion, or cluster if each has a cluster of its own",
-                key=KEY not in own,
+                key=place.key,
             )
+            yield diagnostic(place.document, violation)
 
 
 def faults(path: Path, layer: Branch) -> Iterator[Violation]:
     """Yield the fault of the version of a layer."""
-    from trainc.settings.layers import leaf
-
     found = leaf(layer, KEY)
     if found is not None and (fault := release_fault(found.value if isinstance(found.value, str) else "")):
         yield Violation.at((*path, KEY), TRAINER_VERSION, *fault)

@@ -288,6 +288,7 @@ def with_reading(function: Decorated) -> Decorated:
             sources=found.sources,
             base=found.base,
             document=found.document,
+            settings_files=found.settings_files,
         )
         return function(paths=paths, run=run._replace(others="skip", settings=settings), **others)
 

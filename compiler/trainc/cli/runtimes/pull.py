@@ -63,8 +63,8 @@ def _compare_release(tag: str, *, check: bool) -> None:
     settings = load((".",))
     if settings.release == release:
         return
-    document = settings.document
-    if settings.file and document is not None and "trainerVersion" not in document.text and not check:
+    is_set = any("trainerVersion" in each.document.text for each in settings.settings_files)
+    if settings.file and not is_set and not check:
         with suppress(OSError):  # the user must set it
             _set_release(settings.file, release.name)
             return

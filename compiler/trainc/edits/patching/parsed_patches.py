@@ -138,7 +138,7 @@ def _document_in_file(
 ) -> Document | Diagnostic:
     """Return the document of a file."""
     written, place = setting.value["path"], _setting_place(setting, "path")
-    folder, root = environment.folder, environment.root
+    folder, root = setting.folder, environment.root
     target = os.path.normpath(os.path.join(resolved(folder or "."), written))
     if os.path.isabs(written) or not is_within(target, resolved(root or ".")):
         message = f'the path of a patch must be relative and inside the root, not "{written}"'
