@@ -55,16 +55,16 @@ class _List:
         """The compiled patterns."""
         from trainc.files.gitignore import Gitignore
 
-        return Gitignore(self.given.lines, [_below(folder, self.folder) for folder in self.given.folders])
+        return Gitignore(self.given.lines, [_path_below(folder, self.folder) for folder in self.given.folders])
 
     def match(self, full: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an absolute path; None if no pattern does."""
         if full == self.folder or not is_within(full, self.folder):
             return None
-        return self.patterns.match(_below(full, self.folder), is_folder=is_folder)
+        return self.patterns.match(_path_below(full, self.folder), is_folder=is_folder)
 
 
-def _below(path: str, folder: str) -> str:
+def _path_below(path: str, folder: str) -> str:
     """Return an absolute path relative to a folder above it; empty for the folder itself."""
     return path[len(folder) :].lstrip(os.sep)
 

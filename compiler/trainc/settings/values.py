@@ -70,15 +70,15 @@ def faults(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
     if not complete or not any(key in file.document.text for file in base.files for key in _MERGED):
         return
     merges = {name: merged(layers(base, name, NO_FLAGS)) for name in ("", *selectable)}
-    yield from _once(_long_affixes(base, tree) for tree in merges.values())
+    yield from _distinct_diagnostics(_long_affixes(base, tree) for tree in merges.values())
     if any("trainerVersion" in file.document.text for file in base.files):
         from trainc.settings.versions import environment_faults
 
         yield from environment_faults(base, {name: merges[name] for name in selectable})
-    yield from _once(_accelerators(tree) for tree in merges.values() if tree.get("accelerators"))
+    yield from _distinct_diagnostics(_accelerators(tree) for tree in merges.values() if tree.get("accelerators"))
 
 
-def _once(groups: Iterable[Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+def _distinct_diagnostics(groups: Iterable[Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
     """Yield the diagnostics of some merges, each once: a fault of the file is one of every environment."""
     seen = set()
     for each in chain.from_iterable(groups):
