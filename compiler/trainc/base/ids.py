@@ -96,6 +96,7 @@ DECLARED_IN: Final = {
     "flux-node-count": "trainc.pipeline.frameworks.flux",
     "flux-process-count": "trainc.pipeline.frameworks.flux",
     "flux-processes": "trainc.pipeline.checks.cel",
+    "foreign-reference": "trainc.compilation.foreign_references",
     "fractional-resource": "trainc.kubernetes.validation.resource_rules",
     "function-config": "trainc.krm.request",
     "gang-asks-for-nothing": "trainc.pipeline.lint.gang_asks_for_nothing",

@@ -53,6 +53,8 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
+REFERABLE: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
+"""The ends of the kinds of objects that pods refer to; the last word of SealedSecret and ExternalSecret is one."""
 OF_QUEUES: Final = frozenset(
     {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
 )
@@ -269,6 +271,18 @@ def check_queues(build: Build) -> Build:
     return build.with_diagnostics(found)
 
 
+def check_references(build: Build) -> Build:
+    """Check the references of pods to the objects among the documents."""
+    others = build.documents["other"]
+    if not build.options.queues or not any(map(_is_referable, others)):
+        return build
+    from trainc.compilation.foreign_references import warnings
+
+    found = list(warnings(build.plans, others))
+    build.meter.charge("errors and warnings", len(found))
+    return build.with_diagnostics(found)
+
+
 def report_lint_paths(build: Build) -> Build:
     """Report the patterns of `lint.paths` that match no file."""
     rules = build.options.settings.lint_paths
@@ -335,6 +349,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_used_runtimes,
     report_lint_findings,
     check_queues,  # admission by Kueue
+    check_references,  # to the objects of other teams
     stop_beyond_budget,
     report_lint_paths,
     report_settings,
@@ -371,6 +386,11 @@ def _compilation(build: Build) -> Compilation:
 def _is_of_queues(document: Document) -> bool:
     kind = document.value.get("kind")
     return isinstance(kind, str) and kind in OF_QUEUES
+
+
+def _is_referable(document: Document) -> bool:
+    kind = document.value.get("kind")
+    return isinstance(kind, str) and kind.endswith(REFERABLE)
 
 
 def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -47,34 +47,41 @@ class Reference(NamedTuple):
     name: str
     optional: bool
     """Whether the pod can start without the object."""
+    path: Path
+    """The path of the name in the pod's spec."""
 
 
 def references(pod: Tree) -> Iterator[Reference]:
     """Yield every reference of a pod, repeated references included.
 
     >>> list(references({"imagePullSecrets": [{"name": "registry"}], "containers": []}))
-    [Reference(kind='Secret', name='registry', optional=False)]
+    [Reference(kind='Secret', name='registry', optional=False, path=('imagePullSecrets', 0, 'name'))]
     """
-    for secret in pod.get("imagePullSecrets") or ():
-        yield from _named("Secret", secret.get("name"))
+    for index, secret in enumerate(pod.get("imagePullSecrets") or ()):
+        yield from _named("Secret", secret, ("imagePullSecrets", index), "name")
     for key in CONTAINERS:
-        for container in pod.get(key) or ():
-            variables = (variable.get("valueFrom") or {} for variable in container.get("env") or ())
-            for source in (*variables, *(container.get("envFrom") or ())):
-                yield from _references_in_source(source, OF_VARIABLES)
-    for volume in pod.get("volumes") or ():
+        for index, container in enumerate(pod.get(key) or ()):
+            for number, variable in enumerate(container.get("env") or ()):
+                there = (key, index, "env", number, "valueFrom")
+                yield from _references_in_source(variable.get("valueFrom") or {}, OF_VARIABLES, there)
+            for number, source in enumerate(container.get("envFrom") or ()):
+                yield from _references_in_source(source, OF_VARIABLES, (key, index, "envFrom", number))
+    for index, volume in enumerate(pod.get("volumes") or ()):
+        at = ("volumes", index)
         for kind, path in OF_VOLUMES:
-            yield from _named(kind, get(volume, path), optional=get(volume, (path[0], "optional"), False))
-        for source in get(volume, ("projected", "sources"), ()):
-            yield from _references_in_source(source, {"configMap": "ConfigMap", "secret": "Secret"})
+            optional = get(volume, (path[0], "optional"), False)
+            yield from _named(kind, get(volume, path[:-1], {}), (*at, *path[:-1]), str(path[-1]), optional=optional)
+        for number, source in enumerate(get(volume, ("projected", "sources"), ())):
+            kinds: dict[str, Kind] = {"configMap": "ConfigMap", "secret": "Secret"}
+            yield from _references_in_source(source, kinds, (*at, "projected", "sources", number))
 
 
-def _references_in_source(source: Tree, kinds: dict[str, Kind]) -> Iterator[Reference]:
+def _references_in_source(source: Tree, kinds: dict[str, Kind], path: Path) -> Iterator[Reference]:
     for key, kind in kinds.items():
         ref = source.get(key) or {}
-        yield from _named(kind, ref.get("name"), optional=ref.get("optional", False))
+        yield from _named(kind, ref, (*path, key), "name", optional=ref.get("optional", False))
 
 
-def _named(kind: Kind, name: str | None, *, optional: bool = False) -> Iterator[Reference]:
-    if name:
-        yield Reference(kind, name, optional)
+def _named(kind: Kind, ref: Tree, path: Path, key: str, *, optional: bool = False) -> Iterator[Reference]:
+    if name := ref.get(key):
+        yield Reference(kind, name, optional, (*path, key))

@@ -1,0 +1,82 @@
+"""References of pods to objects of other teams: a pod can only use those of its own namespace.
+
+Reads    the compiled TrainJobs, and the given documents of other kinds.
+Returns  a warning for each ConfigMap, Secret or claim that pods need and that only the namespaces of other TrainJobs
+         have. An object that no namespace has, or only one without TrainJobs, is not reported: its manifests can be
+         elsewhere. Imported only if such documents are given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, get_args
+
+from trainc.base.declarations import Declaration
+from trainc.base.plural import and_others
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.kubernetes.pod_references import Kind, references
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
+from trainc.pipeline.plan import pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.diagnostics import Document, Path
+    from trainc.kubernetes.pod_references import Reference
+    from trainc.pipeline.plan import Plan
+
+FOREIGN_REFERENCE: Final = Declaration(
+    "foreign-reference", ("job",), "Reference to an object of another namespace", "warning", trainc_only=True
+)
+MAKERS: Final = {"ExternalSecret": ("spec", "target", "name"), "SealedSecret": ("spec", "template", "metadata", "name")}
+"""The kinds whose controllers create a Secret, and the path of its name; without one, it has the object's name."""
+KINDS: Final = frozenset({*get_args(Kind), *MAKERS})
+"""The kinds of the documents that pods refer to."""
+
+
+def warnings(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield a warning for each object that a TrainJob needs and that only other teams have."""
+    compiled = [plan for plan in plans if plan.objects and not plan.failed]
+    teams = {plan.job.namespace for plan in compiled}
+    given: dict[tuple[str, str], dict[str, Document]] = {}
+    for document in documents:
+        id = ObjectId.from_manifest(document.value)
+        if id.kind in KINDS:
+            name = get(document.value, MAKERS[id.kind], id.name) if id.kind in MAKERS else id.name
+            given.setdefault(("Secret" if id.kind in MAKERS else id.kind, name), {}).setdefault(id.namespace, document)
+    for plan in compiled:
+        own = {(tree["kind"], tree["metadata"]["name"]) for tree in plan.objects}
+        seen = set[tuple[str, str]]()
+        for path, reference in _references(plan):
+            key = (reference.kind, reference.name)
+            holders = given.get(key, {})
+            if reference.optional or key in own or key in seen or {"", plan.job.namespace} & holders.keys():
+                continue
+            seen.add(key)
+            if plan.job.namespace and (elsewhere := sorted(teams & holders.keys())):
+                yield _warning(plan, path, reference, elsewhere, holders[elsewhere[0]])
+
+
+def _references(plan: Plan) -> Iterator[tuple[Path, Reference]]:
+    """Yield the references of a TrainJob's pods, each with its path in the JobSet."""
+    spec = plan.objects[0]["spec"]
+    for index in range(len(spec.get("replicatedJobs") or ())):
+        for reference in references(get(spec, pod_spec(index), {})):
+            yield ("spec", *pod_spec(index), *reference.path), reference
+
+
+def _warning(plan: Plan, path: Path, reference: Reference, elsewhere: list[str], first: Document) -> Diagnostic:
+    from trainc.provenance.tracing import Trace
+
+    place, related = Trace(plan).point(0, path)
+    kind, name, namespace = reference.kind, reference.name, plan.job.namespace
+    others = and_others(len(elsewhere) - 1, "other namespace")
+    return Diagnostic.declared(
+        FOREIGN_REFERENCE,
+        f'the given paths have {kind} "{name}" in namespace "{elsewhere[0]}"{others}, but not in "{namespace}"',
+        f'add it to namespace "{namespace}": a pod can only use a {kind} of its own namespace',
+        object=plan.job.id,
+        field=field_of(path),
+        place=place,
+        related=(*related, Related(f"the other {kind}", Place(first, ("metadata", "name")))),
+    )
