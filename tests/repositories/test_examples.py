@@ -1,4 +1,4 @@
-"""examples/teams: every command works without options, and the trees of both environments are golden."""
+"""examples/teams: every command works without options, the trees are golden, and planted faults are reported once."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TEAMS = ROOT / "examples" / "teams"
+ENVIRONMENTS = ("dev", "staging", "prod")
 
 
 @pytest.fixture
@@ -33,12 +34,39 @@ def teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "teams"
 
 
-def test_the_project_has_three_teams_with_twelve_jobs_and_two_environments() -> None:
+def test_the_project_has_three_teams_with_twelve_jobs_and_three_environments() -> None:
     assert sorted(path.name for path in (TEAMS / "jobs").iterdir()) == ["language", "speech", "vision"]
-    assert len(list((TEAMS / "jobs").rglob("*.yaml"))) == 12
-    assert sorted(path.name for path in (TEAMS / "rendered").iterdir()) == ["dev", "prod"]
-    assert len(list((TEAMS / "rendered/dev").rglob("*.yaml"))) == 12
-    assert len(list((TEAMS / "rendered/prod").rglob("*.yaml"))) == 10
+    jobs = [path for path in (TEAMS / "jobs").rglob("*.yaml") if path.name != "team.yaml"]
+    assert len(jobs) == 12
+    assert {name: len(list(rendered(name))) for name in ENVIRONMENTS} == {"dev": 12, "staging": 10, "prod": 10}
+    assert sorted(path.name for path in (TEAMS / "rendered").iterdir()) == sorted(ENVIRONMENTS)
+    settings = yaml.safe_load((TEAMS / "trainc.yaml").read_text())["environments"]
+    assert [settings[name]["cluster"] for name in ENVIRONMENTS] == ["lab", "lab", "production"]
+
+
+def rendered(environment: str) -> Iterator[Path]:
+    """Yield the rendered files of the TrainJobs of an environment."""
+    return (path for path in (TEAMS / "rendered" / environment).rglob("*.yaml") if not path.name.startswith("_"))
+
+
+@pytest.mark.parametrize(
+    ("environment", "namespaces"),
+    [
+        ("dev", {"language": "language-dev", "speech": "speech-dev", "vision": "vision-dev"}),
+        ("staging", {"language": "language-staging", "speech": "speech-staging", "vision": "vision-staging"}),
+        ("prod", {"language": "llm", "speech": "speech", "vision": "vision"}),
+    ],
+)
+def test_each_team_has_a_namespace_with_its_queue_and_secret(environment: str, namespaces: dict[str, str]) -> None:
+    trees = [tree for path in rendered(environment) for tree in yaml.safe_load_all(path.read_text())]
+    copied = list(yaml.safe_load_all((TEAMS / "rendered" / environment / "_passthrough.yaml").read_text()))
+    for tree in trees:
+        team = tree["metadata"]["labels"].get("team")
+        assert tree["metadata"]["namespace"] == namespaces[team] if team else tree["metadata"]["namespace"]
+    assert sorted((tree["kind"], tree["metadata"]["name"], tree["metadata"]["namespace"]) for tree in copied) == [
+        *(("ExternalSecret", f"{team}-bucket", namespace) for team, namespace in namespaces.items()),
+        *(("LocalQueue", "gpu", namespace) for namespace in namespaces.values()),
+    ]
 
 
 @pytest.mark.parametrize("folder", [".", "jobs/vision"])
@@ -49,35 +77,32 @@ def test_the_rendered_trees_are_golden(teams: Path, folder: str, monkeypatch: py
     assert (done.code, done.out, done.reported) == (0, "", "")
     shutil.rmtree(teams / "rendered")
     assert run("build").code == 0
-    for name in ("dev", "prod"):
+    for name in ENVIRONMENTS:
         found = subprocess.run(["diff", "-r", teams / "rendered" / name, TEAMS / "rendered" / name], check=False)
         assert found.returncode == 0
 
 
-def pods(tree: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def pods(environment: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Yield the name of each TrainJob, the JobSet's specification and that of its pods."""
-    for path in sorted(tree.rglob("*.yaml")):
+    for path in rendered(environment):
         jobset = next(yaml.safe_load_all(path.read_text()))
         (job,) = jobset["spec"]["replicatedJobs"]
-        name = jobset["metadata"]["name"].removesuffix("-dev")
-        yield name, jobset["spec"], job["template"]["spec"]["template"]["spec"]
+        yield jobset["metadata"]["name"], jobset["spec"], job["template"]["spec"]["template"]["spec"]
 
 
 CPUS = {"align", "resize-images", "tokenize"}
 LANGUAGE = {"instruct", "long-context", "mixture", "pretrain", "tokenize"}
 
 
-@pytest.mark.parametrize("environment", ["dev", "prod"])
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_the_trees_contain_the_four_patches(environment: str) -> None:
-    for name, jobset, pod in pods(TEAMS / "rendered" / environment):
+    for name, jobset, pod in pods(environment):
         (container,) = pod["containers"]
         proxy = {"name": "HTTPS_PROXY", "value": "http://proxy.acme.io:3128"}
         assert (proxy in container.get("env", [])) is (name in LANGUAGE)
         assert pod["priorityClassName"] == "research"
         assert jobset["ttlSecondsAfterFinished"] == 86400
-        assert pod.get("nodeSelector") == (
-            {"acme.io/pool": "h100"} if environment == "prod" and name not in CPUS else None
-        )
+        assert ("affinity" in pod) is (environment == "prod" and name not in CPUS)
 
 
 def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
@@ -85,7 +110,7 @@ def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
         "**.env[HTTPS_PROXY].value": ("trainc.yaml", "http://proxy.acme.io:3128"),
         "**.priorityClassName": ("platform/patches/priority.yaml", "priorityClassName"),
         "**.ttlSecondsAfterFinished": ("trainc.yaml", "86400"),
-        "**.nodeSelector.*": ("trainc.yaml", "h100"),
+        "**.nodeAffinity.**.key": ("trainc.yaml", "acme.io/pool"),
     }
     for pattern, (file, text) in lines.items():
         done = run("explain", "--env", "prod", pattern)
@@ -96,10 +121,74 @@ def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
 def test_the_commands_of_its_readme(teams: Path) -> None:
     readme = (teams / "README.md").read_text()
     commands = re.findall(r"^    trainc (.+?)(?:   .*)?$|`trainc ([^`]+ [^`]+)`", readme, re.MULTILINE)
-    assert len(commands) == 7
+    assert len(commands) == 8
     for block, inline in commands:
         done = run(*shlex.split(block or inline))
         assert (done.code, done.reported.count("warning")) == (0, 0), done.err
+
+
+TOKEN = "env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: vision-bucket, key: token}}}]"
+ALL = "[dev, staging, prod; an error in prod]"
+# Each row: a file, a text in it and the text with the fault; and the only line of the report.
+FAULTS = [
+    pytest.param(
+        *("jobs/vision/detector.yaml", "queue-name: gpu", "queue-name: h1"),
+        'jobs/vision/detector.yaml:3:97: error[unknown-queue-object]: the given paths do not have LocalQueue "h1", '
+        f"although they have others of its namespace {ALL}",
+        id="a missing queue",
+    ),
+    pytest.param(
+        *("jobs/language/experiments/mixture.yaml", "queue-name: gpu", "queue-name: h1"),
+        "jobs/language/experiments/mixture.yaml:3:100: warning[unknown-queue-object]: the given paths do not have "
+        'LocalQueue "h1", although they have others of its namespace [dev]',
+        id="a missing queue in one environment",
+    ),
+    pytest.param(
+        *("trainc.yaml", "images: [{name: ghcr.io/acme/jax, newName", "images: [{name: ghcr.io/acme/jaxx, newName"),
+        'trainc.yaml:23:17: error[unmatched-image]: no TrainJob and no runtime has the image "ghcr.io/acme/jaxx" '
+        f"{ALL}",
+        id="an unmatched image of the file",
+    ),
+    pytest.param(
+        *("trainc.yaml", "- {name: ghcr.io/acme/jax, newTag", "- {name: ghcr.io/acme/jaxx, newTag"),
+        'trainc.yaml:40:16: warning[unmatched-image]: no TrainJob and no runtime has the image "ghcr.io/acme/jaxx" '
+        "[staging]",
+        id="an unmatched image of an environment",
+    ),
+    pytest.param(
+        *("trainc.yaml", "labelSelector: team=language", "labelSelector: team=languages"),
+        f"trainc.yaml:11:13: error[unused-patch]: patch 1 of trainc.yaml matches no TrainJob {ALL}",
+        id="an unused patch of the file",
+    ),
+    pytest.param(
+        *("trainc.yaml", 'name: "*-gpu"', 'name: "*-tpu"'),
+        "trainc.yaml:50:17: error[unused-patch]: patch 1 of environment prod in trainc.yaml matches no "
+        "ClusterTrainingRuntime [prod]",
+        id="an unused patch of an environment",
+    ),
+    pytest.param(
+        *("jobs/vision/detector.yaml", "vision-bucket", "speech-bucket"),
+        'jobs/vision/detector.yaml:11:42: error[foreign-reference]: the given paths have Secret "speech-bucket" in '
+        f'namespace "speech-dev", but not in "vision-dev" {ALL}',
+        id="the secret of another team",
+    ),
+    pytest.param(
+        *("jobs/language/experiments/mixture.yaml", "    numNodes: 4", f"    numNodes: 4\n    {TOKEN}"),
+        "jobs/language/experiments/mixture.yaml:8:58: warning[foreign-reference]: the given paths have Secret "
+        '"vision-bucket" in namespace "vision-dev", but not in "language-dev" [dev]',
+        id="the secret of another team in one environment",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "expected"), FAULTS)
+@pytest.mark.usefixtures("teams")
+def test_a_planted_fault_is_reported_once(file: str, old: str, new: str, expected: str) -> None:
+    text = Path(file).read_text()
+    assert text.count(old) == 1
+    Path(file).write_text(text.replace(old, new))
+    done = run("validate")
+    assert re.findall(r"^\S+: (?:error|warning|note)\[.*$", done.out, re.MULTILINE) == [expected]
 
 
 COMMANDS = {

@@ -100,7 +100,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
                 for what in ("environment", "field", "kind", "priority-class", "queue-object", "rule", "version")
             },
         ),
-        ("trainc build examples/teams --env ", {"plain,dev", "plain,prod"}),
+        ("trainc build examples/teams --env ", {"plain,dev", "plain,staging", "plain,prod"}),
         ("trainc pods examples/teams --env p", {"plain,prod"}),
         ("trainc init ne", {"dir,ne"}),
         ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),
