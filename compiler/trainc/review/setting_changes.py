@@ -141,4 +141,5 @@ def _rules(tree: Tree, at: Path) -> list[str] | None:
 def _without_rules(tree: Tree, at: Path) -> Tree:
     """Return a document without a layer's `lint.disable` but with a `lint` mapping: each of its fields is a change."""
     lint = get(tree, (*at, LINT), {})
-    return put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})
+    without: Tree = put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})
+    return without
