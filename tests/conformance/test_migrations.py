@@ -18,7 +18,7 @@ from conformance.recordings import DATA
 
 import trainc
 from trainc.compilation import Compilation, Options, compile_documents
-from trainc.files.inputs import File
+from trainc.files.inputs import File, fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
 from trainc.kubernetes.container_environment import Unknown
@@ -160,5 +160,8 @@ def foreign_hosts(text: str) -> set[str]:
 
 def load_settings(text: str) -> Any:
     from trainc.settings import load_file
+    from trainc.settings.extending import FileSource
 
-    return load_file(File("trainc.yaml", text.encode()), str(Path.cwd()))
+    nowhere = FileSource(lambda path: fault(path, "is not read"), lambda path: path)
+    folder = Path.cwd()
+    return load_file(File("trainc.yaml", text.encode()), str(folder / "trainc.yaml"), nowhere, root=str(folder))
