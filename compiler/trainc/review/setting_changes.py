@@ -2,8 +2,8 @@
 
 Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
          file that it extends.
-Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or of an environment, is
-         a setting.
+Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or an environment, is a
+         setting.
 """
 
 from __future__ import annotations

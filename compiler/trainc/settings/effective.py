@@ -58,7 +58,7 @@ def has_setting(settings: Settings, place: Place) -> bool:
     """Return whether a setting of a file is in effect in an environment, which may have replaced it."""
     tree = merged(layers(settings.base, settings.environment_name, NO_FLAGS))
     return any(
-        source.document.file == place.document.file and source.path == place.path[: len(source.path)]
+        source.document.file == place.document.file and source.path[: len(place.path)] == place.path[: len(source.path)]
         for source in sources(tree)
     )
 

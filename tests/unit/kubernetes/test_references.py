@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.pod_references import Reference, references
+from trainc.kubernetes.pod_references import references
+from trainc.kubernetes.trees import get
 
 CONFIG, SECRET, CLAIM = "ConfigMap", "Secret", "PersistentVolumeClaim"
 
@@ -44,4 +45,6 @@ def with_volume(**source: Any) -> Any:
     ],
 )
 def test_references(pod: Any, expected: list[Any]) -> None:
-    assert list(references(pod)) == [Reference(*one) for one in expected]
+    found = list(references(pod))
+    assert [(one.kind, one.name, one.optional) for one in found] == expected
+    assert [get(pod, one.path) for one in found] == [one.name for one in found]
