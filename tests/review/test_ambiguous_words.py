@@ -48,6 +48,15 @@ def test_a_revision_that_several_refs_match(planted: str, form: str) -> None:
     assert "other.py" in done.out
 
 
+def test_a_revision_with_two_meanings_that_is_also_a_path() -> None:
+    """The folder does not win: its name is a revision, too."""
+    git("tag", "release", "main")
+    git("branch", "release", "pr")
+    shutil.copytree("jobs", "release")
+    done = run("diff", "release", "jobs")
+    assert (done.code, "ambiguous argument 'release': both revision and path" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize("written", ["{}~0", "{}^{{commit}}", "{}"])
 def test_other_ways_to_write_it(written: str) -> None:
     git("tag", "release", "main")

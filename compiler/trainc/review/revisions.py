@@ -30,6 +30,10 @@ MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
 
 
+class AmbiguousRevisionError(RevisionError):
+    """A revision with two meanings."""
+
+
 class CommitLinkError(Exception):
     """A link to a target outside the repository."""
 
@@ -226,6 +230,8 @@ def known(revision: str, *, folder: str = ".") -> bool:
     """Whether a revision exists in the repository that contains a folder."""
     try:
         _verified(folder, revision)
+    except AmbiguousRevisionError:
+        return True
     except RevisionError:
         return False
     return True
@@ -239,7 +245,7 @@ def _verified(folder: str, revision: str) -> str:
     except RevisionError as error:
         raise RevisionError(str(error) or _unknown_revision(folder, revision)) from None
     if AMBIGUOUS in _run(folder, "rev-parse", "--verify", "--end-of-options", commit).stderr:
-        raise RevisionError(_ambiguous_revision(folder, revision))
+        raise AmbiguousRevisionError(_ambiguous_revision(folder, revision))
     return found
 
 
