@@ -1,6 +1,11 @@
-"""A noun with its number or its article, for messages."""
+"""Parts of messages: a noun with its number or its article, and the place of an object."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def plural(count: int, noun: str) -> str:
@@ -20,6 +25,16 @@ def with_article(noun: str) -> str:
     """
     vowels = "AEFHILMNORSX" if noun[:2].isupper() else "AEIOUaeiou"
     return f"{'an' if noun[:1] in vowels else 'a'} {noun}"
+
+
+def only_elsewhere(what: str, namespaces: Sequence[str], namespace: str) -> str:
+    """Return the message about an object that only other namespaces have.
+
+    >>> print(only_elsewhere('Secret "a"', ["nlp", "cv"], "team"))
+    the given paths have Secret "a" in namespace "nlp" (and 1 other namespace), but not in "team"
+    """
+    others = and_others(len(namespaces) - 1, "other namespace")
+    return f'the given paths have {what} in namespace "{namespaces[0]}"{others}, but not in "{namespace}"'
 
 
 def and_others(others: int, noun: str = "more TrainJob") -> str:

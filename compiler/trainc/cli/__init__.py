@@ -73,11 +73,12 @@ def run() -> int:
 def _run() -> int:
     """Read the command line without click if possible, otherwise with click."""
     name, *words = sys.argv
-    if COMPLETING not in os.environ and (word := _ambiguous_word(words)):
+    completing = COMPLETING in os.environ
+    if not completing and (word := _ambiguous_word(words)):
         from trainc.source.printable import escape
 
         return _report_misuse(AMBIGUOUS.format(escape(word)))
-    if words and words[0] in HOT and COMPLETING not in os.environ:
+    if words and words[0] in HOT and not completing:
         command: Command = import_module(f"{__name__}.{words[0]}").command
         values = command.read(words[1:])
         if values is not None:

@@ -53,8 +53,6 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
-REFERABLE: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
-"""The ends of the kinds of objects that pods refer to; the last word of SealedSecret and ExternalSecret is one."""
 OF_QUEUES: Final = frozenset(
     {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
 )
@@ -274,7 +272,12 @@ def check_queues(build: Build) -> Build:
 def check_references(build: Build) -> Build:
     """Check the references of pods to the objects among the documents."""
     others = build.documents["other"]
-    if not build.options.queues or not any(map(_is_referable, others)):
+    if not build.options.queues or not others:
+        return build
+    from trainc.files.foreign import REFERENCED
+
+    # SealedSecrets and ExternalSecrets, which make a Secret, end with its kind.
+    if not any(str(document.value.get("kind")).endswith(REFERENCED) for document in others):
         return build
     from trainc.compilation.foreign_references import warnings
 
@@ -386,11 +389,6 @@ def _compilation(build: Build) -> Compilation:
 def _is_of_queues(document: Document) -> bool:
     kind = document.value.get("kind")
     return isinstance(kind, str) and kind in OF_QUEUES
-
-
-def _is_referable(document: Document) -> bool:
-    kind = document.value.get("kind")
-    return isinstance(kind, str) and kind.endswith(REFERABLE)
 
 
 def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

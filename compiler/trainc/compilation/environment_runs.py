@@ -7,6 +7,7 @@ Returns  one result, with each fault once and the environments that have it; the
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
@@ -223,7 +224,11 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
         for shown in with_source_names(run.result):
             raised = bool(run.settings.strict) and shown.severity == "warning"
             groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
-    from trainc.settings.effective import has_setting
+    from trainc.settings.effective import has_setting, places_in_effect
+
+    @cache
+    def places(index: int) -> list[Place]:
+        return places_in_effect(runs[index].settings)
 
     merged, count = [], 0
     for group in _with_variants(groups.values()):
@@ -231,8 +236,8 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
         names = tuple(dict.fromkeys(report.environment for report in reports if report.environment))
         first = reports[0].diagnostic
         if first.id in OF_SETTINGS and isinstance(first.place, Place) and is_of_file(first.place):
-            having = [run for run in runs if has_setting(run.settings, first.place)]
-            if max(1, len(names)) < len(having):
+            having = sum(has_setting(places(index), first.place) for index in range(len(runs)))
+            if max(1, len(names)) < having:
                 continue  # another environment uses the setting
         severity = min((report.severity for report in reports), key=SEVERITIES.index)
         count += severity == "error" and all(report.diagnostic.severity != "error" for report in reports)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, get_args
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import and_others
+from trainc.base.plural import only_elsewhere
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.pod_references import Kind, references
 from trainc.kubernetes.trees import get
@@ -70,10 +70,9 @@ def _warning(plan: Plan, path: Path, reference: Reference, elsewhere: list[str],
 
     place, related = Trace(plan).point(0, path)
     kind, name, namespace = reference.kind, reference.name, plan.job.namespace
-    others = and_others(len(elsewhere) - 1, "other namespace")
     return Diagnostic.declared(
         FOREIGN_REFERENCE,
-        f'the given paths have {kind} "{name}" in namespace "{elsewhere[0]}"{others}, but not in "{namespace}"',
+        only_elsewhere(f'{kind} "{name}"', elsewhere, namespace),
         f'add it to namespace "{namespace}": a pod can only use a {kind} of its own namespace',
         object=plan.job.id,
         field=field_of(path),

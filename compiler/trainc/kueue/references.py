@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import and_others
+from trainc.base.plural import only_elsewhere
 from trainc.base.suggestions import suggestion_or, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
@@ -144,15 +144,14 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
 def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Cluster) -> Diagnostic:
     """Return the warning for a LocalQueue that only other namespaces have."""
     place, related = point(plan, _value_path(plan, LABEL, name))
-    first = namespaces[0]
-    others = and_others(len(namespaces) - 1, "other namespace")
+    first = cluster.local_queues[namespaces[0], name].document
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
-        f'the given paths have LocalQueue "{name}" in namespace "{first}"{others}, but not in "{plan.job.namespace}"',
+        only_elsewhere(f'LocalQueue "{name}"', namespaces, plan.job.namespace),
         f'add a LocalQueue to namespace "{plan.job.namespace}": a TrainJob can only use those of its own namespace',
         object=plan.job.id,
         place=place,
-        related=(*related, Related("the other LocalQueue", Place(cluster.local_queues[first, name].document, NAME))),
+        related=(*related, Related("the other LocalQueue", Place(first, NAME))),
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 HEAD: Final = "HEAD"
 AMBIGUOUS: Final = b"is ambiguous"
 """The part of git's warning about a name with two meanings."""
+UNKNOWN: Final = "Needed a single revision"
+"""Git's message about an unknown revision."""
 REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 """The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
@@ -239,14 +241,13 @@ def known(revision: str, *, folder: str = ".") -> bool:
 
 def _verified(folder: str, revision: str) -> str:
     """Return the hash of a revision. Raises RevisionError if it is unknown, or if git finds two meanings for it."""
-    commit = f"{revision}^{{commit}}"
-    try:
-        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
-    except RevisionError as error:
-        raise RevisionError(str(error) or _unknown_revision(folder, revision)) from None
-    if AMBIGUOUS in _run(folder, "rev-parse", "--verify", "--end-of-options", commit).stderr:
+    done = _run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    if done.returncode:
+        message = _message(done)
+        raise RevisionError(_unknown_revision(folder, revision) if message == UNKNOWN else message)
+    if AMBIGUOUS in done.stderr:
         raise AmbiguousRevisionError(_ambiguous_revision(folder, revision))
-    return found
+    return done.stdout.decode().strip()
 
 
 def _ambiguous_revision(folder: str, revision: str) -> str:
@@ -275,9 +276,13 @@ def _git(folder: str, *arguments: str) -> bytes:
     """Return the output of a git command. Raises RevisionError with git's message."""
     done = _run(folder, *arguments)
     if done.returncode:
-        message = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise RevisionError(message.partition("\n")[0])
+        raise RevisionError(_message(done))
     return done.stdout
+
+
+def _message(failed: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the first line of git's message about a command that failed."""
+    return failed.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
 
 
 def _run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:

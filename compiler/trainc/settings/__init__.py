@@ -163,7 +163,6 @@ def load_file(
     from trainc.settings.checking import faults
     from trainc.settings.effective import effective
     from trainc.settings.extending import extended_files, parsed
-    from trainc.settings.keys import ENVIRONMENTS
 
     document, wrong = parsed(file)
     if wrong:
@@ -175,5 +174,4 @@ def load_file(
     settings = Settings(document=document, settings_files=base.files, diagnostics=diagnostics)
     if failed(diagnostics):
         return settings
-    names = tuple(dict.fromkeys(name for each in base.files for name in each.document.value.get(ENVIRONMENTS) or ()))
-    return effective(settings._replace(environment_names=names, base=base), base, "", NO_FLAGS)
+    return effective(settings._replace(environment_names=base.environment_names, base=base), base, "", NO_FLAGS)

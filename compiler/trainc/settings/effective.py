@@ -32,6 +32,8 @@ from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trainc.diagnostics import Document, Path
     from trainc.files.exclude import Patterns
     from trainc.settings.lint_paths import PathRules
@@ -54,12 +56,16 @@ def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
     return [*found, *(key_layer(path, value, BY_PATH[path].flag) for path, value in flags.items())]
 
 
-def has_setting(settings: Settings, place: Place) -> bool:
-    """Return whether a setting of a file is in effect in an environment, which may have replaced it."""
-    tree = merged(layers(settings.base, settings.environment_name, NO_FLAGS))
+def places_in_effect(settings: Settings) -> list[Place]:
+    """Return the places of the values of the files that are in effect in an environment, which may replace some."""
+    return [*sources(merged(layers(settings.base, settings.environment_name, NO_FLAGS)))]
+
+
+def has_setting(places: Iterable[Place], place: Place) -> bool:
+    """Return whether a setting has a value that is in effect; `places` are those of `places_in_effect`."""
     return any(
-        source.document.file == place.document.file and source.path[: len(place.path)] == place.path[: len(source.path)]
-        for source in sources(tree)
+        each.document.file == place.document.file and each.path[: len(place.path)] == place.path[: len(each.path)]
+        for each in places
     )
 
 

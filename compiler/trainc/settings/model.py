@@ -80,6 +80,12 @@ class Base(NamedTuple):
         """The absolute folder of the project's own file."""
         return self.files[-1].folder
 
+    @property
+    def environment_names(self) -> tuple[str, ...]:
+        """The names of the environments of all files, those of the lowest file first."""
+        names = (name for file in self.files for name in file.document.value.get("environments") or ())
+        return tuple(dict.fromkeys(names))
+
     def folder_of(self, place: Place) -> str:
         """Return the folder that the path or pattern at a place is relative to: that of its file."""
         return next((file.folder for file in self.files if file.document.file == place.document.file), self.folder)

@@ -53,11 +53,9 @@ _IMAGE_HELP: Final = {
 
 def faults(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
     """Yield the faults of the layers of each file; if all files are read, also those of merged layers."""
-    selectable = dict[str, None]()
     for file in base.files:
         document = file.document
         environments = document.value.get(ENVIRONMENTS) or {}
-        selectable.update(dict.fromkeys(environments))
         for path in ((), *((ENVIRONMENTS, name) for name in environments)):
             layer = file_layer(document, path, NOT_A_LAYER)
             yield from _paths(base, layer)
@@ -69,12 +67,12 @@ def faults(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
                 yield diagnostic(document, violation)
     if not complete or not any(key in file.document.text for file in base.files for key in _MERGED):
         return
-    merges = {name: merged(layers(base, name, NO_FLAGS)) for name in ("", *selectable)}
+    merges = {name: merged(layers(base, name, NO_FLAGS)) for name in ("", *base.environment_names)}
     yield from _distinct_diagnostics(_long_affixes(base, tree) for tree in merges.values())
     if any("trainerVersion" in file.document.text for file in base.files):
         from trainc.settings.versions import environment_faults
 
-        yield from environment_faults(base, {name: merges[name] for name in selectable})
+        yield from environment_faults(base, {name: merges[name] for name in base.environment_names})
     yield from _distinct_diagnostics(_accelerators(tree) for tree in merges.values() if tree.get("accelerators"))
 
 
