@@ -106,7 +106,7 @@ class Job(NamedTuple):
     flavors: Mapping[str, str] = {}
     """The Kueue flavor of each resource in an empty cluster, if the queue is known."""
     masks: bool = False
-    """Whether the pods' variables have `***` for secrets, also where `$(NAME)` refers to them."""
+    """Whether the pods' containers have `***` for secrets, also where `$(NAME)` refers to them."""
 
     @property
     def name(self) -> str:
@@ -154,7 +154,12 @@ class Job(NamedTuple):
             for key in CONTAINERS:
                 if key in spec:
                     spec[key] = [indexed(container) for container in spec[key]]
-        return template | {"spec": with_texts(defaulted(spec))}
+        spec = with_texts(defaulted(spec))
+        if self.masks:
+            spec |= {
+                key: [without_secrets(container) for container in spec[key]] for key in CONTAINERS if spec.get(key)
+            }
+        return template | {"spec": spec}
 
     def _pod(self, template: Tree, index: int | None) -> Pod:
         metadata, spec = template.get("metadata") or {}, template["spec"]
@@ -310,6 +315,12 @@ def written(holder: Tree) -> Tree:
 def texts(amounts: Tree) -> Tree:
     """Return quantities as text."""
     return {name: str(amount) for name, amount in sorted(amounts.items())}
+
+
+def without_secrets(container: Tree) -> Tree:
+    """Return a container with its image, command, arguments and variables as they are shown in the JobSet."""
+    shown: Tree = masked(container)
+    return container | {key: shown[key] for key in ("image", "command", "args", "env") if key in shown}
 
 
 def masked_sources(sources: Sources) -> Sources:

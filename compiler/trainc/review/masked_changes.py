@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.source.masking import masked, secrecy_at
+from trainc.provenance.tracing.correspondence import GONE, value_at
+from trainc.source.masking import masked, masked_at, secrecy_at
 
 if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path
     from trainc.review.changes import Change
 
 
@@ -14,7 +16,13 @@ def shown(change: Change, old: Any, new: Any) -> Change:
     """Return a change of the tree `old` to `new` without secrets."""
     if change.kind == "moved":
         return change
-    return change._replace(
-        old=masked(change.old, secret=secrecy_at(old, change.old_path)),
-        new=masked(change.new, secret=secrecy_at(new, change.new_path)),
-    )
+    return change._replace(old=_shown(change.old, old, change.old_path), new=_shown(change.new, new, change.new_path))
+
+
+def _shown(value: Any, tree: Any, path: Path) -> Any:
+    """Return a value as it is shown at its path in a tree; one that the tree has not, by its context."""
+    if value is GONE:
+        return value
+    if value_at(tree, path) == value:
+        return masked_at(tree, path)
+    return masked(value, secret=secrecy_at(tree, path))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
-from trainc.source.masking import MASK, masked, secrecy_at
+from trainc.source.masking import MASK, masked_at
 from trainc.source.patterns import in_message, joined
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path
     from trainc.kubernetes.violations import Violation
-    from trainc.source.masking import Secrecy
 
 _QUOTED: Final = (
     re.compile(r'(?<=")(?:[^"\\]|\\.)++', re.DOTALL),
@@ -58,7 +57,7 @@ def about(text: str, *fields: tuple[Any, Path]) -> str:
     >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
     'label "a-token" has the value "***"'
     """
-    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), secrecy_at(tree, path)))
+    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), masked_at(tree, path)))
     for quoted in _QUOTED if secrets else ():
         text = quoted.sub(lambda match: _shown(match[0], secrets), text)
     for begin, end in reversed(list(joined(in_message(text)))):
@@ -75,9 +74,9 @@ def _shown(part: str, secrets: dict[str, str]) -> str:
     return MASK + rest if any(not each.startswith(head) for each in shown) else part
 
 
-def _secrets(value: Any, secret: Secrecy) -> Iterator[tuple[str, str]]:
+def _secrets(value: Any, masked: Any) -> Iterator[tuple[str, str]]:
     """Yield the scalars of a value that are masked, each as text and as JSON, with their masked forms."""
-    pairs = [(value, masked(value, secret=secret))]
+    pairs = [(value, masked)]
     while pairs:
         given, shown = pairs.pop()
         if isinstance(given, dict | list):

@@ -202,11 +202,11 @@ class _Edited:
         try:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
-            from trainc.source.masking import masked, secrecy_at
+            from trainc.kubernetes.trees import put
+            from trainc.source.masking import masked_at
 
-            secret = secrecy_at(self.tree, path)
-            values = (get(self.tree, path), operation.given["value"])
-            found, wanted = (_value(masked(value, secret=secret)) for value in values)
+            trees = (self.tree, put(self.tree, path, operation.given["value"]))
+            found, wanted = (_value(masked_at(tree, path)) for tree in trees)
             message = f"the test fails: {pointer or 'the object'} is {found}, not {wanted}"
             raise PatchError(message, "narrow the target, or remove the test", (index, "value")) from None
 
