@@ -18,40 +18,24 @@ Returns  the value with `***` for each secret.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import get
-from trainc.source.command_lines import in_argument, in_command, is_value
-from trainc.source.patterns import hidden, in_line, joined
-from trainc.source.secret_names import LAST_APPLIED, is_code, is_secret
+from trainc.source.command_lines import in_argument
+from trainc.source.patterns import joined
+from trainc.source.secrecy import NAMED, secrecy_of
+from trainc.source.secrets import in_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from trainc.kubernetes.trees import Path
     from trainc.source.patterns import Stretch
+    from trainc.source.secrecy import Secrecy
 
 MASK: Final = "***"
 SHORT: Final = 256
 """The maximum length of a text whose masked form is cached: manifests repeat short texts."""
-
-Secrecy = Literal["", "field", "variable", "data", "command"]
-"""Whether a value is a secret by a name: not; a scalar, or those of a list, because nested fields have their own names;
-the whole value; the whole value, including switches, references and code; not, and a text is run."""
-NAMED: Final = ("field", "variable", "data")
-"""The contexts in which the whole value is a secret."""
-_Role = Literal["", "field", "variable", "data", "command", "name", "value", "contents"]
-_ROLES: Final[dict[str, _Role]] = {
-    "name": "name",
-    "key": "name",
-    "value": "value",
-    "valueFrom": "",
-    "data": "contents",
-    "stringData": "data",
-    LAST_APPLIED: "data",
-}
-_SIMILAR: Final = 0.7
-"""The similarity of a misspelled `name` or `value`, so that the other field of the pair stays masked."""
 
 
 def masked(value: Any, *, secret: Secrecy = "") -> Any:
@@ -91,51 +75,6 @@ def secrecy_at(tree: Any, path: Path) -> Secrecy:
         secret = secrecy_of(tree, step, secret)
         tree = get(tree, (step,))
     return secret
-
-
-def secrecy_of(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
-    """Whether a field or item is a secret; `secret` applies to the whole tree."""
-    if isinstance(tree, dict):
-        return secret if secret in ("variable", "data") else field_secrecy(str(step), tree.items())
-    if secret in NAMED:
-        return secret
-    return item_secrecy(tree, step) if isinstance(tree, list) and isinstance(step, int) else ""
-
-
-def field_secrecy(key: str, fields: Iterable[tuple[str, object]]) -> Secrecy:
-    """Whether a field is a secret, by its name and the other fields of its mapping."""
-    role = role_of(key)
-    if role == "value":
-        words = [word for name, word in fields if isinstance(word, str) and role_of(name) == "name"]
-        return "variable" if any(map(is_secret, words)) else "command" if any(map(is_code, words)) else ""
-    if role == "contents":
-        return "data" if ("kind", "Secret") in fields else ""
-    return "" if role == "name" else role
-
-
-def item_secrecy(items: Sequence[object], index: int) -> Secrecy:
-    """Whether an item of a command line is the value of an option with a secret name: [--token, abc]."""
-    return "field" if is_value(items, index) else ""
-
-
-@lru_cache(maxsize=2**16)
-def role_of(key: str) -> _Role:
-    """Return the meaning of a field's name for its own value, or for the other fields of its mapping."""
-    if key in _ROLES or is_secret(key):
-        return _ROLES.get(key, "field")
-    if is_code(key):
-        return "command"
-    from trainc.base.suggestions import nearest_name
-
-    meant = nearest_name(key, ("name", "value"), likeness=_SIMILAR)
-    return _ROLES[meant] if meant else ""
-
-
-def in_text(text: str, secret: Secrecy) -> Iterator[Stretch]:
-    """Yield the secrets in a text, by its context; switches and references are not secrets."""
-    if secret in NAMED:
-        return hidden(text, 0, len(text), literal=secret == "data")
-    return in_command(text) if secret == "command" else in_line(text)
 
 
 def _item(items: list[Any], index: int, secret: Secrecy) -> Any:

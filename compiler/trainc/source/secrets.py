@@ -14,24 +14,27 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.jsontree import JsonNode, without_garbage_collection
 from trainc.kubernetes.documents.positions import tree
 from trainc.kubernetes.documents.strings import string_at
-from trainc.source.command_lines import FAR, in_argument
-from trainc.source.masking import NAMED, field_secrecy, in_text, item_secrecy, role_of
+from trainc.source.command_lines import FAR, first_word, in_argument, in_command
 from trainc.source.patterns import hidden, in_line, joined
+from trainc.source.secrecy import NAMED, field_secrecy, item_secrecy, names_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.kubernetes.documents.positions import PositionNode
-    from trainc.source.masking import Secrecy
     from trainc.source.patterns import Stretch
+    from trainc.source.secrecy import Secrecy
 
     Value = PositionNode | JsonNode
 
 _LONGEST: Final = 256
 """Maximum length of the name of a variable, field or option."""
+_LARGEST: Final = 2**20
+"""The maximum length of a document in a string."""
 _LARGE: Final = 2**16
 """The maximum length of a string whose value is read; in a longer one, the secrets are those of the shown part."""
 _KEY: Final = re.compile(r"""(?:[\s\[\]},#"'-]|\{(?!\{))*+(?:[^:=\n]*+(?::|=(?!=*+[ \t\r"']*+$)))?\s*+""", re.MULTILINE)
@@ -67,6 +70,33 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
     return tuple(joined([*found, *_in_part(text, at, end)]))
 
 
+def in_text(text: str, secret: Secrecy) -> Iterator[Stretch]:
+    """Yield the secrets in a string, by its context; switches and references are not secrets."""
+    if secret in NAMED:
+        yield from hidden(text, 0, len(text), literal=secret == "data")
+    elif secret in ("command", "item"):
+        yield from in_command(text)
+        if secret == "item" and not text.startswith("-"):
+            yield from first_word(text, 0, len(text))
+    elif secret == "patch" and len(text) <= _LARGEST:
+        yield from in_document(text)
+    else:
+        yield from in_line(text)
+
+
+def in_document(text: str) -> Iterator[Stretch]:
+    """Yield the secrets in the text of a document, such as a patch in a string."""
+    try:
+        parse(text)
+        parsed = True
+    except YamlError:
+        parsed = False
+    begin = 0
+    for line in text.split("\n"):
+        yield from secrets(text, begin, begin + len(line), parsed=parsed)
+        begin += len(line) + 1
+
+
 def _in_part(text: str, begin: int, end: int) -> Iterator[Stretch]:
     """Yield the secrets between two values, such as in a comment."""
     return ((begin + a, begin + b) for a, b in in_line(text[begin:end])) if begin < end else iter(())
@@ -83,7 +113,7 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
     if scalar.secret in NAMED:
         yield from hidden(text, scalar.begin, scalar.end, literal=scalar.secret == "data")
         return
-    if scalar.end - scalar.begin > _LARGE:
+    if scalar.end - scalar.begin > (_LARGEST if scalar.secret == "patch" else _LARGE):
         begin, end = max(begin, scalar.begin), min(end, scalar.end)
         yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], scalar.secret))
         return
@@ -145,7 +175,7 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
                     waiting.append((item, _Scalar(0, 0, item_secrecy(words, index))))
         else:
             pairs = list(_pairs(node))
-            names = [(key, _word(text, value)) for key, value in pairs if key == "kind" or role_of(key) == "name"]
+            names = [(key, _word(text, value)) for key, value in pairs if names_others(key)]
             for key, value in pairs:
                 waiting.append((value, _Scalar(0, 0, secret if secret == "data" else field_secrecy(key, names))))
 
