@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.emit.order import in_order
 from trainc.kubernetes.trees import Memory
 from trainc.provenance.tracing.correspondence import leaves
+from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.provenance.tracing.recompiling import Decisions
 from trainc.source.masking import masked_at
+from trainc.source.unnamed_secrets import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Location, Path, Place
@@ -65,7 +67,8 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
             found = list(selected(tree, selector))
             if found:
                 trace = trace or compiled.trace()
-                fields = [Explained(path, tuple(writings(trace, index, path))) for path in found]
+                forms = masked_forms(compiled.plan)
+                fields = [Explained(path, tuple(writings(trace, index, path, forms))) for path in found]
                 if selector is not None:
                     # Thirty more compilations of the TrainJob: only for the fields that the user selects.
                     decisions = decisions or Decisions(compiled.plan)
@@ -92,11 +95,12 @@ def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
             yield path
 
 
-def writings(trace: Trace, index: int, path: Path) -> Iterator[Writing]:
+def writings(trace: Trace, index: int, path: Path, forms: Mapping[str, str]) -> Iterator[Writing]:
     """Yield the writings of a field, the latest first, each with the value as it is shown in its object."""
     for origin in trace.history(index, path):
         at = _located(origin.place) if origin.in_file else None
-        yield Writing(origin.stage, origin.by, masked_at(*origin.at), at)
+        objects, there = origin.at
+        yield Writing(origin.stage, origin.by, masked_at(redacted(objects, forms), there), at)
 
 
 _LOCATED: Final = Memory()

@@ -19,6 +19,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.reports import in_order, sort_key
 from trainc.source.masking import masked_at
+from trainc.source.unnamed_secrets import document_forms, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +93,8 @@ def _current_value(located: Diagnostic, raw: Diagnostic) -> Tree:
     value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
-    return {"currentValue": value} if masked_at(where.document.value, where.path) == value else {}
+    tree = redacted(where.document.value, document_forms(where.document))
+    return {"currentValue": value} if masked_at(tree, where.path) == value else {}
 
 
 def _file(located: Diagnostic, subject: _Subject | None) -> Tree:

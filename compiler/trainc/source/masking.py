@@ -47,7 +47,7 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     if isinstance(value, dict):
         return {key: masked(part, secret=secrecy_of(value, key, secret)) for key, part in value.items()}
     if isinstance(value, list):
-        return [_item(value, index, secret) for index in range(len(value))]
+        return [masked_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
         return MASK if secret == "data" else _short_text(value, secret) if len(value) <= SHORT else _text(value, secret)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -63,7 +63,7 @@ def masked_at(tree: Any, path: Path) -> Any:
     secret: Secrecy = ""
     for number, step in enumerate(path):
         if isinstance(tree, list) and isinstance(step, int) and number == len(path) - 1 and step < len(tree):
-            return _item(tree, step, secret)
+            return masked_item(tree, step, secret)
         secret, tree = secrecy_of(tree, step, secret), get(tree, (step,))
     return masked(tree, secret=secret)
 
@@ -77,7 +77,7 @@ def secrecy_at(tree: Any, path: Path) -> Secrecy:
     return secret
 
 
-def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
+def masked_item(items: list[Any], index: int, secret: Secrecy) -> Any:
     """Return an item of a list with its secrets masked: a text may be an item of a command line."""
     item = items[index]
     if secret in NAMED or not isinstance(item, str):

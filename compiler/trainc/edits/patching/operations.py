@@ -126,6 +126,16 @@ def apply(tree: Any, operations: Sequence[Operation], *, most: int | None = None
     return edited.tree, steps
 
 
+def values(tree: Any, operations: Sequence[Operation]) -> Iterator[tuple[Any, Path | None]]:
+    """Yield the tree after each operation, which can be applied, and the path before it of a value that it copies."""
+    for operation in operations:
+        edited, given = _Edited(tree, None), operation.given
+        copied = edited._resolved(given["from"], ()) if given["op"] == "copy" else None
+        for _ in edited.apply(operation):
+            tree = edited.tree
+        yield tree, copied
+
+
 class _Edited:
     """A tree whose containers are copied before the library changes them."""
 
