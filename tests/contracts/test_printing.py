@@ -291,9 +291,10 @@ environments:
 """
 
 
-@pytest.mark.parametrize(
-    "command", [Command("settings"), Command("settings --format json")], ids=lambda line: line.words
-)
+OF_SETTINGS: Final = (Command("settings"), Command("settings --format json"))
+
+
+@pytest.mark.parametrize("command", OF_SETTINGS, ids=lambda line: line.words)
 def test_settings(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The canary is in each key and each value of trainc.yaml, at the start and at the end."""
     monkeypatch.chdir(tmp_path)
@@ -395,8 +396,8 @@ def test_arguments(words: tuple[str, ...]) -> None:
 
 
 SECRETS: Final = (
-    "--password=it's hunter2",
-    "PASSWORD=foo;hunter2",
+    "--password=hunter2",
+    "PASSWORD=hunter2;run",
     "OPENAI_KEY=hunter2",
     "https://example.com/a?sig=hunter2",
     "https://ada:hunter2@example.com/a",
@@ -405,10 +406,23 @@ SECRETS: Final = (
     "curl -u ada:hunter2 https://example.com",
     "mysql -phunter2 db",
 )
+
+
+def patches_with_secrets() -> list[Any]:
+    """Return a patch for each way to write a secret."""
+    arguments = [{"op": "add", "path": "/spec/trainer/args", "value": list(SECRETS)}]
+    variable = [{"op": "replace", "path": "/spec/trainer/env/0/value", "value": "hunter2"}]
+    merged = {"spec": {"trainer": {"env": [{"name": "KAGGLE_KEY", "value": "hunter2"}], "args": list(SECRETS)}}}
+    patches: list[Any] = [arguments, variable, merged, *map(yaml.safe_dump, (arguments, variable, merged))]
+    return [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in patches]
+
+
 POLICIES: Final = ("torch: {numProcPerNode: 1}", "flux: {numProcPerNode: 1}", "mpi: {numProcPerNode: 1}")
 
 
-@pytest.mark.parametrize("command", [line for line in LINES if not line.manifest], ids=lambda line: line.words)
+@pytest.mark.parametrize(
+    "command", [*(line for line in LINES if not line.manifest), *OF_SETTINGS], ids=lambda line: line.words
+)
 def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything but manifests is masked, in valid jobs and in diagnostics of faulty ones."""
     monkeypatch.chdir(tmp_path)
@@ -426,6 +440,8 @@ def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatc
         }
         text = yaml.safe_dump_all([job, runtime]).replace("torch:\n      numProcPerNode: 1", policy)
         Path(f"in/{number}.yaml").write_text(text.replace("namespace: team", f"namespace: team-{number}"))
+    if "settings" in command.words:
+        Path("trainc.yaml").write_text(yaml.safe_dump({"patches": patches_with_secrets()}))
     for _ in range(2):
         done = run(*command.words.split())
         assert done.code != 70, done.err

@@ -49,7 +49,7 @@ def in_command(text: str) -> Iterator[Stretch]:
             if form is PRIVATE_KEY:
                 yield from (line.span(1) for line in _BASE64_LINE.finditer(text, *match.span(1)))
             else:
-                yield from first_word(text, *match.span(1))
+                yield from first_word(text, match.start(1), len(text) if form in (LOGIN, PROGRAM) else match.end(1))
 
 
 def in_argument(items: Sequence[object], index: int) -> Iterator[Stretch]:

@@ -8,8 +8,12 @@
 3. **Unparsable files.** A line of a file that cannot be parsed shows its key: nothing after its first `:` or `=`, and
    nothing of a line without one, which may continue a value (`secrets`). References, code and switches stay visible.
 
-A value is masked at its position, in a document's text (`secrets`), in a tree (this module) and in a message about its
-field (`messages`). The same word elsewhere stays visible.
+In an item of a list, which may be one of a command line, a mask covers one plain word (`command_lines`). An operation
+of a JSON patch has the names in its pointer (`secrecy`). A secret stays one if a patch removes its name
+(`unnamed_secrets`).
+
+A value is masked by its path in its document: in a tree (this module), in the text of the document (`secrets`) and in a
+message about its field (`messages`). The same word elsewhere stays visible.
 
 Reads    a value, and whether its context marks it as a secret.
 Returns  the value with `***` for each secret.
@@ -82,17 +86,17 @@ def masked_item(items: list[Any], index: int, secret: Secrecy) -> Any:
     item = items[index]
     if secret in NAMED or not isinstance(item, str):
         return masked(item, secret=secrecy_of(items, index, secret))
-    return without(item, in_argument(items, index))
+    return masked_text(item, in_argument(items, index))
 
 
 def _text(text: str, secret: Secrecy) -> str:
-    return without(text, in_text(text, secret))
+    return masked_text(text, in_text(text, secret))
 
 
 _short_text = lru_cache(maxsize=4096)(_text)
 
 
-def without(text: str, stretches: Iterable[Stretch]) -> str:
+def masked_text(text: str, stretches: Iterable[Stretch]) -> str:
     """Return a text with some ranges masked."""
     shown, end = [], 0
     for begin, last in joined(stretches):

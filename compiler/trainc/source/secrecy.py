@@ -77,13 +77,18 @@ def pointer_secrecy(pointer: str) -> Secrecy:
     secret: Secrecy = ""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        role = role_of(key)
         if secret in ("variable", "data"):
             continue
         if key == "-" or key.isdecimal():
             secret = secret if secret in NAMED else "command" if key == "0" else "item"
-        else:
-            secret = "variable" if role == "value" else "" if role in ("name", "contents") else role
+            continue
+        match role_of(key):
+            case "value":
+                secret = "variable"
+            case "name" | "contents":
+                secret = ""
+            case role:
+                secret = role
     return secret
 
 

@@ -52,6 +52,8 @@ class _Scalar(NamedTuple):
     """The items of its list, if it is one."""
     number: int = 0
     """Its index in that list."""
+    is_collection: bool = False
+    """Whether it is a list or mapping in the place of a scalar, which is masked as a whole."""
 
 
 @lru_cache(maxsize=64)
@@ -110,14 +112,14 @@ def _all_but_the_key(text: str, begin: int, end: int) -> Iterator[Stretch]:
 
 def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Stretch]:
     """Yield the secrets of a scalar; of a long one, those between two indices."""
-    if scalar.secret in NAMED:
-        yield from hidden(text, scalar.begin, scalar.end, literal=scalar.secret == "data")
-        return
     if scalar.end - scalar.begin > (_LARGEST if scalar.secret == "patch" else _LARGE):
         begin, end = max(begin, scalar.begin), min(end, scalar.end)
         yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], scalar.secret))
         return
     string = string_at(text, scalar.begin, scalar.end)
+    if scalar.is_collection or list(in_text(string.value, scalar.secret)) == [(0, len(string.value))]:
+        yield from hidden(text, scalar.begin, scalar.end, literal=True)
+        return
     if scalar.items:
         before = scalar.items[max(scalar.number - FAR, 0) : scalar.number]
         found = in_argument([*before, string.value], len(before))
@@ -161,7 +163,7 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
             continue
         seen.add((id(node), secret))
         if node.sequence is None or secret == "variable":
-            yield context._replace(begin=node.index, end=node.end)
+            yield context._replace(begin=node.index, end=node.end, is_collection=node.sequence is not None)
         elif node.sequence:
             fields = node.fields_between(begin, end) if isinstance(node, JsonNode) else node.fields.values()
             items = [field.value for field in fields]

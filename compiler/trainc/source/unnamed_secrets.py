@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Memory, get
 from trainc.source.command_lines import first_word
-from trainc.source.masking import masked, masked_at, masked_item, without
+from trainc.source.masking import masked, masked_at, masked_item, masked_text
 from trainc.source.secrecy import secrecy_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _redacted(tree: Any, forms: Mapping[str, str]) -> Any:
 def _redacted_item(item: Any, forms: Mapping[str, str]) -> Any:
     """Return an item of a list, which may be one of a command line."""
     if isinstance(item, str) and item in forms:
-        return without(item, first_word(item, 0, len(item)))
+        return masked_text(item, first_word(item, 0, len(item)))
     return _redacted(item, forms)
 
 
