@@ -42,16 +42,11 @@ def violations(metadata: Tree) -> Iterator[Violation]:
         yield from _name(PREBUILT_WORKLOAD, "Workload", "labels", PREBUILT, labels[PREBUILT])
     if MAX_EXEC in labels:
         yield from _seconds(labels[MAX_EXEC])
-    if is_elastic(annotations):
+    if annotations.get(ELASTIC) == "true":
         path: Path = ("metadata", "annotations", ELASTIC)
         message = f"Kueue rejects a JobSet with the annotation {ELASTIC}: elastic jobs support other kinds only"
         yield _violation(ELASTIC_JOBSET, path, message, "remove the annotation")
     yield from _gates(annotations.get(GATES, ""))
-
-
-def is_elastic(annotations: Tree) -> bool:
-    """Return whether annotations request an elastic job."""
-    return annotations.get(ELASTIC) == "true"
 
 
 def gates_of(text: str) -> list[str]:
