@@ -15,7 +15,7 @@ import pytest
 from conformance.recordings import DATA
 
 import trainc
-from trainc.diagnostics import Diagnostic
+from trainc.diagnostics import Diagnostic, Place
 
 FILE = DATA / "kueue" / "webhook.jsonl"
 CASES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
@@ -29,12 +29,10 @@ def reported(folder: Path, case: dict[str, Any]) -> list[Diagnostic]:
     return [found for found in trainc.compile([str(path)]).diagnostics if found.severity == "error"]
 
 
-def lines(found: Diagnostic, text: str) -> list[str]:
+def lines(error: Diagnostic, text: str) -> list[str]:
     """Return the lines at which an error is reported: its own one, and that in the runtime."""
-    places = [
-        found.locate(),
-        *(related.place.locate() for related in found.related if hasattr(related.place, "locate")),
-    ]
+    related = [each.place.locate() for each in error.related if isinstance(each.place, Place)]
+    places = [error.locate(), *related]
     return [text.splitlines()[place.line - 1] for place in places if place is not None]
 
 

@@ -25,7 +25,7 @@ RACK = "acme.io/rack"
 ON_JOBS = "spec.replicatedJobs[{}].template.spec.template.metadata.annotations"
 
 
-def job(name: str = "node", pods: int = 4, replicas: int = 1, **annotations: str) -> dict[str, Any]:
+def job(name: str = "node", pods: int = 4, replicas: int = 1, **annotations: Any) -> dict[str, Any]:
     """Return a replicated job as it is stored; an annotation `slice_size` is `podset-slice-size` of Kueue."""
     keys = {f"{DOMAIN}podset-{key.replace('_', '-')}": value for key, value in annotations.items()}
     pod = {"metadata": {"annotations": keys}, "spec": {"containers": []}}
@@ -33,15 +33,15 @@ def job(name: str = "node", pods: int = 4, replicas: int = 1, **annotations: str
     return {"name": name, "replicas": replicas, "template": {"spec": spec}}
 
 
-def found(*jobs: dict[str, Any], labels: Any = None, **annotations: str) -> list[tuple[str, str]]:
+def violations(*jobs: dict[str, Any], labels: Any = None, **annotations: Any) -> list[tuple[str, str]]:
     """Return the id of each violation, and its field without the common part."""
     keys = {DOMAIN + key.replace("_", "-"): value for key, value in annotations.items()}
     metadata = {"name": "js", "labels": labels or {}, "annotations": keys}
-    violations = kueue_webhook.violations({"metadata": metadata, "spec": {"replicatedJobs": list(jobs)}})
-    return [(each.rule, each.field.replace(DOMAIN, "").partition("annotations")[2]) for each in violations]
+    listed = kueue_webhook.violations({"metadata": metadata, "spec": {"replicatedJobs": list(jobs)}})
+    return [(each.rule, each.field.replace(DOMAIN, "").partition("annotations")[2]) for each in listed]
 
 
-def of_label(key: str, value: str) -> list[str]:
+def label_fields(key: str, value: str) -> list[str]:
     """Return the fields of the violations of a label."""
     metadata = {"name": "js", "labels": {DOMAIN + key: value}}
     return [each.field for each in kueue_webhook.violations({"metadata": metadata, "spec": {}})]
@@ -60,21 +60,21 @@ def of_label(key: str, value: str) -> list[str]:
     ],
 )
 def test_a_label(key: str, valid: list[str], invalid: list[str]) -> None:
-    assert [value for value in valid if of_label(key, value)] == []
-    assert [value for value in invalid if of_label(key, value) != [f"metadata.labels[{DOMAIN}{key}]"]] == []
+    assert [value for value in valid if label_fields(key, value)] == []
+    assert [value for value in invalid if label_fields(key, value) != [f"metadata.labels[{DOMAIN}{key}]"]] == []
 
 
 def test_the_annotation_of_a_prebuilt_workload_counts_before_the_label() -> None:
     label = {f"{DOMAIN}prebuilt-workload-name": "W"}
-    assert found(labels=label, prebuilt_workload_name="w") == []
-    assert found(labels=label, prebuilt_workload_name="V") == [("prebuilt-workload", "[prebuilt-workload-name]")]
-    assert found(labels=label, prebuilt_workload_name="") == [("prebuilt-workload", "")]
+    assert violations(labels=label, prebuilt_workload_name="w") == []
+    assert violations(labels=label, prebuilt_workload_name="V") == [("prebuilt-workload", "[prebuilt-workload-name]")]
+    assert violations(labels=label, prebuilt_workload_name="") == [("prebuilt-workload", "")]
 
 
 @pytest.mark.parametrize("value", ["false", "TRUE", "", "1"])
 def test_only_true_is_an_elastic_job(value: str) -> None:
-    assert found(elastic_job=value) == []
-    assert found(elastic_job="true") == [("elastic-jobset", "[elastic-job]")]
+    assert violations(elastic_job=value) == []
+    assert violations(elastic_job="true") == [("elastic-jobset", "[elastic-job]")]
 
 
 @pytest.mark.parametrize(
@@ -95,31 +95,31 @@ def test_only_true_is_an_elastic_job(value: str) -> None:
     ],
 )
 def test_an_admission_gate(value: str, is_valid: bool) -> None:
-    assert found(admission_gated_by=value) == ([] if is_valid else [("admission-gate", "[admission-gated-by]")])
+    assert violations(admission_gated_by=value) == ([] if is_valid else [("admission-gate", "[admission-gated-by]")])
 
 
 @pytest.mark.parametrize("value", ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"])
 def test_a_boolean(value: str) -> None:
-    assert found(job(unconstrained_topology=value)) == []
+    assert violations(job(unconstrained_topology=value)) == []
 
 
 @pytest.mark.parametrize("value", ["", "yes", "no", "on", "tRUE", "2", " true"])
 def test_no_boolean(value: str) -> None:
-    assert found(job(unconstrained_topology=value)) == [("topology-request", "[podset-unconstrained-topology]")]
+    assert violations(job(unconstrained_topology=value)) == [("topology-request", "[podset-unconstrained-topology]")]
 
 
 def test_one_request_per_pod_set() -> None:
     several = job(required_topology=RACK, preferred_topology=RACK, unconstrained_topology="true")
-    assert found(several) == [("topology-request", "")]
-    assert found(job(required_topology=RACK), job("b", preferred_topology=RACK)) == []
+    assert violations(several) == [("topology-request", "")]
+    assert violations(job(required_topology=RACK), job("b", preferred_topology=RACK)) == []
 
 
 @pytest.mark.parametrize("value", ["", "/rack", "rack/", "a/b/c", "Acme.io/rack", "-rack", "r" * 64, "r" * 400])
 def test_no_label_key(value: str) -> None:
-    assert found(job(required_topology=value)) == [("topology-request", "[podset-required-topology]")]
-    assert found(job(preferred_topology=value)) == [("topology-request", "[podset-preferred-topology]")]
+    assert violations(job(required_topology=value)) == [("topology-request", "[podset-required-topology]")]
+    assert violations(job(preferred_topology=value)) == [("topology-request", "[podset-preferred-topology]")]
     sliced = job(slice_required_topology=value, slice_size="1")
-    assert found(sliced) == [("topology-slices", "[podset-slice-required-topology]")]
+    assert violations(sliced) == [("topology-slices", "[podset-slice-required-topology]")]
 
 
 SIZE = ("topology-slices", "[podset-slice-size]")
@@ -144,24 +144,24 @@ LEVELS = "[podset-slice-required-topology-constraints]"
 )
 def test_a_slice_size(text: str, pods: int, is_valid: bool) -> None:
     sliced = job(pods=pods, slice_required_topology=RACK, slice_size=text)
-    assert found(sliced) == ([] if is_valid else [SIZE])
+    assert violations(sliced) == ([] if is_valid else [SIZE])
 
 
 def test_the_size_of_a_pod_set_counts_replicas_and_completions() -> None:
-    sliced = {"slice_required_topology": RACK, "slice_size": "6"}
-    assert found(job(pods=2, replicas=3, **sliced)) == []
+    sliced: dict[str, Any] = {"slice_required_topology": RACK, "slice_size": "6"}
+    assert violations(job(pods=2, replicas=3, **sliced)) == []
     few = job(pods=6, **sliced)
     few["template"]["spec"]["completions"] = 5
-    assert found(few) == [SIZE]
+    assert violations(few) == [SIZE]
     del few["template"]["spec"]["completions"]
-    assert found(few) == []
+    assert violations(few) == []
     del few["template"]["spec"]["parallelism"]
-    assert found(few) == [SIZE]
+    assert violations(few) == [SIZE]
 
 
 def test_slices_need_both_keys() -> None:
-    assert found(job(slice_required_topology=RACK)) == [SIZE]
-    assert found(job(slice_size="2")) == [SIZE]
+    assert violations(job(slice_required_topology=RACK)) == [SIZE]
+    assert violations(job(slice_size="2")) == [SIZE]
 
 
 def levels(*pairs: tuple[str, int]) -> str:
@@ -205,18 +205,18 @@ def levels(*pairs: tuple[str, int]) -> str:
 )
 def test_the_levels_of_slices(text: str, fields: list[str]) -> None:
     wanted = [("topology-slices", f"{LEVELS}{field}") for field in fields]
-    assert found(job(slice_required_topology_constraints=text)) == wanted
+    assert violations(job(slice_required_topology_constraints=text)) == wanted
 
 
 def test_the_two_forms_of_slices_exclude_each_other() -> None:
     both = job(slice_required_topology_constraints=levels(("a", 2)), slice_required_topology=RACK, slice_size="2")
-    assert found(both) == [("topology-slices", LEVELS)]
+    assert violations(both) == [("topology-slices", LEVELS)]
 
 
 @pytest.mark.parametrize("text", ["[" * 2**20, '{"a":' * 2**18, f"[{'1,' * 2**19}1]", f'"{"a" * 2**20}"', "9" * 2**20])
 def test_a_mebibyte_of_json_is_one_violation(text: str) -> None:
     started = time.process_time()
-    assert found(job(slice_required_topology_constraints=text)) == [("topology-slices", LEVELS)]
+    assert violations(job(slice_required_topology_constraints=text)) == [("topology-slices", LEVELS)]
     assert time.process_time() - started < 5
 
 
@@ -225,43 +225,43 @@ def test_equal_levels_in_other_case_are_distinct() -> None:
 
 
 GROUP = ("pod-set-group", "[podset-group-name]")
-IN_GROUP = {"required_topology": RACK, "group_name": "g"}
+IN_GROUP: dict[str, Any] = {"required_topology": RACK, "group_name": "g"}
 
 
 @pytest.mark.parametrize("name", ["7", "007", "18446744073709551615"])
 def test_a_group_is_not_a_number(name: str) -> None:
     jobs = [job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab"]
-    assert found(*jobs) == [GROUP, GROUP]
+    assert violations(*jobs) == [GROUP, GROUP]
 
 
 @pytest.mark.parametrize("name", ["g", "", "+7", "-7", "7 ", "18446744073709551616"])
 def test_a_group_with_another_name(name: str) -> None:
-    assert found(*(job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab")) == []
+    assert violations(*(job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab")) == []
 
 
 def test_the_jobs_of_a_group() -> None:
-    assert found(job("a", pods=1, **IN_GROUP), job("b", **IN_GROUP)) == []
-    assert found(job("a", **IN_GROUP)) == [GROUP]
-    assert found(*(job(name, pods=1, **IN_GROUP) for name in "abc")) == [GROUP, GROUP, GROUP]
-    assert found(job("a", pods=2, **IN_GROUP), job("b", **IN_GROUP)) == [GROUP, GROUP]
+    assert violations(job("a", pods=1, **IN_GROUP), job("b", **IN_GROUP)) == []
+    assert violations(job("a", **IN_GROUP)) == [GROUP]
+    assert violations(*(job(name, pods=1, **IN_GROUP) for name in "abc")) == [GROUP, GROUP, GROUP]
+    assert violations(job("a", pods=2, **IN_GROUP), job("b", **IN_GROUP)) == [GROUP, GROUP]
 
 
 @pytest.mark.parametrize("other", [{"required_topology": "acme.io/block"}, {"preferred_topology": RACK}])
-def test_the_jobs_of_a_group_request_one_topology(other: dict[str, str]) -> None:
+def test_the_jobs_of_a_group_request_one_topology(other: dict[str, Any]) -> None:
     jobs = job("a", pods=1, **IN_GROUP), job("b", group_name="g", **other)
-    assert found(*jobs) == [("pod-set-group", ""), ("pod-set-group", "")]
+    assert violations(*jobs) == [("pod-set-group", ""), ("pod-set-group", "")]
 
 
 def test_a_group_needs_a_topology_and_has_no_slices() -> None:
-    assert found(job(group_name="g")) == [GROUP]
+    assert violations(job(group_name="g")) == [GROUP]
     sliced = job("b", pods=1, **IN_GROUP, slice_required_topology=RACK, slice_size="1")
-    assert found(job("a", **IN_GROUP), sliced) == [GROUP]
+    assert violations(job("a", **IN_GROUP), sliced) == [GROUP]
 
 
 def test_ten_thousand_groups() -> None:
     jobs = [job(f"j{index}", pods=1, required_topology=RACK, group_name=f"g{index}") for index in range(10_000)]
     started = time.process_time()
-    assert len(found(*jobs)) == 10_000
+    assert len(violations(*jobs)) == 10_000
     assert time.process_time() - started < 5
 
 

@@ -266,8 +266,8 @@ class _Rules:
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
             return Consequence("new-object", IMMUTABLE_NAME)
-        if top == "metadata" and (of_kueue := self._of_kueue(change)):
-            return of_kueue
+        if top == "metadata" and (found := self._effect_by_kueue(change)):
+            return found
         if top != "spec":
             return Consequence("in-place")
         if not rest:  # the whole spec is added or removed
@@ -311,7 +311,7 @@ class _Rules:
         """The changes of labels and annotations that Kueue's webhook rejects."""
         return tuple(each.violation() for each in self.by_kueue if not each.accepted)
 
-    def _of_kueue(self, change: Change) -> Consequence | None:
+    def _effect_by_kueue(self, change: Change) -> Consequence | None:
         """Return the effect of a change of the metadata that contains a key of Kueue with a rule."""
         contained = [each for each in self.by_kueue if touches(each.path, change.path)]
         if not contained:
