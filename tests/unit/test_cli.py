@@ -238,8 +238,15 @@ def test_the_built_in_runtimes_are_exported_and_existing_files_are_kept(tmp_path
 
 
 def test_every_built_in_runtime_is_valid() -> None:
-    done = run("validate", *map(str, FILES))
-    assert (done.code, done.out) == (0, f"no problems found: 0 TrainJobs, {len(FILES)} runtimes\n")
+    # Trainer's own runtimes for torchtune request two GPUs, and mount nothing at /dev/shm.
+    others = [file for file in FILES if not file.name.startswith("torchtune-")]
+    done = run("validate", *map(str, others))
+    summary = f"0 TrainJobs, {len(others)} runtimes, checked with stand-in TrainJobs"
+    assert (done.code, done.out) == (0, f"no problems found: {summary}\n")
+    reported = json.loads(run("validate", *map(str, FILES), "--format", "json").out)
+    assert {(each["id"], Path(each["file"]).stem.partition("-")[0]) for each in reported} == {
+        ("no-shared-memory", "torchtune")
+    }
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])

@@ -94,6 +94,8 @@ class Build(NamedTuple):
     plans: Sequence[Plan] = ()
     jobs: tuple[Compiled, ...] = ()
     """The TrainJobs with objects."""
+    stand_ins: int = 0
+    """The number of runtimes that stand-in TrainJobs check."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
     """The ids of the lint findings in built-in runtimes, by the runtime's name."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -189,7 +191,7 @@ def check_given_runtimes(build: Build) -> Build:
     diagnostics: list[Diagnostic] = []
     given = build.library.levels[0]
     for entry in (*given.all_entries(), *given.unnamed):
-        of_entry = entry.conform()[1]
+        of_entry = entry.conform_quietly()[1]
         diagnostics += of_entry
         if not build.meter.charge("errors and warnings", len(of_entry)):
             break
@@ -210,6 +212,19 @@ def run_stages(build: Build) -> Build:
     plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
     found = (*diagnostics_of(plans), *unused_gang(plans, build.options))
     return build._replace(plans=plans).with_diagnostics(found)
+
+
+def check_unused_runtimes(build: Build) -> Build:
+    """Check the runtimes of the given paths that no TrainJob uses, with stand-in TrainJobs."""
+    if build.options.stand_ins != "check" or build.meter.over is not None:
+        return build
+    if all(entry.requested for entry in build.library.levels[0].all_entries()):
+        return build
+    from trainc.compilation import stand_ins
+
+    unused = stand_ins.unused_runtimes(build.library)
+    found = stand_ins.check(unused, build.library, build.options, build.meter)
+    return build._replace(stand_ins=len(unused)).with_diagnostics(found)
 
 
 def report_patches(build: Build) -> Build:
@@ -237,6 +252,19 @@ def collect_objects(build: Build) -> Build:
         if plan.objects and not plan.failed
     )
     return build._replace(jobs=tuple(jobs))
+
+
+def show_stand_ins(build: Build) -> Build:
+    """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
+    options = build.options
+    if options.stand_ins != "show" or options.only is not None or build.documents["job"]:
+        return build
+    from trainc.compilation import stand_ins
+
+    unused = stand_ins.unused_runtimes(build.library)
+    plans, found = stand_ins.shown(unused, build.library, options, build.meter)
+    jobs = (Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan) for plan in plans)
+    return build._replace(jobs=tuple(jobs), stand_ins=len(unused)).with_diagnostics(found)
 
 
 def check_used_runtimes(build: Build) -> Build:
@@ -346,9 +374,11 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_given_runtimes,
     select_trainjobs,  # one for each name; --only
     run_stages,  # each TrainJob through the pipeline
+    check_unused_runtimes,
     report_patches,
     stop_beyond_budget,
     collect_objects,
+    show_stand_ins,
     check_used_runtimes,
     report_lint_findings,
     check_queues,  # admission by Kueue
@@ -375,6 +405,7 @@ def _compilation(build: Build) -> Compilation:
         others=tuple(build.documents["other"]),
         copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
         runtimes=len(reading.documents["runtime"]),
+        stand_ins=build.stand_ins,
         files=reading.files,
         kustomizations=reading.kustomizations,
         skipped=tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped))),
