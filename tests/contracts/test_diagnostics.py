@@ -68,6 +68,27 @@ RUNTIME = (
     '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", '
     '"metadata": {"name": "team-torch"}, "spec": {"mlPolicy": {"torch": {}}}}'
 )
+TEAM_RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {{name: team-torch}}
+spec:
+  mlPolicy: {{torch: {{}}}}
+  template:
+    spec:
+      failurePolicy: {{maxRestarts: {restarts}}}
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec:
+            template:
+              spec:
+                containers:
+                - name: node
+                  image: registry.acme.io/torch:7
+                  resources: {{requests: {{cpu: 4}}}}
+"""
 KUBECTL = f"""\
 #!/bin/sh
 case "$*" in
@@ -254,6 +275,14 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "announced-release": {"jobs/finetune.yaml": JOB},
     "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
+    "unused-runtime": {
+        f"{side}/{name}": text
+        for side, restarts in (("before", 1), ("after", 3))
+        for name, text in (
+            ("runtimes/team.yaml", TEAM_RUNTIME.format(restarts=restarts)),
+            ("jobs/finetune.yaml", JOB.replace("torch-distributed", "team-torch")),
+        )
+    },
     "trainer-version": {
         "trainc.yaml": 'trainerVersion: "2.5"\n',
         "fixed/trainc.yaml": 'trainerVersion: "2.2"\n',

@@ -308,6 +308,7 @@ DECLARED_IN: Final = {
     "unsupported-kind": "trainc.frontends",
     "unsupported-runtime-kind": "trainc.pipeline.passes.resolve",
     "unused-patch": "trainc.edits.patching.patch_faults",
+    "unused-runtime": "trainc.review.runtime_changes",
     "unused-setting": "trainc.edits.transforming.setting_faults",
     "volcano-queue": "trainc.pipeline.schedulers.volcano",
     "volume-driver": "trainc.kubernetes.validation.volumedrivers",

@@ -18,7 +18,15 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import lint_annotations, merged_reviews, renamed_jobs, setting_changes, side_environments, sides
+from trainc.review import (
+    lint_annotations,
+    merged_reviews,
+    renamed_jobs,
+    runtime_changes,
+    setting_changes,
+    side_environments,
+    sides,
+)
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, touches, with_new_name
@@ -70,7 +78,7 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     for name in names:
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
-        if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
+        if contents != {"nothing"} or any(side.diagnostics or side.runtimes for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
     return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
 
@@ -113,7 +121,9 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
         notes = upgrades.notes(before, after)
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
-    if before.content == after.content == "nothing" and not diagnostics:
+    diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
+    has_runtimes = bool(before.runtimes or after.runtimes)
+    if before.content == after.content == "nothing" and not diagnostics and not has_runtimes:
         diagnostics = (sides.no_jobs(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)

@@ -100,6 +100,8 @@ class Side(NamedTuple):
     """The side's own settings."""
     skipped: tuple[str, ...] = ()
     """The files in folders that were skipped, because the side does not depend on them."""
+    runtimes: tuple[Document, ...] = ()
+    """The runtimes of its paths, without the changes of the settings."""
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
@@ -195,12 +197,12 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
         return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options, reporting)
-    skipped = tuple(found.skipped_names())
+    skipped, runtimes = tuple(found.skipped_names()), tuple(found.documents["runtime"])
     if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
-        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
+        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped, runtimes)
     items, duplicates = _rendered(found.documents["other"], partial(_environment_of, spec, own))
     content: Content = "rendered" if jobsets else "nothing"
-    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped)
+    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped, runtimes)
 
 
 def _settings_files(spec: SideSpec, own: Settings, options: Options) -> tuple[str, ...]:
@@ -283,7 +285,7 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     )
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
-    return Side(spec, "compiled", items, diagnostics, own, result.skipped)
+    return Side(spec, "compiled", items, diagnostics, own, result.skipped, tuple(reading.documents["runtime"]))
 
 
 def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:
