@@ -17,7 +17,7 @@ from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, Place
 
 CHECK = Options(all_rules=True, check_only=True, stand_ins="check")
-NOBODY = "no TrainJob can use this runtime: "
+REFUSED = "no TrainJob can use this runtime: "
 OTHERS = "; a TrainJob that does not replace it is rejected"
 
 
@@ -120,7 +120,7 @@ def test_a_runtime_alone(tmp_path: Path, given: Any, wanted: list[tuple[str, str
 
 def test_the_messages(tmp_path: Path) -> None:
     error, warning = reported(tmp_path, runtime(replicated(container(image="bad image", **MOUNT))))
-    assert (error.severity, error.message) == ("error", f'{NOBODY}the pod has no volume named "data"')
+    assert (error.severity, error.message) == ("error", f'{REFUSED}the pod has no volume named "data"')
     assert warning.message.startswith('image "bad image" ')
     assert warning.message.endswith(OTHERS)
     assert {each.object.kind for each in (error, warning)} == {"ClusterTrainingRuntime"}
@@ -253,7 +253,7 @@ def test_a_trainjob_is_shown_instead_of_stand_ins(tmp_path: Path) -> None:
 def test_a_runtime_that_no_trainjob_can_use_is_not_shown(tmp_path: Path, command: str) -> None:
     done = run(command, written(tmp_path, runtime(replicated(container(**MOUNT)))))
     assert (done.code, done.out) == (1, "")
-    assert NOBODY in done.err
+    assert REFUSED in done.err
 
 
 # A refused runtime is refused with every TrainJob

@@ -180,9 +180,8 @@ def specs(runtime: Runtime) -> Iterator[Tree]:
     steps = {ancestor(job) for job in jobs}
     initializer = {key: {"storageUri": "hf://acme/stand-in"} for key, step in STEPS.items() if step in steps}
     trainer: Tree = {"image": IMAGE, "resourcesPerNode": _resources(runtime)}
-    policy = runtime.policy or {}
-    if "numNodes" in policy:
-        trainer["numNodes"] = policy["numNodes"]
+    if "elasticPolicy" not in runtime.settings:
+        trainer["numNodes"] = (runtime.policy or {}).get("numNodes", 1)
     if not _is_torchtune(runtime):
         trainer["command"] = ["stand-in"]
     yield {"trainer": trainer} | ({"initializer": initializer} if initializer else {})
