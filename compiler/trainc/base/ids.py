@@ -35,6 +35,7 @@ LINT_RULES: Final = (
     "rendezvous-host",
     "resource-typo",
     "runtime-request-stays",
+    "secret-expected",
     "secret-in-command",
     "secret-in-env",
     "shell-words",
