@@ -297,7 +297,7 @@ class LintFinding(NamedTuple):
 
     rule: str
     path: Path
-    """The field at fault, or the missing field, in the JobSetSpec."""
+    """The field at fault, or the missing field, in the JobSetSpec; or one of the JobSet's metadata."""
     what: tuple[str, ...] = ()
     """The subject. Findings of one rule and one document with the same subject become one diagnostic."""
     shared: bool = False
@@ -308,6 +308,8 @@ class LintFinding(NamedTuple):
     """Whether the fault is the field's name."""
     part: tuple[int, int] | None = None
     """The begin and end of the fault in the string at `path`, if it is only a part of it."""
+    error: bool = False
+    """Whether it is an error, so that the TrainJob has no objects."""
 
 
 class Refused(NamedTuple):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
+    from trainc.compilation.given_secrets import GivenSecrets
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -183,7 +184,22 @@ def find_runtimes(build: Build) -> Build:
         from trainc.compilation.built_in import announced
 
         before.append(announced(build.options.settings.release))
+    searched = searched._replace(has_secret=_secrets_of(build.reading))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
+
+
+def _secrets_of(reading: Reading) -> Callable[[str, str], bool]:
+    """Return a function that returns whether the paths have a Secret; it parses them on its first call."""
+    known: list[GivenSecrets] = []
+
+    def has(namespace: str, name: str) -> bool:
+        if not known:
+            from trainc.compilation.given_secrets import GivenSecrets
+
+            known.append(GivenSecrets(reading))
+        return known[0].has(namespace, name)
+
+    return has
 
 
 def check_given_runtimes(build: Build) -> Build:

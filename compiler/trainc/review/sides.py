@@ -62,6 +62,13 @@ class SideSpec(NamedTuple):
         """Return a file name of this side without its revision."""
         return file if self.commit is None else file.removeprefix(self.commit.named(""))
 
+    def revision(self) -> tuple[str, str]:
+        """Return the prefix of this side's file names, and that of the same files in the work tree; empty on disk."""
+        if self.commit is None:
+            return "", ""
+        top = os.path.relpath(self.commit.top)
+        return self.commit.named(""), "" if top == os.curdir else os.path.join(top, "")
+
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
@@ -281,7 +288,11 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     delivery = own.delivery._replace(name_suffix_hash=False)
     result = compile_documents(
         reading,
-        options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
+        options._replace(
+            settings=_as_reported(own, options, reporting)._replace(delivery=delivery),
+            complete=False,
+            option_names=options.option_names._replace(revision=spec.revision()),
+        ),
     )
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics

@@ -154,7 +154,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 
 @check(
     "secret-expected",
-    phase="build",
+    phase="lint",
     severity="note",
     title="Required Secret not in the output",
     trainc_only=True,
@@ -162,10 +162,15 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
     for expected in expected_secrets(plan):
+        if plan.library.has_secret and plan.library.has_secret(plan.job.namespace, expected.name):
+            continue
         import shlex
 
         environment, legacy = plan.library.option_names.environment, "--legacy" if plan.job.own_runtime else ""
-        words = (plan.job.source_name, shlex.quote(plan.job.document.file), environment, legacy)
+        file, (in_commit, on_disk) = plan.job.document.file, plan.library.option_names.revision
+        if in_commit and file.startswith(in_commit):
+            file = on_disk + file.removeprefix(in_commit)
+        words = (plan.job.source_name, shlex.quote(file), environment, legacy)
         arguments = " ".join(filter(None, words))
         once = "once in each environment" if environment else "once"
         yield Finding(

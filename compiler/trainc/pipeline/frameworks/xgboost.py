@@ -27,7 +27,7 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 def apply(plan: Plan) -> Plan:
     """Add the tracker's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
-    workers = int32(plan.nodes * max(1, gpus(plan.node_resources())))
+    workers = int32(plan.nodes * workers_per_node(plan))
     tracker = (
         value("DMLC_TRACKER_URI", plan.endpoint()),
         value("DMLC_TRACKER_PORT", PORT),
@@ -35,3 +35,8 @@ def apply(plan: Plan) -> Plan:
         value("DMLC_NUM_WORKER", workers),
     )
     return plan.on(plan.find(plan.trainer, NODE), env=tracker, ports=[{"containerPort": PORT}])
+
+
+def workers_per_node(plan: Plan) -> int:
+    """Return the workers of a node: one per GPU, or one."""
+    return max(1, gpus(plan.node_resources()))

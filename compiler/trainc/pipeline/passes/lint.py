@@ -19,6 +19,7 @@ def lint(plan: Plan) -> Plan:
     """Add the lint findings of the compiled objects."""
     quiet, unknown = turned_off(plan)
     if plan.diagnostics and quiet:
+        # Some rules of this phase are checks of an earlier stage.
         kept = tuple(found for found in plan.diagnostics if found.stage != "lint" or found.id not in quiet)
         plan = plan._replace(diagnostics=kept)
     rules = [rule for rule in dict.fromkeys(triggers(plan)) if rule not in quiet]

@@ -24,7 +24,7 @@ from trainc.source.masking import MASK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trainc.diagnostics import ObjectId
+    from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
@@ -41,6 +41,14 @@ def load(name: str) -> Callable[..., str]:
     """Return the `render` function of a format."""
     render: Callable[..., str] = import_module(f"{__name__}.{name}").render
     return render
+
+
+def numbers(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return the number of diagnostics of each severity: `1 warning and 2 notes`."""
+    counts = (
+        (sum(each.severity == severity for each in diagnostics), severity) for severity in ("error", "warning", "note")
+    )
+    return listed(plural(count, severity) for count, severity in counts if count)
 
 
 def counted(objects: Iterable[Reviewed]) -> str:

@@ -34,6 +34,7 @@ from trainc.review.formats import (
     meaning,
     name_in_namespace,
     names,
+    numbers,
     origin,
     same_values,
     setting_name,
@@ -305,14 +306,14 @@ def _place(reviewed: Reviewed) -> str:
 
 
 def _warnings(review: Review) -> Iterator[str]:
-    """Yield the warnings about the sides; TrainJobs with errors are not compared."""
+    """Yield the warnings and notes about the sides; TrainJobs with errors are not compared."""
     rows = []
     for diagnostic in in_order(review.diagnostics)[:NAMES]:
         at = diagnostic.locate()
         where = f"{code(str(at))}: " if at else ""
         rows.append(f"- {where}{prose(diagnostic.message)}")
     if rows:
-        yield _collapsed(plural(len(review.diagnostics), "warning"), "\n".join(rows))
+        yield _collapsed(numbers(review.diagnostics), "\n".join(rows))
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool, most: int = NAMES) -> str:
