@@ -60,6 +60,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
     """
     from trainc import pods
     from trainc.kubernetes.container_environment import sources
+    from trainc.provenance.tracing.masked_forms import masked_forms
 
     given = [document.value for document in result.others]
     flavors = _flavors(result)
@@ -69,6 +70,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
             sources([*compiled.objects, *given], compiled.namespace),
             name,
             flavors.get(id(compiled.objects[0])),
+            masked_forms(compiled.plan),
         )
 
 

@@ -18,6 +18,7 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
+from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.review import (
     lint_annotations,
     merged_reviews,
@@ -38,7 +39,7 @@ from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Revi
 from trainc.review.side_environments import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
@@ -266,6 +267,7 @@ class _Reviewer:
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(old, new, judgement),
+            forms=_forms(old, new),
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -275,14 +277,15 @@ class _Reviewer:
         return not old.job.plan.release.is_same(new.job.plan.release)
 
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
-        known = None
+        known, forms = None, _forms(old, new)
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
-            yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
+            cause = self._cause(edit, forms) if edit else None
+            yield Line(shown(change, old.tree, new.tree, forms), consequence, cause)
 
     def setting(self, edit: SettingEdit, objects: Sequence[Reviewed], presence: Presence) -> ChangedSetting:
         """Return a changed setting with the objects that it changes."""
@@ -311,10 +314,11 @@ class _Reviewer:
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,
-            cause=self._cause(edit) if edit else None,
+            cause=self._cause(edit, _forms(old, new)) if edit else None,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=own.tree if new else None,
+            forms=_forms(old, new),
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -354,24 +358,29 @@ class _Reviewer:
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: InputEdit | ReleaseEdit) -> Cause:
-        """Return an edit as a cause, which is computed once."""
+    def _cause(self, edit: InputEdit | ReleaseEdit, forms: Mapping[str, str]) -> Cause:
+        """Return an edit as a cause, which is computed once; `forms` are those of unnamed secrets."""
         if not isinstance(edit, InputEdit):
             return Cause(edit.by, edit.field, edit.change, edit.at, release=True)
         if id(edit) not in self._shown:
-            self._shown[id(edit)] = (edit, self._make_cause(edit))
+            self._shown[id(edit)] = (edit, self._make_cause(edit, forms))
         return self._shown[id(edit)][1]
 
-    def _make_cause(self, edit: InputEdit) -> Cause:
+    def _make_cause(self, edit: InputEdit, forms: Mapping[str, str]) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
-        return Cause(by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
+        return Cause(by, edit.change.field, shown(edit.change, *edit.trees, forms), at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
+
+
+def _forms(*items: SideItem | None) -> Mapping[str, str]:
+    """Return the texts of the unnamed secrets of an object's versions, with their masked forms."""
+    return masked_forms(*(own.job.plan for own in items if own is not None and own.job is not None))
 
 
 def _is_of(setting: Change, file: str, cause: Cause) -> bool:

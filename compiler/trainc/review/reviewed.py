@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from trainc.review.consequences import RANK, Consequence, most_severe
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
+from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.kubernetes.trees import Tree
@@ -83,6 +84,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    forms: Mapping[str, str] = NOTHING
+    """The texts of its unnamed secrets, with their masked forms."""
 
     @property
     def number(self) -> int:
@@ -92,17 +95,19 @@ class Reviewed(NamedTuple):
     @property
     def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
-        return self.before and masked(self.before)
+        return self.before and masked(redacted(self.before, self.forms))
 
     @property
     def masked_after(self) -> Tree | None:
         """The whole object after, without secrets."""
-        return self.after and masked(self.after)
+        return self.after and masked(redacted(self.after, self.forms))
 
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(masked_violation(violation, self.before, self.after) for violation in self.refused)
+        return tuple(
+            masked_violation(violation, self.before, self.after, forms=self.forms) for violation in self.refused
+        )
 
     @property
     def effect(self) -> Effect:
