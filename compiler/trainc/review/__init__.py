@@ -67,7 +67,7 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     if names == ("",):
         return in_order(_compare(before.first, after.first, options, settings=settings))
     found: list[tuple[str, Review]] = []
-    for name in names:
+    for name in (*names, *settings.other_environments(names)):
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or settings.edits or len(names) == 1:
@@ -116,7 +116,7 @@ def _compare(
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     is_empty = before.content == after.content == "nothing"
-    if is_empty and not diagnostics and not (environment and settings is not None and settings.edits):
+    if is_empty and not diagnostics and (settings is None or not settings.in_environments):
         diagnostics = (sides.no_jobs(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
@@ -135,7 +135,7 @@ def _compare(
         settings=tuple(reviewer.setting(effect) for effect in (*effects, *annotations)),
         objects=found,
         unchanged=len(pairs) - len(found),
-        pods=(_pods(before, after),),
+        pods=() if is_empty else (_pods(before, after),),
         diagnostics=(*diagnostics, *warnings),
         skipped=skipped,
     )

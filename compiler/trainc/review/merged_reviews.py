@@ -70,7 +70,7 @@ def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Itera
 
 def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]:
     """Return the settings of all environments, each once, with the objects of all of them."""
-    merged: dict[Hashable, tuple[list[ChangedSetting], dict[tuple[ObjectId, ObjectId | None], list[str]]]] = {}
+    merged: dict[Hashable, tuple[list[ChangedSetting], dict[tuple[ObjectId, ObjectId | None, bool], list[str]]]] = {}
     for name, review in by_name:
         for setting in review.settings:
             change = setting.change
@@ -79,9 +79,11 @@ def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]
             equal, changed = merged.setdefault(key, ([], {}))
             equal.append(setting)
             for each in setting.objects:
-                changed.setdefault((each.id, each.renamed), []).append(name)
+                changed.setdefault((each.id, each.renamed, bool(name)), []).append(name)
     for equal, changed in merged.values():
-        objects = (AffectedObject(id, renamed, tuple(filter(None, names))) for (id, renamed), names in changed.items())
+        objects = (
+            AffectedObject(id, renamed, tuple(filter(None, names))) for (id, renamed, _), names in changed.items()
+        )
         unknown = next((each.unknown for each in equal if each.unknown), "")
         severity = max(each.severity for each in equal)
         yield equal[0]._replace(objects=tuple(objects), unknown=unknown, severity=severity)

@@ -10,6 +10,7 @@ All compilations together have a budget of their own. Beyond it, the effects of 
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from trainc.diagnostics import Diagnostic, failed
 from trainc.files.confine import repository_above
 from trainc.files.inputs import File
 from trainc.pipeline.suffix import digest
+from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.review import commit_settings, setting_changes
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import touches
@@ -27,10 +29,11 @@ from trainc.review.setting_changes import LINT, OWN, own_path
 from trainc.settings import files_on_disk, load_base
 from trainc.settings.extending import KEY as EXTENDS
 from trainc.settings.extending import FileSource, extended_files
+from trainc.settings.keys import ENVIRONMENTS
 from trainc.settings.model import Base, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import ObjectId
@@ -87,13 +90,31 @@ class SettingEffects:
         self.new = new
         self.meter = Meter(new.options.budget)
 
+    @property
+    def in_environments(self) -> bool:
+        """Return whether a changed setting can have effects in an environment that neither side has."""
+        return bool(self.edits) and any(each.project.environment_names for each in (self.old, self.new))
+
+    def other_environments(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the environments that are none of the given ones, and that exist if a setting is set back."""
+        found = dict[str, None]()
+        for edit in self.edits:
+            if edit.change.path[:1] == (ENVIRONMENTS,) and len(edit.change.path) < 3:
+                without = self._settings_without(edit)
+                if without is not None and not failed(without.diagnostics):
+                    found.update(dict.fromkeys(without.environment_names or ("",)))
+        wanted = self.new.options.environments
+        return tuple(name for name in found if name not in names and (not wanted or name in wanted))
+
     def measured(self, side: Side, environment: str) -> list[SettingEffect]:
         """Return the effect of each changed setting on the new side in an environment."""
         return [self._effect(edit, side, environment)._replace(number=number) for number, edit in enumerate(self.edits)]
 
     def _effect(self, edit: SettingEdit, side: Side, environment: str) -> SettingEffect:
         path = edit.change.path
-        if {*own_path(path)[:1]} & NOT_MEASURED or edit.environment not in ("", environment):
+        # The only environment of a project decides whether there is a run without one.
+        elsewhere = edit.environment not in ("", environment) and (environment or own_path(path))
+        if elsewhere or {*own_path(path)[:1]} & NOT_MEASURED:
             return SettingEffect(edit)
         without = self._settings_without(edit)
         if without is None:
@@ -116,8 +137,12 @@ class SettingEffects:
         if index is None:  # no file extends it
             return None
         file = files[index]
-        value = undone(file.document.value if isinstance(file.document.value, dict) else {}, edit.change)
-        file = file._replace(document=file.document._replace(value=value))
+        value = file.document.value if isinstance(file.document.value, dict) else {}
+        if value_at(value, edit.change.new_path[:-1]) is GONE:  # a rule of an environment that is removed
+            return None
+        value = undone(value, edit.change)
+        # The checks search the text for the keys that it may have.
+        file = file._replace(document=file.document._replace(value=value, text=json.dumps(value)))
         base = self.new.project.base
         root = base.root if base is not None else repository_above(file.folder) or file.folder
         unreadable: list[Diagnostic] = []
