@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from declared import ENTRIES
 from running import Done, run
 from snapshots import uncounted
@@ -238,7 +239,12 @@ spec:
             resources: {{requests: {{cpu: 1}}}}
 {}"""
 """A TFJob without its version, its first fields and its other roles."""
+MISUSES = ("ambiguous-argument", "ambiguous-option", "ambiguous-revision")
+"""The errors of a command line, whose exit code is 2; their consoles run in a git repository."""
 CONSOLES: dict[str, dict[str, str]] = {
+    "ambiguous-argument": {"jobs/finetune.yaml": JOB},
+    "ambiguous-option": {"--exclude=*.yaml": JOB},
+    "ambiguous-revision": {"jobs/finetune.yaml": JOB},
     "ahead-of-jobset": MPI_JOBS,
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
@@ -564,8 +570,12 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
     monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
-    both = examples(id)
-    for name, codes in (("Wrong", {int(ENTRIES[id].severity == "error")}), ("Right", {0})):
+    if id in MISUSES:
+        git("init", "--quiet")
+        commit()
+        git("update-ref", "refs/remotes/origin/main", "main")
+    both, wrong = examples(id), 2 if id in MISUSES else int(ENTRIES[id].severity == "error")
+    for name, codes in (("Wrong", {wrong}), ("Right", {0})):
         shown = both[name][1]
         printed, code = typed(shown, home=os.path.realpath(tmp_path))
         assert (printed if id == BUILT_IN_RUNTIME else NOTE.sub("", printed)) == shown

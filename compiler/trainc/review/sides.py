@@ -69,6 +69,12 @@ class SideSpec(NamedTuple):
         top = os.path.relpath(self.commit.top)
         return self.commit.named(""), "" if top == os.curdir else os.path.join(top, "")
 
+    @property
+    def folder(self) -> str:
+        """The absolute path of the first path's folder."""
+        path = os.path.abspath(os.curdir if self.paths[0] == STDIN else self.paths[0])
+        return os.path.dirname(path) if self.is_file(self.paths[0]) else path
+
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
@@ -89,6 +95,14 @@ class SideItem(NamedTuple):
     """The object under its own name, if it is compared under another one."""
     environment: str = ""
     """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
+    unhashed: ObjectId | None = None
+    """The identity without the hash in its name, if the other side's names have none."""
+
+    @property
+    def compiled_id(self) -> ObjectId:
+        """The identity with which its side is compiled, without a hash in the name."""
+        own = self.own or self
+        return own.unhashed or own.id
 
     @property
     def is_renamed(self) -> bool:
@@ -138,19 +152,19 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
     return tuple(dict.fromkeys(options.environments)) or names
 
 
-def environments_of(spec: SideSpec, options: Options) -> tuple[str, ...]:
-    """Return the environments of one side's settings, of which `options` may select some."""
-    names = settings_of(spec, options).environment_names
-    return tuple(name for name in names if name in options.environments or not options.environments) or names
-
-
 def _default_environment(own: Settings) -> tuple[str, ...]:
     """Return the name of a side without environments; none if its settings are unknown."""
     return () if failed(own.diagnostics) else ("",)
 
 
 def read(
-    spec: SideSpec, options: Options, meter: Meter, environment: str = "", *, reporting: Settings | None = None
+    spec: SideSpec,
+    options: Options,
+    meter: Meter,
+    environment: str = "",
+    *,
+    own: Settings,
+    reporting: Settings | None = None,
 ) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
 
@@ -161,19 +175,19 @@ def read(
         options: the options of the run, which override the side's own settings.
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
+        own: the side's own settings, without an environment (`settings_of`).
         reporting: the settings that decide what is reported; None for the side's own.
     """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
-    if spec.trainer_version:
-        options = options._replace(trainer_version=spec.trainer_version)
-    side = _read(spec, options, meter, environment, reporting)
+    side = _read(spec, options, meter, environment, own, reporting)
     meter.check()
     return side
 
 
-def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None) -> Side:
-    own = settings_of(spec, options)
+def _read(
+    spec: SideSpec, options: Options, meter: Meter, environment: str, own: Settings, reporting: Settings | None
+) -> Side:
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)

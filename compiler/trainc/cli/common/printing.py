@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from trainc.cli.common.codes import WRONG_INPUT, OutputError
+from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -58,6 +58,12 @@ def report_error(diagnostic: Diagnostic) -> int:
     """Write the error that prevents a run to standard error, and return the exit code."""
     report_text([diagnostic])
     return WRONG_INPUT
+
+
+def report_ambiguous_word(diagnostic: Diagnostic) -> int:
+    """Write the error for a word of the command line with two meanings, and return the exit code."""
+    report_text([diagnostic])
+    return MISUSE
 
 
 def report_text(diagnostics: Sequence[Diagnostic], summary: str = "") -> None:
