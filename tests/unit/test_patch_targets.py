@@ -107,6 +107,9 @@ def test_invalid_selectors(selector: str, fault: str, reason: str) -> None:
         ("[ab]-[!0-9]", ["a-x", "b-y"], ["c-x", "a-1"]),
         ("a.b", ["a.b"], ["axb"]),
         ("*a*b*", ["ab", "xaxbx"], ["ba"]),
+        ("[]a]b", ["ab", "]b"], ["bb"]),
+        ("[a-c][!]x]", ["ab", "ca"], ["ax", "a]", "db"]),
+        ("[a", [], ["a"]),
     ],
 )
 def test_globs(glob: str, names: list[str], others: list[str]) -> None:

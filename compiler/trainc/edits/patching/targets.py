@@ -8,14 +8,13 @@ Returns  whether a document matches. Names, labels and annotations are those of 
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBSET, TRAINJOB, role_of
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
 from trainc.edits.patching.label_selectors import SelectorError, parse
+from trainc.files.globs import matches
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 SELECTORS: Final = {"labelSelector": "labels", "annotationSelector": "annotations"}
-_SPECIAL: Final = frozenset("*?[")
+_SPECIAL: Final = frozenset("*?[\\")
 
 
 class Target(NamedTuple):
@@ -71,17 +70,9 @@ def is_match(glob: str, text: str) -> bool:
     >>> [is_match("llama-*", text) for text in ("llama-7b", "llama", "my-llama-7b")]
     [True, False, False]
     """
-    if glob in ("", text):
+    if glob in ("", "*", text):
         return True
-    return not _SPECIAL.isdisjoint(glob) and compiled(glob).match(text) is not None
-
-
-@lru_cache(maxsize=1024)
-def compiled(glob: str) -> re.Pattern[str]:
-    """Return the regular expression of a glob: `*`, `?`, `[abc]`, `[!abc]`. A star never backtracks."""
-    from fnmatch import translate
-
-    return re.compile(translate(glob))
+    return not _SPECIAL.isdisjoint(glob) and matches(glob, text)
 
 
 def read(given: dict[str, Any]) -> Target:
