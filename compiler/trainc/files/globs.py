@@ -204,6 +204,8 @@ class Automaton:
                 accepting = self._accepting[byte] = self._accepting_states(byte)
             kept = state & (self._deep if byte == _SLASH else self._kept)
             state = kept | self._with_skipped((state & accepting) << 1)
+            if not state:
+                break
         return state
 
     def last(self, state: int, ends: int) -> int | None:

@@ -95,7 +95,9 @@ def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
         "runtimes.paths": items(layer, "runtimes", "paths"),
     }
     for key, leaves in keys.items():
-        yield from path_faults(base, key, ((each.value, each.source) for each in leaves))
+        yield from path_faults(
+            base, key, ((each.value, each.source) for each in leaves if isinstance(each.source, Place))
+        )
     yield from path_faults(
         base,
         "patches.path",

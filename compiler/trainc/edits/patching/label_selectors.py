@@ -9,6 +9,7 @@ Source   Kubernetes 1.36, apimachinery's labels package: the operators =, ==, !=
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
@@ -67,6 +68,7 @@ class _Token(NamedTuple):
     part: tuple[int, int]
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> tuple[Requirement, ...]:
     """Return the requirements of a selector, all of which an object must match. Raises SelectorError.
 

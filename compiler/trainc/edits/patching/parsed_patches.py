@@ -16,13 +16,13 @@ from trainc.edits.patching import merges, operations
 from trainc.edits.patching.label_selectors import SelectorError
 from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError
 from trainc.edits.patching.patch_names import name_of
-from trainc.edits.patching.sizes import measured
 from trainc.edits.patching.targets import Target
 from trainc.edits.patching.targets import read as read_target
 from trainc.files.inputs import fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.documents import read_stream
+from trainc.kubernetes.sizes import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

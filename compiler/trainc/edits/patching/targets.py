@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 SELECTORS: Final = {"labelSelector": "labels", "annotationSelector": "annotations"}
+_OF_GLOB: Final = 20
+"""The number of terms that take the time of a glob."""
 _SPECIAL: Final = frozenset("*?[\\")
 
 
@@ -35,6 +37,12 @@ class Target(NamedTuple):
     namespace: str = ""
     labels: tuple[Requirement, ...] = ()
     annotations: tuple[Requirement, ...] = ()
+
+    @property
+    def terms(self) -> int:
+        """The number of comparisons with an object, in units of one term of a selector."""
+        globs = sum(not _SPECIAL.isdisjoint(glob) for glob in (self.name, self.namespace))
+        return 1 + globs * _OF_GLOB + len(self.labels) + len(self.annotations)
 
     def matches(self, source: Tree) -> bool:
         """Return whether the target matches an object: for a JobSet, the TrainJob that it is compiled from."""

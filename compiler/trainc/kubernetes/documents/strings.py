@@ -95,7 +95,7 @@ def in_literal(text: str, scalar: Scalar, chunk: Chunk) -> Chunk | None:
 
 def outer_span(text: str, path: Path, string: str, chunk: Chunk, inner: Span) -> Span:
     """Return the span in the outer text of a span in a chunk of the string; of the string's key where it is unknown."""
-    places = _places(text, path, string)
+    places = _places(text, scalar(text, path), string)
     begin, end = (_index(string, chunk, *at) for at in ((inner.line, inner.column), (inner.end_line, inner.end_column)))
     if places is None or begin >= len(places[0]):
         return span(text, path, key=True)
@@ -112,7 +112,7 @@ def part_span(text: str, path: Path, string: str, part: tuple[int, int]) -> Span
     >>> part_span("image: 'a b'", ("image",), "a b", (1, 2))
     Span(line=1, column=10, end_line=1, end_column=11)
     """
-    places = _places(text, path, string)
+    places = _places(text, scalar(text, path), string)
     if not places or not string:
         return span(text, path)
     (begins, ends), (begin, end) = places, part
@@ -129,22 +129,21 @@ def _index(string: str, chunk: Chunk, line: int, column: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def _places(text: str, path: Path, string: str) -> tuple[array[int], array[int]] | None:
+def _places(text: str, written: Scalar | None, string: str) -> tuple[array[int], array[int]] | None:
     """Return begin and end in the outer text of each character of the string; None where the two do not agree."""
-    found = scalar(text, path)
-    if found is None:
+    if written is None:
         return None
-    at = found.begin
-    if found.style in ("|", ">"):
+    at = written.begin
+    if written.style in ("|", ">"):
         at = text.find("\n", at) + 1
-    elif found.style:
+    elif written.style:
         at += 1
     begins, ends = array("L"), array("L")
     for character in string:
         white = character in _WHITE
         if not white:
-            at = _behind_white(text, at, found)
-        unit, end = _unit(text, at, found)
+            at = _behind_white(text, at, written)
+        unit, end = _unit(text, at, written)
         if unit != character and not white:
             return None
         begins.append(at)
