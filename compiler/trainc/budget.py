@@ -32,7 +32,7 @@ Unit = Literal[
     "values of patches",  # of all patches in all objects
     "terms of targets",  # terms of the selectors of a patch, and the patch itself, for each object
     "manifests",  # for each environment
-    "labels of settings",  # and annotations, for each TrainJob
+    "labels and annotations",  # of settings and of the templates of runtimes, for each TrainJob
     "values of settings",  # for each environment
     "values of runtimes",  # of their templates, for each TrainJob
     "runtimes of one name",  # for each TrainJob
@@ -92,7 +92,7 @@ CI: Final = Budget(
         "values of patches": 1_000_000,
         "terms of targets": 1_000_000,
         "manifests": 100_000,
-        "labels of settings": 1_000_000,
+        "labels and annotations": 1_000_000,
         "values of settings": 500_000,
         "values of runtimes": 3_000_000,
         "runtimes of one name": 100_000,
@@ -115,7 +115,7 @@ DEFAULT: Final = Budget(
         "values of patches": 10_000_000,
         "terms of targets": 10_000_000,
         "manifests": 1_000_000,
-        "labels of settings": 10_000_000,
+        "labels and annotations": 10_000_000,
         "values of settings": 1_000_000,
         "values of runtimes": 30_000_000,
         "runtimes of one name": 1_000_000,

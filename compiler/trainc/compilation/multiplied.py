@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
     from trainc.budget import Meter
     from trainc.edits.environment import Environment
+    from trainc.kubernetes.trees import Path
     from trainc.pipeline.library import Key, Library, LibraryEntry
     from trainc.pipeline.objects import TrainJob
 
 TRAINJOBS: Final = "TrainJobs"
+METADATA: Final = ("labels", "annotations")
+TEMPLATE: Final = ("spec", "template")
 
 
 def charge_settings(environment: Environment, jobs: int, meter: Meter) -> bool:
     """Charge the labels and annotations that the settings add to TrainJobs. Return whether the run may continue."""
     return all(
-        meter.charge_product("labels of settings", (len(settings), key), (jobs, TRAINJOBS))
+        meter.charge_product("labels and annotations", (len(settings), key), (jobs, TRAINJOBS))
         for key, settings in (("labels", environment.labels), ("annotations", environment.annotations))
     )
 
@@ -40,17 +43,20 @@ def charge_runtimes(jobs: Iterable[TrainJob], library: Library, meter: Meter) ->
     for job in jobs:
         if (key := _requested(job)) is not None:
             counts[key] = counts.get(key, 0) + 1
-    sizes: dict[int, int] = {}
+    sizes: dict[tuple[int, Path], int] = {}
     for key, count in counts.items():
         entry = library.find(*key)
         if entry is None or entry.level == BUILT_IN:
             continue
-        named = [entry, *entry.namesakes]
-        factor = count, TRAINJOBS
-        if len(named) > 1 and not meter.charge_product("runtimes of one name", (len(named), "runtimes"), factor):
-            return False
-        size = max(_size(each, sizes) for each in named)
-        if not meter.charge_product("values of runtimes", (size, f'values of runtime "{entry.id.name}"'), factor):
+        named, factor = [entry, *entry.namesakes], (count, TRAINJOBS)
+        if entry.namesakes:
+            meter.charge_product("runtimes of one name", (len(named), "runtimes"), factor)
+        for kind in METADATA:
+            most = max(_size(each, (*TEMPLATE, "metadata", kind), sizes) for each in named)
+            meter.charge_product("labels and annotations", (most, kind), factor)
+        most = max(_size(each, TEMPLATE, sizes) for each in named)
+        meter.charge_product("values of runtimes", (most, f'values of runtime "{entry.id.name}"'), factor)
+        if meter.over is not None:
             return False
     return True
 
@@ -65,10 +71,12 @@ def _requested(job: TrainJob) -> Key | None:
     return None
 
 
-def _size(entry: LibraryEntry, sizes: dict[int, int]) -> int:
-    """Return the number of values in the template of a runtime."""
+def _size(entry: LibraryEntry, path: Path, sizes: dict[tuple[int, Path], int]) -> int:
+    """Return the number of values below a path of a runtime."""
     from trainc.kubernetes.sizes import measured
 
-    if id(entry) not in sizes:
-        sizes[id(entry)] = measured(get(entry.document.value, ("spec", "template")))[0]
-    return sizes[id(entry)]
+    key = id(entry), path
+    if key not in sizes:
+        tree = get(entry.document.value, path)
+        sizes[key] = measured(tree)[0] - 1 if isinstance(tree, dict) else 0
+    return sizes[key]

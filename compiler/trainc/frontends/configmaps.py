@@ -68,13 +68,13 @@ def runtimes(
         at = (*configmap.within, "data", key)
         written = scalar(configmap.text, at), value
         if written in known:
-            yield from (_of_alias(one, at) for one in known[written])
+            yield from (_document_at_alias(one, at) for one in known[written])
         else:
             found = known[written] = [*_documents_in_value(configmap, ("data", key), value, *parsed[value])]
             yield from found
 
 
-def _of_alias(one: Document | Diagnostic | Broken, path: Path) -> Document | Diagnostic | Broken:
+def _document_at_alias(one: Document | Diagnostic | Broken, path: Path) -> Document | Diagnostic | Broken:
     """Return a document of a text that an alias repeats at a path; its place is that of the text."""
     if not isinstance(one, Document) or one.inside is None:
         return one
