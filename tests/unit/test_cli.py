@@ -34,7 +34,7 @@ def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
     assert set(COMMANDS) <= set(run("--help").out.split())
     first, second, third, fourth = run("--version").out.splitlines()
     assert first == f"trainc {trainc.__version__}"
-    assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kueue v0.19, Kubernetes v1.36 and v1.37"
+    assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kueue v0.19.2, Kubernetes v1.36 and v1.37"
     assert third == "for the releases of Trainer 2.1, 2.2, 2.3, 2.4 (from its release notes) (--trainer-version)"
     assert fourth == KUEUE_REQUIRES
     page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text()

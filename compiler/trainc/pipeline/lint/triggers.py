@@ -31,8 +31,6 @@ LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
-ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
-"""The annotation for Kueue's elastic jobs."""
 OF_NCCL: Final = frozenset({"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "TP_SOCKET_IFNAME"})
 """Without one of these, NCCL settings cannot contradict one another."""
 INTERFACES: Final = "NCCL_SOCKET_IFNAME"
@@ -150,9 +148,7 @@ def has_own_overhead(pod: Tree) -> bool:
 
 
 def queued_rules(plan: Plan) -> Iterator[str]:
-    """Yield the rules that a JobSet with a Kueue queue, or with the annotation for Kueue's elastic jobs, may break."""
-    if ELASTIC in plan.annotations:
-        yield "elastic-jobset"
+    """Yield the rules that a JobSet with a Kueue queue may break."""
     if QUEUE not in plan.labels:
         return
     if plan.job.spec.get("suspend") or plan.delivery.suspend or (plan.patches and plan.patches.suspends):
