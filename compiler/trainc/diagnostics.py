@@ -55,7 +55,7 @@ class Document(NamedTuple):
     @property
     def identity(self) -> Identity:
         """The identity of the object in its text, which every edit keeps."""
-        return id(self.text), self.within
+        return id(self.text if self.inside is None else self.inside), self.within
 
     def __repr__(self) -> str:
         """Return the position without the text and its value, which may be long or secret."""

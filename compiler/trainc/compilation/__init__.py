@@ -152,14 +152,19 @@ def edit_documents(build: Build) -> Build:
     environment, documents = build.options.settings.environment, build.documents
     if environment is None:
         return build
+    from trainc.compilation.multiplied import charge_settings
     from trainc.edits.transforming import Transformation
 
     patches, transformation = None, Transformation(environment)
+    if not charge_settings(environment, len(documents["job"]), build.meter):
+        return stop_beyond_budget(build)
     if environment.patches:
         from trainc.edits.patching import Patches
 
         patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.options.follow_links)
         documents = {**documents, **{role: patches.apply_all(documents[role]) for role in USED}}
+        if build.meter.over is not None:
+            return stop_beyond_budget(build)
     return build._replace(
         documents=transformation.transformed(documents), patches=patches, transformation=transformation
     )
@@ -225,6 +230,11 @@ def select_trainjobs(build: Build) -> Build:
 
 def run_stages(build: Build) -> Build:
     """Run each TrainJob through the pipeline (`pipeline.stages`), and resolve the lines of its errors."""
+    if any(level.entries for level in build.library.levels[:-1]):
+        from trainc.compilation.multiplied import charge_runtimes
+
+        if not charge_runtimes(build.trainjobs, build.library, build.meter):
+            return stop_beyond_budget(build)
     plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
     found = (*diagnostics_of(plans), *unused_gang(plans, build.options))
     return build._replace(plans=plans).with_diagnostics(found)
@@ -252,10 +262,11 @@ def report_patches(build: Build) -> Build:
 
 
 def stop_beyond_budget(build: Build) -> Build:
-    """Stop the run if it is beyond its budget."""
-    if build.meter.over is None:
+    """Stop the run if it is beyond its budget, also if some of its diagnostics are not charged."""
+    over = build.meter.over or build.meter.budget.excess("errors and warnings", len(build.diagnostics))
+    if over is None:
         return build
-    return build._replace(diagnostics=tuple(stopped(build.diagnostics, build.meter.over)), stopped=True)
+    return build._replace(diagnostics=tuple(stopped(build.diagnostics, over)), stopped=True)
 
 
 def collect_objects(build: Build) -> Build:
@@ -402,6 +413,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     stop_beyond_budget,
     report_lint_paths,
     report_settings,
+    stop_beyond_budget,
     replace_errors_of_templates,
     collapse_repeated,
 )

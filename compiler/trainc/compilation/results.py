@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
-    from trainc.frontends.reading import Others
+    from trainc.frontends.reading import Others, ParsedFiles
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.plan import Plan
@@ -96,6 +96,10 @@ class Options(NamedTuple):
     """The names of options in diagnostics."""
     settings: Settings = DEFAULT
     """The project's settings, in the environment of the run."""
+    all_runs: Meter | None = None
+    """With a run for each environment, the meter of the products of all runs."""
+    parsed: ParsedFiles | None = None
+    """With a run for each environment, the files that are already parsed."""
 
     @property
     def copied_files(self) -> Callable[[str], bool] | None:

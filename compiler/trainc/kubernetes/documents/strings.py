@@ -176,19 +176,19 @@ def _places_at(text: str, path: Path, string: str) -> tuple[array[int], array[in
 
 
 @lru_cache(maxsize=4)
-def _places(text: str, found: Scalar, string: str) -> tuple[array[int], array[int]] | None:
+def _places(text: str, written: Scalar, string: str) -> tuple[array[int], array[int]] | None:
     """Return begin and end in the outer text of each character of the string; None where the two do not agree."""
-    at = found.begin
-    if found.style in ("|", ">"):
+    at = written.begin
+    if written.style in ("|", ">"):
         at = text.find("\n", at) + 1
-    elif found.style:
+    elif written.style:
         at += 1
     begins, ends = array("L"), array("L")
     for character in string:
         white = character in _WHITE
         if not white:
-            at = _behind_white(text, at, found)
-        unit, end = _unit(text, at, found)
+            at = _behind_white(text, at, written)
+        unit, end = _unit(text, at, written)
         if unit != character and not white:
             return None
         begins.append(at)
