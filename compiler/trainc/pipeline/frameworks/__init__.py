@@ -154,10 +154,11 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 
 @check(
     "secret-expected",
-    phase="lint",
+    phase="build",
     severity="note",
     title="Required Secret not in the output",
     trainc_only=True,
+    can_be_disabled=True,
 )
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
