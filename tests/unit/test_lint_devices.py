@@ -16,6 +16,7 @@ from linting import (
     env,
     fires,
     marked,
+    pytorchjob,
     replicated,
     runtime,
     silent,
@@ -338,7 +339,7 @@ AT_RUNTIME = "{name: r}"
             manifest("{numProcPerNode: 16}", EIGHT),
             "gpu-processes",
             "16",
-            "torchrun starts 16 processes on each node with 8 nvidia.com/gpu: NCCL rejects two processes on one device",
+            "torchrun starts 16 processes on each node with 8 nvidia.com/gpu: NCCL rejects two processes on one GPU",
             id="16 on 8",
         ),
         pytest.param(
@@ -443,6 +444,23 @@ def test_text_and_field(tmp_path: Path, documents: tuple[Any, ...], message: str
     (found,) = warnings(tmp_path, *documents)
     assert isinstance(found.place, Place)
     assert (found.message, found.place.path) == (message, field)
+
+
+@pytest.mark.parametrize(
+    ("processes", "rules"),
+    [("8", []), ("4", ["gpu-processes"]), ("16", ["gpu-processes"]), ("1", []), ("auto", [])],
+)
+def test_the_processes_of_a_pytorchjob(tmp_path: Path, processes: str, rules: list[str]) -> None:
+    job = pytorchjob()
+    job["spec"]["nprocPerNode"] = processes
+    pod = job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
+    pod["containers"][0] |= {"resources": {"limits": {"nvidia.com/gpu": 8}}, "volumeMounts": [SHM]}
+    pod |= SHARED
+    found = [d for d in warnings(tmp_path, job, options=Options(legacy=True)) if d.id == "gpu-processes"]
+    assert [d.id for d in found] == rules
+    assert [d.place.written_path for d in found if isinstance(d.place, Place)] == [
+        ("spec", "nprocPerNode") for _ in rules
+    ]
 
 
 def test_a_built_in_runtime_with_one_node_runs_two_pods(tmp_path: Path) -> None:

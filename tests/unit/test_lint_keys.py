@@ -19,14 +19,14 @@ OF_VOLCANO = replicated(pod={"schedulerName": "volcano"})
 OF_KAI = replicated(pod={"schedulerName": "kai-scheduler"})
 
 
-def of_job(field: str, key: str, value: str = "a") -> dict[str, Any]:
+def job_with(field: str, key: str, value: str = "a") -> dict[str, Any]:
     """Return a replicated job with a label or an annotation of its Job template."""
     job = replicated()
     job["template"]["metadata"] = {"labels": ANCESTOR, field: {**(ANCESTOR if field == "labels" else {}), key: value}}
     return job
 
 
-def of_template(key: str, value: str = "a", gang: Any = None) -> dict[str, Any]:
+def template_with(key: str, value: str = "a", gang: Any = None) -> dict[str, Any]:
     """Return a runtime with an annotation of its template."""
     made = runtime(OF_VOLCANO, gang=gang)
     made["spec"]["template"]["metadata"] = {"annotations": {key: value}}
@@ -58,7 +58,7 @@ KEYS = [
     ),
     fires(
         "key-not-read",
-        runtime(of_job("annotations", KUEUE + "podset-unconstrained-topology", "true")),
+        runtime(job_with("annotations", KUEUE + "podset-unconstrained-topology", "true")),
         trainjob(),
         id="a Job template",
     ),
@@ -74,7 +74,9 @@ KEYS = [
         trainjob(annotations={VOLCANO + "queue-name": "a"}),
         id="Volcano's queue in the TrainJob",
     ),
-    silent("key-not-read", of_template(VOLCANO + "queue-name", gang=GANG), trainjob(), id="in the runtime's template"),
+    silent(
+        "key-not-read", template_with(VOLCANO + "queue-name", gang=GANG), trainjob(), id="in the runtime's template"
+    ),
     fires(
         "key-not-read",
         runtime(OF_VOLCANO, gang=GANG),

@@ -16,7 +16,7 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import program, words
 from trainc.kubernetes.device_plugins import Accelerators, accelerators
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import main_container, traits
+from trainc.pipeline.frameworks import counted_processes, main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.lint.device_count import MOST
 from trainc.pipeline.lint.triggers import PROCESSES
@@ -62,10 +62,12 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             str(found.number),
             found.name,
         )
-        path = device_path(container, slot, found.name)
+        path = devices = device_path(container, slot, found.name)
+        if plan.job.own_runtime is not None:
+            names = [item["name"] for item in container["env"]]
+            path = (*slot.path, "env", names.index(PROCESSES), "value")
         explains = count.is_written or "resourcesPerNode" in plan.job.trainer
-        related = (("the devices", path),) if explains and plan.job.own_runtime is None else ()
-        yield LintFinding("gpu-processes", path, what, related=related)
+        yield LintFinding("gpu-processes", path, what, related=(("the devices", devices),) if explains else ())
 
 
 def jobs(plan: Plan) -> list[int]:
@@ -77,23 +79,12 @@ def jobs(plan: Plan) -> list[int]:
 def processes(plan: Plan, container: Tree) -> Count | None:
     """Return the processes per node that follow from the TrainJob and its runtime; None if something else counts."""
     if traits(plan.runtime).family == "torch":
-        return of_torchrun(plan, container)
-    if plan.job.own_runtime is not None:
-        return None
-    if plan.runtime.framework == "mpi":
-        from trainc.pipeline.frameworks.mpi import slots
-
-        count = slots(plan)
-        written = "numProcPerNode" in plan.job.trainer or plan.runtime.settings["numProcPerNode"] != 1
-        return None if written else Count(count, is_written=False, starter="mpirun")
-    if plan.runtime.framework == "xgboost":
-        from trainc.pipeline.frameworks.xgboost import workers_per_node
-
-        return Count(workers_per_node(plan), is_written=False, starter=XGBOOST)
-    return None
+        return torchrun_count(plan, container)
+    count = counted_processes(plan)
+    return None if count is None else Count(count, is_written=False, starter=traits(plan.runtime).starter)
 
 
-def of_torchrun(plan: Plan, container: Tree) -> Count | None:
+def torchrun_count(plan: Plan, container: Tree) -> Count | None:
     """Return the processes that torchrun starts by its variable; None if the command does not read it."""
     from trainc.pipeline.frameworks.torch.torchrun import num_proc_per_node
 
@@ -117,12 +108,12 @@ def reads_variable(container: Tree) -> bool:
     return runs_torchrun or not command or not WITHOUT_VARIABLES.fullmatch(program(command[0]))
 
 
-def fits(count: Count, found: Accelerators) -> bool:
+def fits(count: Count, devices: Accelerators) -> bool:
     """Return whether the processes use all accelerators, and each process has one.
 
     A count of one is right if it is written: the process uses all accelerators.
     """
-    return count.processes in found.processes or (count.is_written and count.processes < 2)
+    return count.processes in devices.processes or (count.is_written and count.processes < 2)
 
 
 def device_path(container: Tree, slot: Slot, name: str) -> tuple[str | int, ...]:
@@ -138,7 +129,8 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     field, many = traits(plan.runtime).processes_field, "process" if text == "1" else "processes"
     fault = f"{starter} starts {text} {many} on each node with {number} {name}"
     if written:
-        reason = "NCCL rejects two processes on one device" if int(text) > int(number) else "the other devices are idle"
+        more = "NCCL rejects two processes on one GPU" if "gpu" in name else "a device takes one process"
+        reason = more if int(text) > int(number) else "the other devices are idle"
         return Finding(message=f"{fault}: {reason}", help=f"set {field}: {number}", place=written_at(plan))
     given = plan.job.trainer.get("resourcesPerNode")
     helps = () if starter == XGBOOST else (f"set {field}: {number}",)
@@ -154,7 +146,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
 
 
 def written_at(plan: Plan) -> Place | None:
-    """Return the place of numProcPerNode; None for a legacy job, where the devices are reported."""
+    """Return the place of numProcPerNode; None for a legacy job, whose variable leads to it."""
     if "numProcPerNode" in plan.job.trainer:
         return plan.job.at("spec", "trainer", "numProcPerNode")
     if plan.job.own_runtime is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield a finding if the hosts of the hostfile are not numNodes, or if there are several launchers."""
     wanted = written_nodes(plan)
-    if wanted is None or wanted < 1 or plan.job.own_runtime is not None or plan.runtime.framework != "mpi":
+    if not traits(plan.runtime).launcher or wanted is None or wanted < 1 or plan.job.own_runtime is not None:
         return
     from trainc.pipeline.frameworks.mpi import hostfile_jobs, launcher_job, node_job, with_listed_replicas
 

@@ -67,8 +67,6 @@ OF_FABRIC: Final = frozenset({"FI_PROVIDER", "NCCL_IB_DISABLE", "NCCL_IB_HCA", "
 """Without one of these, the network settings cannot contradict the devices."""
 PROCESSES: Final = "PET_NPROC_PER_NODE"
 """The number of processes that torchrun starts, or a word."""
-COUNTED: Final = ("mpi", "xgboost")
-"""The other frameworks whose processes Trainer counts."""
 OF_SCHEDULING: Final = ("kueue", "volcano", "scheduling", "jobset", "kai.")
 """Parts of the keys of queues and schedulers."""
 STORAGE: Final = "STORAGE_URI"
@@ -130,7 +128,7 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "runtime-request-stays"
     if framework.launcher:
         yield from mpi_rules(plan)
-    if runtime.framework in COUNTED and not any("gpu" in name.lower() for name in (*limits, *requests)):
+    if framework.starter and not any("gpu" in name.lower() for name in (*limits, *requests)):
         yield "gpu-processes"
     if may_have_unread_keys(plan):
         yield "key-not-read"
