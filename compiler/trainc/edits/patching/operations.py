@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
 from trainc.edits.patching.patch_faults import PatchError, TooLargeError
-from trainc.edits.patching.sizes import DEEPEST, measured
+from trainc.kubernetes.sizes import DEEPEST, measured
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
         help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
-        place=place._replace(key=True) if violation.key and not related else place,
+        place=place,
         related=related,
     )
 
@@ -105,6 +105,8 @@ def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, t
     """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
     place, related = _point(trace, position, violation.path)
     seen = [place, *(found.place for found in related)]
+    if violation.key:
+        place, related = _at_name(place, related)
     reference = trace.plan.job.at(*REFERENCE)
     for label, path in violation.related:
         other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
@@ -116,6 +118,16 @@ def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, t
         else:
             related = (*related, Related(message=label, place=other))
     return place, related
+
+
+def _at_name(place: Place, related: tuple[Related, ...]) -> tuple[Place, tuple[Related, ...]]:
+    """Return the places of a fault in the name of a field: the name in the runtime, or in the document of `place`."""
+    if not related:
+        return place._replace(key=True), ()
+    return place, tuple(
+        found._replace(place=found.place._replace(key=True)) if isinstance(found.place, Place) else found
+        for found in related
+    )
 
 
 def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> PlaceOrLocation:

@@ -234,7 +234,8 @@ class Trace:
     def _delivered(self, number: int, path: Path, value: Any) -> Origin:
         """Return the origin of a value that an option or a setting of `delivery` writes."""
         step = self.steps[number]
-        name = DELIVERED.get(path[1:], HASH)
+        # A mapping that only the option fills is written by it, too.
+        name = next((name for field, name in DELIVERED.items() if path[1:] == field[: max(1, len(path) - 1)]), HASH)
         if (place := self.plan.project.delivery.get(name)) is not None:
             return Origin(place, described(place, self.plan.job.document), step.stage, value, is_hash=name == HASH)
         by = f"the option --{name.replace('_', '-')}"
