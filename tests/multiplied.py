@@ -58,7 +58,7 @@ def labels_of_environments() -> Files:
     yield settings(f"labels: {mapping(20_000)}\nenvironments: {{{', '.join(f'e{i}: {{}}' for i in range(90))}}}\n")
 
 
-def annotations() -> Files:
+def annotations_of_a_runtime() -> Files:
     yield "runtime.yaml", runtime(annotations=20_000)
     yield jobs(300, "r")
 

@@ -35,6 +35,11 @@ def limited(unit: Unit, most: int) -> Budget:
     return CI._replace(limits={**CI.limits, unit: most})
 
 
+MORE: dict[Unit, list[str]] = {
+    "errors and warnings": [WRONG],
+    "values of runtimes": [JOB.replace("name: a", "name: b")],
+}
+"""The documents that some units need in addition."""
 SMALL: dict[Unit, Budget] = {
     "input bytes": limited("input bytes", 10),
     "skipped bytes": limited("skipped bytes", 10),
@@ -90,7 +95,7 @@ CASES: list[tuple[Unit, str]] = [
 @pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
 def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    documents = DOCUMENTS if unit != "errors and warnings" else [*DOCUMENTS, WRONG]
+    documents = [*DOCUMENTS, *MORE.get(unit, ())]
     text = "---\n".join(documents)
     changed = text.replace("a/b:1", "a/b:2")
     for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
@@ -107,7 +112,7 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
     stopped, done = (run(*words, "--budget", budget, stdin=given) for budget in ("ci", "unlimited"))
     number = SMALL[unit].limits[unit]
     assert stopped.code == 1
-    factors = r" \(\d+ values of runtime \"r\" x 1 TrainJobs\)" if unit == "values of runtimes" else ""
+    factors = r" \(\d+ values of runtime \"r\" x 2 TrainJobs\)" if unit == "values of runtimes" else ""
     message = rf"more than {number} {unit}{factors}, the limit of the budget"
     assert re.search(message, stopped.err + stopped.out)
     assert not stopped.out or command == "krm" or words[0] == "validate"

@@ -341,7 +341,7 @@ MULTIPLIED: dict[str, tuple[str, Callable[[], multiplied.Files], int, str]] = {
     ),
     "annotations of a runtime": (
         GENERATE,
-        multiplied.annotations,
+        multiplied.annotations_of_a_runtime,
         1,
         over("1000000 labels and annotations", "20,000 annotations x 300 TrainJobs"),
     ),

@@ -311,12 +311,12 @@ def test_a_text_counts_as_often_as_aliases_repeat_it_and_is_parsed_once(
     assert reading.meter.used["input bytes"] == Path("a.yaml").stat().st_size + 7 * len(ONE)
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, 2), (2, 0)])
+@pytest.mark.parametrize(("aliases", "runtimes"), [(1, 2), (2, 0)])
 def test_a_config_map_above_1_mib_is_not_searched(
-    count: int, found: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aliases: int, runtimes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(aliased(ONE + f"# {'é' * 200_000}\n", count))
+    Path("a.yaml").write_text(aliased(ONE + f"# {'é' * 200_000}\n", aliases))
     reading = Reading(kinds=COMPILED)
     reading.gather(["a.yaml"])
-    assert len(reading.documents["runtime"]) == found
+    assert len(reading.documents["runtime"]) == runtimes

@@ -230,7 +230,8 @@ def select_trainjobs(build: Build) -> Build:
 
 def run_stages(build: Build) -> Build:
     """Run each TrainJob through the pipeline (`pipeline.stages`), and resolve the lines of its errors."""
-    if any(level.entries for level in build.library.levels[:-1]):
+    is_multiplied = len(build.trainjobs) > 1 or build.meter.all_runs is not None
+    if is_multiplied and any(level.entries for level in build.library.levels[:-1]):
         from trainc.compilation.multiplied import charge_runtimes
 
         if not charge_runtimes(build.trainjobs, build.library, build.meter):
