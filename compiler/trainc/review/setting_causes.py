@@ -45,10 +45,10 @@ class CausesBySetting:
         """Return the cause of a change of an object with an effect in the cluster, which may be the known cause."""
         effects = self._by_object.get(id, [])
         own = [each for each in effects if known is not None and self._is_of(each, known)]
-        found = _first(own, lambda each: each.undoes(id, change))
-        found = found or _first(effects, lambda each: each.undoes(id, change))
+        found = _first_effect(own, lambda each: each.undoes(id, change))
+        found = found or _first_effect(effects, lambda each: each.undoes(id, change))
         if found is None and (known is None or _is_setting(known)):
-            found = _first([*own, *effects], lambda each: each.affects(id, change))
+            found = _first_effect([*own, *effects], lambda each: each.affects(id, change))
         if found is None:
             return known
         self._severities[found.number] = max(RANK[effect], self._severities.get(found.number, 0))
@@ -96,7 +96,7 @@ class CausesBySetting:
         return cause.by == SETTINGS and touches(cause.edit.path, setting.path)
 
 
-def _first(effects: Iterable[SettingEffect], holds: Callable[[SettingEffect], bool]) -> SettingEffect | None:
+def _first_effect(effects: Iterable[SettingEffect], holds: Callable[[SettingEffect], bool]) -> SettingEffect | None:
     return next(filter(holds, effects), None)
 
 
