@@ -152,7 +152,7 @@ def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
     os.chdir(folder)
     found = reviewed(before, after)
-    if found.failed:
+    if found.failed or compiled("without", before) is None:
         return
     with_all = compiled("after", after)
     assert with_all is not None, "the review compiles it"
