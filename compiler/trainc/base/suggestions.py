@@ -22,7 +22,19 @@ def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> s
         return None
     known = list(names)
     folded = next((candidate for candidate in known if candidate.lower() == name.lower()), None)
-    return folded or next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
+    if folded is not None:
+        return folded
+    edited = [candidate for candidate in known if len(candidate) > 2 and is_one_edit(name, candidate)]
+    return edited[0] if len(edited) == 1 else next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
+
+
+def is_certain(name: str, meant: str, names: Iterable[str]) -> bool:
+    """Return whether a name differs from the meant one in case or by one edit, and from no other one of `names`.
+
+    >>> is_certain("numNode", "numNodes", ["image", "numNodes"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
+    (True, False)
+    """
+    return [each for each in names if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
 
 
 def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.base.declarations import Severity
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path
 
 ANNOTATIONS_TOO_BIG: Final = Declaration(
@@ -81,6 +82,8 @@ class Violation(NamedTuple):
     """The first and the end index of the characters at fault in a string value; None for the whole value."""
     severity: Severity = "error"
     """`warning` if the server accepts the object without the value."""
+    fix: Fix | None = None
+    """The fix from which the hint is written, if there is one."""
 
     @classmethod
     def at(
@@ -88,7 +91,7 @@ class Violation(NamedTuple):
         path: Path,
         declared: Declaration,
         message: str,
-        help: str = "",
+        help: str | Fix = "",
         *,
         field: str = "",
         key: bool = False,
@@ -96,7 +99,9 @@ class Violation(NamedTuple):
         stage: Literal["read", "schema"] = "schema",
     ) -> Violation:
         """Return a violation at a path; pass `field` if the cluster's error reports another path."""
-        return cls(path, field or field_of(path), declared.id, message, help, stage, key, related)
+        fix = None if isinstance(help, str) else help
+        hint = help if isinstance(help, str) else help.title
+        return cls(path, field or field_of(path), declared.id, message, hint, stage, key, related, fix=fix)
 
     def dropped(self) -> Violation:
         """Return the violation of a field that is dropped instead of refused."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.suggestions import nearest_name
+from trainc.base.synonyms import PLAIN_RESOURCES, RESOURCES
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.validation.combinators import cluster_field
@@ -27,21 +28,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
     from trainc.kubernetes.validation.resource_rules import ResourceFault
 
-CORRECTIONS: Final = {
-    "cpus": "cpu",
-    "cores": "cpu",
-    "disk": "ephemeral-storage",
-    "gpu": "nvidia.com/gpu",
-    "gpus": "nvidia.com/gpu",
-    "hugepages": "hugepages-2Mi",
-    "mem": "memory",
-    "ram": "memory",
-    "storage": "ephemeral-storage",
-    "tpu": "google.com/tpu",
-    "tpus": "google.com/tpu",
-}
-"""Common mistakes and the correct resource names."""
-COMMON: Final = ("cpu", "memory", "ephemeral-storage")
 OVERHEAD: Final = "overhead"
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
@@ -107,7 +93,7 @@ def _request_and_limit(
 
 def _name(name: str, owner: str) -> tuple[str, str]:
     """Return the message and the help for an invalid resource name."""
-    correction = CORRECTIONS.get(name.lower()) or nearest_name(name, COMMON, likeness=0.8)
+    correction = RESOURCES.get(name.lower()) or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
     if correction and (owner != "pods" or correction in OF_PODS):
         help = f"did you mean {correction}?"
     elif name.startswith("requests."):

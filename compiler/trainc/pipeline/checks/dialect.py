@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.fixes import Fix
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
 from trainc.diagnostics import Finding, ObjectId, Place, Related
-from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, load
+from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, detect, load
+from trainc.frontends.dialects import moves as moves_of
+from trainc.frontends.moves import moved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.checks import Check, check
@@ -61,7 +64,7 @@ def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
         "no version reads both",
         help=f"replace {_named(mark, document)} with its Trainer v2.3 form: {new}"
         if str(conflict[-1]) not in SPELLINGS
-        else f"use the Trainer v2.3 fields: {new} and {SPELLINGS[str(conflict[-1])]}",
+        else _use_fields(new, SPELLINGS[str(conflict[-1])]),
         place=Place(document=document, path=mark, key=True),
         related=(Related(message="the other one", place=Place(document=document, path=conflict, key=True)),),
     )
@@ -98,6 +101,11 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
         help=help,
         place=Place(document=document, path=mark, key=True),
     )
+
+
+def _use_fields(first: str, second: str) -> str:
+    """Return the hint to use two fields of v2.3, which can be the same one."""
+    return f"use the Trainer v2.3 field: {first}" if first == second else f"use the Trainer v2.3 fields: {first} and {second}"
 
 
 def _version_message(version: str, release: str, target: TrainerRelease) -> str:
@@ -316,8 +324,9 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
         )
 
 
-def newer_form(path: Path, rule: str, value: object, release: TrainerRelease) -> str:
+def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
+    value = get(job, path)
     if rule == "unknown-field" and release.dialect == "v2.1":
         name = str(path[-1])
         if name not in OVERRIDES_OF_V2_1:
@@ -328,7 +337,21 @@ def newer_form(path: Path, rule: str, value: object, release: TrainerRelease) ->
     if path == PROCESSES and value in WORDS:
         default = "one process per GPU (or per CPU if there is no GPU)"
         return f"use a number, as {release.title} requires, or remove it for {default}"
+    if path == PROCESSES and type(value) is int and release.older_dialects == "translated":
+        return _first_group_form(job)
     return ""
+
+
+def _first_group_form(job: Tree) -> str:
+    """Return the hint for a number of processes in a TrainJob that another field makes one of Training Operator v1.9."""
+    detected = detect(job)
+    if job.get("apiVersion") != VERSION or detected.mark[:1] != ("spec",) or not isinstance(get(job, detected.mark), dict):
+        return ""
+    name, dialect = str(detected.mark[-1]), load(detected.key)
+    new = SPELLINGS[name].partition(".")[0]
+    form = moved(job, moves_of(detected, job), dialect.GONE)
+    shown = Fix((), "", {new: get(form, ("spec", new))}, "fields").title
+    return f"write {shown} instead of {name}, which makes it a TrainJob of {dialect.NAME}; a v2.3 TrainJob has a number"
 
 
 def _named(path: Path, document: Document) -> str:

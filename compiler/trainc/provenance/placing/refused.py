@@ -8,7 +8,7 @@ Returns  diagnostics; the field is known here, so its secrets are masked in the 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
@@ -16,7 +16,7 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
 from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
 from trainc.source.messages import masked_violation
@@ -51,10 +51,36 @@ class Missing(NamedTuple):
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
     trace = Trace(plan)
+    found: list[Diagnostic] = []
+    violations: list[Violation] = []
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
-        for violation in refused.violations:
-            yield _diagnosed(trace, refused, position, explained(plan, masked_violation(violation, tree)))
+        of_object = [explained(plan, masked_violation(violation, tree)) for violation in refused.violations]
+        found += [_diagnosed(trace, refused, position, violation) for violation in of_object]
+        violations += of_object
+    yield from _with_jobs(plan, found, violations) if len(found) > 1 else found
+
+
+def _with_jobs(plan: Plan, found: list[Diagnostic], violations: list[Violation]) -> Iterator[Diagnostic]:
+    """Yield diagnostics; those of one cause in several replicated jobs get one message, which names the jobs."""
+    groups: dict[Any, list[int]] = {}
+    for number, diagnostic in enumerate(found):
+        if violations[number].path[:2] == JOBS_OF_JOBSET and isinstance(diagnostic.place, Place):
+            document, *rest = diagnostic.place
+            key = diagnostic.id, diagnostic.message, diagnostic.help, document.identity, *rest, violations[number].path[3:]
+            groups.setdefault(key, []).append(number)
+    for same in groups.values():
+        if len(same) > 1:
+            names = [str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in same]
+            related = tuple(
+                each._replace(message=f"{each.message}, {name}")
+                for number, name in zip(same, names, strict=True)
+                for each in found[number].related
+            )
+            message = f"{found[same[0]].message}, in the jobs {listed(names)}"
+            for number in same:
+                found[number] = found[number]._replace(message=message, related=related)
+    yield from found
 
 
 def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
