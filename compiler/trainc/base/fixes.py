@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][\w./-]*")
-"""A string without quotes, unless it is one of the words below: fewer than YAML allows, so that it is never ambiguous."""
+"""A string that needs no quotes unless it is one of the words below; YAML allows more."""
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][\w./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan"})
 _LONGEST: Final = 400
@@ -59,8 +59,8 @@ class Move(NamedTuple):
 
 Change = Rename | Replace | Move
 Applicability = Literal["safe", "unsafe", "none"]
-"""`safe`: the document is refused as it is, this is the only repair, and nothing that was written is lost. `unsafe`: the
-document runs as it is, or a value is changed or removed. `none`: several repairs are possible."""
+"""`safe`: the document is refused as it is, this is the only repair, and nothing that was written is lost.
+`unsafe`: the document runs as it is, or a value is changed or removed. `none`: several repairs are possible."""
 
 
 class Fix(NamedTuple):
@@ -107,7 +107,7 @@ class Fix(NamedTuple):
         return self._replace(changes=changes, shown=shown)
 
 
-def safe_if(condition: bool) -> Applicability:  # noqa: FBT001 (the only argument)
+def safe_if(condition: bool) -> Applicability:
     """Return the applicability of a fix that is safe on a condition, and unsafe otherwise."""
     return "safe" if condition else "unsafe"
 

@@ -31,7 +31,7 @@ def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> s
 def is_certain(name: str, meant: str, names: Iterable[str]) -> bool:
     """Return whether a name differs from the meant one in case or by one edit, and from no other one of `names`.
 
-    >>> is_certain("numNode", "numNodes", ["image", "numNodes"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
+    >>> is_certain("imge", "image", ["image", "args"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
     (True, False)
     """
     return [each for each in names if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]

@@ -247,7 +247,7 @@ def _missing_pointer(node: Any, parts: list[str], number: int, at: Path) -> Patc
         keys = [key for key in node if isinstance(key, str)]
         help = f"use add to create it; {where} has {names}"
         return MissingFieldError(message, help, at, span, Missing(parts, number, keys))
-    elif isinstance(node, list):
+    if isinstance(node, list):
         message = f"{where} has {plural(len(node), 'item')}, so there is no item {_quoted(part)}"
         help = f"use an index below {len(node)}, or add with /- to append" if node else "append an item: add with /-"
     else:

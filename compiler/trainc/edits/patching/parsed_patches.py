@@ -28,6 +28,7 @@ from trainc.kubernetes.documents import read_stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Path
     from trainc.edits.environment import Environment, Setting
     from trainc.edits.patching.operations import Operation
@@ -164,7 +165,7 @@ def _document_in_file(
     return documents[0]
 
 
-def _invalid(setting: Setting, message: str, help: str, place: Place | None = None) -> Diagnostic:
+def _invalid(setting: Setting, message: str, help: str | Fix, place: Place | None = None) -> Diagnostic:
     return Diagnostic.declared(INVALID_PATCH, message, help, field=_field(setting), place=place)
 
 

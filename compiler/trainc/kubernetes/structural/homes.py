@@ -92,8 +92,10 @@ def _synonym(unknown: Unknown, free: list[str]) -> Fix | None:
         return rename(unknown.path, word, applicability="safe")
     for names in FIELDS.get(unknown.name.lower(), ()):
         value = _wrapped(unknown.value, names[1:])
-        if names[0] in unknown.known and _is_free(unknown, names) and resembles(
-            value, schema_at(unknown.root, (*unknown.parent, names[0])), unknown.root
+        if (
+            names[0] in unknown.known
+            and _is_free(unknown, names)
+            and resembles(value, schema_at(unknown.root, (*unknown.parent, names[0])), unknown.root)
         ):
             if len(names) == 1:
                 return rename(unknown.path, names[0], applicability="safe")
@@ -166,9 +168,7 @@ def _above(unknown: Unknown) -> Fix | None:
     return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
 
 
-def _layers(
-    unknown: Unknown, top: Path, accepts: Callable[[Any, Tree, Tree], bool]
-) -> Iterator[list[Path]]:
+def _layers(unknown: Unknown, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
     """Yield the paths of a field with that name below another one, outside of lists: those of each level, if any."""
     layer = [top]
     for _ in range(_DEEP):
@@ -182,9 +182,7 @@ def _layers(
             for names in names_of(unknown.name)
             if names[0] in schema_at(unknown.root, path).get("properties", {})
             and _is_free(unknown, names, path)
-            and accepts(
-                _wrapped(unknown.value, names[1:]), schema_at(unknown.root, (*path, names[0])), unknown.root
-            )
+            and accepts(_wrapped(unknown.value, names[1:]), schema_at(unknown.root, (*path, names[0])), unknown.root)
         ]
         if found:
             yield found

@@ -105,7 +105,11 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
 
 def _use_fields(first: str, second: str) -> str:
     """Return the hint to use two fields of v2.3, which can be the same one."""
-    return f"use the Trainer v2.3 field: {first}" if first == second else f"use the Trainer v2.3 fields: {first} and {second}"
+    return (
+        f"use the Trainer v2.3 field: {first}"
+        if first == second
+        else f"use the Trainer v2.3 fields: {first} and {second}"
+    )
 
 
 def _version_message(version: str, release: str, target: TrainerRelease) -> str:
@@ -343,9 +347,13 @@ def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str
 
 
 def _first_group_form(job: Tree) -> str:
-    """Return the hint for a number of processes in a TrainJob that another field makes one of Training Operator v1.9."""
+    """Return the hint for a number of processes in a TrainJob that another field makes one of an older dialect."""
     detected = detect(job)
-    if job.get("apiVersion") != VERSION or detected.mark[:1] != ("spec",) or not isinstance(get(job, detected.mark), dict):
+    if (
+        job.get("apiVersion") != VERSION
+        or detected.mark[:1] != ("spec",)
+        or not isinstance(get(job, detected.mark), dict)
+    ):
         return ""
     name, dialect = str(detected.mark[-1]), load(detected.key)
     new = SPELLINGS[name].partition(".")[0]

@@ -122,7 +122,9 @@ def _of_patch(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
         return ""
     level = tuple(EACH if isinstance(step, int) else step for step in path[4:-1])
     name, value = str(path[-1]), get(job, path)
-    names = [get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > 3 and type(step) is int]
+    names = [
+        get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > 3 and type(step) is int
+    ]
     target = str(names[-1]) if names else NODE
     if level == CONTAINER and name in OF_TRAINER and target == NODE:
         return f"did you mean spec.trainer.{OF_TRAINER[name]}?"
@@ -169,7 +171,7 @@ def _of_group(job: Tree, path: Path, target: FieldHome, release: TrainerRelease)
         else:
             homes.append((home, value))
     if not homes:
-        return f"remove {', '.join(gone[:4]) or path[-1]}: a JobSet deletes its running pods when it ends"
+        return f"remove {path[-1]}: a JobSet deletes its running pods when it ends"
     fields = " and ".join(home.field for home, _ in homes[:4])
     lead = f"set {fields} in the runtime"
     if gone:

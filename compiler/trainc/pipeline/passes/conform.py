@@ -199,9 +199,7 @@ def _in_document(job: TrainJob, violation: Violation) -> Violation:
     return violation._replace(path=written, field=field_of(written))
 
 
-def _causes(
-    violations: list[Violation], unknown: Sequence[Violation], validation: FieldValidation
-) -> list[Violation]:
+def _causes(violations: list[Violation], unknown: Sequence[Violation], validation: FieldValidation) -> list[Violation]:
     """Return the violations that remain when the unknown fields are fixed, if these are errors."""
     if not violations or not unknown or validation != "strict":
         return violations

@@ -62,25 +62,34 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _with_jobs(plan: Plan, found: list[Diagnostic], violations: list[Violation]) -> Iterator[Diagnostic]:
-    """Yield diagnostics; those of one cause in several replicated jobs get one message, which names the jobs."""
+    """Yield diagnostics, and one for those of the same cause in several replicated jobs, which names the jobs."""
     groups: dict[Any, list[int]] = {}
     for number, diagnostic in enumerate(found):
         if violations[number].path[:2] == JOBS_OF_JOBSET and isinstance(diagnostic.place, Place):
             document, *rest = diagnostic.place
-            key = diagnostic.id, diagnostic.message, diagnostic.help, document.identity, *rest, violations[number].path[3:]
-            groups.setdefault(key, []).append(number)
-    for same in groups.values():
-        if len(same) > 1:
-            names = [str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in same]
-            related = tuple(
-                each._replace(message=f"{each.message}, {name}")
-                for number, name in zip(same, names, strict=True)
-                for each in found[number].related
+            key = (
+                diagnostic.id,
+                diagnostic.message,
+                diagnostic.help,
+                document.identity,
+                *rest,
+                violations[number].path[3:],
             )
-            message = f"{found[same[0]].message}, in the jobs {listed(names)}"
-            for number in same:
-                found[number] = found[number]._replace(message=message, related=related)
-    yield from found
+            groups.setdefault(key, []).append(number)
+    repeated: set[int] = set()
+    for first, *others in groups.values():
+        if not others:
+            continue
+        repeated.update(others)
+        names = [str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in (first, *others)]
+        related = tuple(
+            each._replace(message=f"{each.message}, {name}")
+            for number, name in zip((first, *others), names, strict=True)
+            for each in found[number].related
+        )
+        message = f"{found[first].message}, in the jobs {listed(names)}"
+        found[first] = found[first]._replace(message=message, related=related)
+    yield from (diagnostic for number, diagnostic in enumerate(found) if number not in repeated)
 
 
 def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
