@@ -343,4 +343,11 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 
 def warnings_as_errors(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics with warnings turned into errors."""
-    return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)
+    return tuple(_as_error(d) if d.severity == "warning" else d for d in diagnostics)
+
+
+def _as_error(warning: Diagnostic) -> Diagnostic:
+    """Return a warning as an error. Its fix is not safe, because a cluster accepts the document as it is."""
+    fix = warning.fix
+    unsafe = None if fix is None or fix.applicability == "none" else fix._replace(applicability="unsafe")
+    return warning._replace(severity="error", fix=unsafe)

@@ -37,16 +37,6 @@ def is_certain(name: str, meant: str, names: Iterable[str]) -> bool:
     return [each for each in names if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
 
 
-def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Return the hint with the nearest one of `names`, or else another hint.
-
-    >>> suggestion_or("numNode", ["image", "numNodes"], "remove it"), suggestion_or("x", ["image"], "remove it")
-    ('did you mean numNodes?', 'remove it')
-    """
-    near = nearest_name(name, names)
-    return f"did you mean {near}?" if near else otherwise
-
-
 def use(names: Sequence[str], last: str = ", ") -> str:
     """Return the hint to use one of the names; `last` precedes the last one.
 

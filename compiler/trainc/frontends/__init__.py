@@ -15,6 +15,7 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.base.kinds import Kind, Role
 
 NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
@@ -66,11 +67,11 @@ def _document_of_kind(
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif kind not in OURS:
-        from trainc.base.suggestions import suggestion_or
+        from trainc.base.fixes import replaced_name
 
-        help = suggestion_or(str(kind), OURS, f"use one of {', '.join(OURS)}")
+        near = replaced_name(("kind",), str(kind), OURS) if isinstance(kind, str) else None
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
-        yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
+        yield _diagnostic(document, UNKNOWN_KIND, message, near or f"use one of {', '.join(OURS)}", ("kind",))
     else:
         yield _with_role(document, version, kind, kinds)
 
@@ -150,7 +151,7 @@ def _not_an_object(document: Document) -> Diagnostic:
 
 
 def _diagnostic(
-    document: Document, declared: Declaration, message: str, help: str, path: tuple[str, ...]
+    document: Document, declared: Declaration, message: str, help: str | Fix, path: tuple[str, ...]
 ) -> Diagnostic:
     return Diagnostic.declared(
         declared,

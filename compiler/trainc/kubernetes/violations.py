@@ -103,6 +103,12 @@ class Violation(NamedTuple):
         hint = help if isinstance(help, str) else help.title
         return cls(path, field or field_of(path), declared.id, message, hint, stage, key, related, fix=fix)
 
+    def with_help(self, help: str | Fix) -> Violation:
+        """Return the violation with another hint."""
+        if isinstance(help, str):
+            return self._replace(help=help, fix=None)
+        return self._replace(help=help.title, fix=help)
+
     def dropped(self) -> Violation:
         """Return the violation of a field that is dropped instead of refused."""
         return self._replace(message=f"{self.message}; it is dropped")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
@@ -19,6 +20,7 @@ from trainc.source.patterns import in_message, joined
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path
     from trainc.kubernetes.violations import Violation
@@ -37,19 +39,37 @@ _CUT: Final = "..."
 
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic whose place has not been located, with its secrets masked."""
+    """Return a diagnostic whose place has not been located, with its secrets masked; a fix that has one is left out."""
     place = diagnostic.place
-    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
-    message, help = about(diagnostic.message, *fields), about(diagnostic.help, *fields)
-    if message == diagnostic.message and help == diagnostic.help:
+    trees = (place.document.value,) if isinstance(place, Place) else ()
+    fields = [(tree, place.path) for tree in trees if isinstance(place, Place)]
+    help, fix = without_secret_values(diagnostic.help, diagnostic.fix, *trees)
+    message, help = about(diagnostic.message, *fields), about(help, *fields)
+    if (message, help, fix) == (diagnostic.message, diagnostic.help, diagnostic.fix):
         return diagnostic
-    return diagnostic._replace(message=message, help=help)
+    return diagnostic._replace(message=message, help=help, fix=fix)
 
 
 def masked_violation(violation: Violation, *trees: Any) -> Violation:
-    """Return a violation in some trees with its secrets masked."""
+    """Return a violation in some trees with its secrets masked; a fix that has one is left out."""
     fields = [(tree, violation.path) for tree in trees]
-    return violation._replace(message=about(violation.message, *fields), help=about(violation.help, *fields))
+    help, fix = without_secret_values(violation.help, violation.fix, *trees)
+    return violation._replace(message=about(violation.message, *fields), help=about(help, *fields), fix=fix)
+
+
+def without_secret_values(help: str, fix: Fix | None, *trees: Any) -> tuple[str, Fix | None]:
+    """Return a hint and its fix in some trees. If the fix writes a secret, the hint masks it, and there is no fix."""
+    if fix is None:
+        return help, fix
+    for tree in trees:
+        shown = fix.mapped(partial(_masked_at, tree))
+        if shown != fix:
+            return help.replace(fix.title, fix.bare if shown.shown == MASK else shown.title), None
+    return help, fix
+
+
+def _masked_at(tree: Any, path: Path, value: Any) -> Any:
+    return masked(value, secret=secrecy_at(tree, path))
 
 
 def about(text: str, *fields: tuple[Any, Path]) -> str:

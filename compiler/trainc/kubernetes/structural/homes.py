@@ -12,7 +12,6 @@ from trainc.base.fixes import Applicability, Fix, Move, Replace, Written, rename
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
-from trainc.kubernetes.structural.value_nodes import SchemaViolations
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 
@@ -251,10 +250,10 @@ class _Misfit(Exception):  # noqa: N818 (not an error)
     """The value is not valid."""
 
 
-class _First(SchemaViolations):
-    """A collector that stops at the first violation."""
+class _First:
+    """A collector of violations that stops at the first one."""
 
-    __slots__ = ()
+    count = 0
 
     def report(self, kind: str, at: At, *facts: Any) -> NoReturn:
         """Stop."""
@@ -271,8 +270,9 @@ def fits(value: Any, schema: Tree, root: Tree) -> bool:
 
     if not schema:
         return False
+    first: Any = _First()
     try:
-        Compiler(root).node(schema).admit(value, None, _First(root))
+        Compiler(root).node(schema).admit(value, None, first)
     except _Misfit:
         return False
     return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, field_of
 from trainc.kubernetes.violations import shown
 
@@ -40,7 +41,7 @@ def container_mounts(violations: PodViolations, at: At, container: Tree) -> None
 
 def no_volume(violations: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name
 
     if name in violations.volumes:
         there = volume_at(violations, at, name)
@@ -57,9 +58,8 @@ def no_volume(violations: PodViolations, at: At, name: str) -> None:
         f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space"
     )
-    violations.report(
-        VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", suggestion_or(name, known, help)
-    )
+    near = replaced_name(path_of(at), name, known)
+    violations.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", near or help)
 
 
 def volume_at(violations: PodViolations, at: At, name: str) -> At:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.suggestions import nearest_name
+from trainc.base.fixes import rename, safe_if
+from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import PLAIN_RESOURCES, RESOURCES
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import cluster_field
 from trainc.kubernetes.validation.resource_rules import (
     FRACTIONAL_RESOURCE,
@@ -24,11 +26,14 @@ from trainc.kubernetes.validation.resource_rules import (
 from trainc.kubernetes.violations import OUT_OF_RANGE, shown
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Tree
+    from trainc.base.fixes import Fix
+    from trainc.kubernetes.trees import At, Path, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
     from trainc.kubernetes.validation.resource_rules import ResourceFault
 
 OVERHEAD: Final = "overhead"
+_EXACT: Final = frozenset({"cores", "cpus", "mem", "ram"})
+"""The words that mean one resource; a GPU can be one of several vendors, and storage can be a volume."""
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 
@@ -51,7 +56,7 @@ def report(
         field = f"{cluster_field(at, fault.kind)}[{fault.resource}]"
         subject = f"the {OVERHEAD if owner == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
         if fault.declared is RESOURCE_NAME:
-            message, help = _name(fault.resource, owner)
+            message, help = _name(fault.resource, owner, path_of(here))
             violations.report(fault.declared, here, message, help, field=field, key=True)
         elif fault.declared is OUT_OF_RANGE:
             message = f"{subject} must be at least 0, not {amount}"
@@ -91,11 +96,13 @@ def _request_and_limit(
     violations.report(fault.declared, here, message, help, field=cluster_field(at, "requests"), related=related)
 
 
-def _name(name: str, owner: str) -> tuple[str, str]:
+def _name(name: str, owner: str, path: Path) -> tuple[str, str | Fix]:
     """Return the message and the help for an invalid resource name."""
     correction = RESOURCES.get(name.lower()) or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
+    help: str | Fix
     if correction and (owner != "pods" or correction in OF_PODS):
-        help = f"did you mean {correction}?"
+        certain = name.lower() in _EXACT or is_certain(name, correction, PLAIN_RESOURCES)
+        help = rename(path, correction, applicability=safe_if(certain))
     elif name.startswith("requests."):
         help = f"use {name.removeprefix('requests.')}; the prefix is for quotas"
     elif owner == "pods":

@@ -175,7 +175,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 @check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
     for path, name in _targeted(plan):
@@ -184,7 +184,7 @@ def targets(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
             f'"{plan.runtime.id.name}" does not have',
-            help=suggestion_or(name, known, f"use {' or '.join(known)}"),
+            help=replaced_name(path, name, known) or f"use {' or '.join(known)}",
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 @lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.suggestions import nearest_name
 
     (name,) = finding.what
+    near = nearest_name(name, LINT_RULES)
     holder = plan.runtime if finding.shared else plan.job
     return Finding(
         message=f'unknown rule "{name}" in {IGNORE}',
-        help=suggestion_or(name, LINT_RULES, f"use one of {', '.join(LINT_RULES)}"),
+        help=f"did you mean {near}?" if near else f"use one of {', '.join(LINT_RULES)}",
         field=f"metadata.annotations[{IGNORE}]",
         place=holder.at("metadata", "annotations", IGNORE),
     )

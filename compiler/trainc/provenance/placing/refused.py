@@ -24,6 +24,7 @@ from trainc.source.messages import masked_violation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Location, Path, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
@@ -45,7 +46,7 @@ class Missing(NamedTuple):
     path: Path
     """The path of the added one in the JobSet."""
     message: str
-    help: str
+    help: str | Fix
 
 
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
@@ -56,7 +57,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
         of_object = [explained(plan, masked_violation(violation, tree)) for violation in refused.violations]
-        found += [_diagnosed(trace, refused, position, violation) for violation in of_object]
+        found += [_diagnosed(trace, refused, position, tree, violation) for violation in of_object]
         violations += of_object
     yield from _with_jobs(plan, found, violations) if len(found) > 1 else found
 
@@ -77,22 +78,23 @@ def _with_jobs(plan: Plan, found: list[Diagnostic], violations: list[Violation])
             )
             groups.setdefault(key, []).append(number)
     repeated: set[int] = set()
-    for first, *others in groups.values():
-        if not others:
+    for same in groups.values():
+        names = {number: str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in same}
+        if len({*names.values()}) < len(same) or len(same) == 1:
             continue
+        first, *others = same
         repeated.update(others)
-        names = [str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in (first, *others)]
         related = tuple(
             each._replace(message=f"{each.message}, {name}")
-            for number, name in zip((first, *others), names, strict=True)
+            for number, name in names.items()
             for each in found[number].related
         )
-        message = f"{found[first].message}, in the jobs {listed(names)}"
+        message = f"{found[first].message}, in the jobs {listed(names.values())}"
         found[first] = found[first]._replace(message=message, related=related)
     yield from (diagnostic for number, diagnostic in enumerate(found) if number not in repeated)
 
 
-def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
+def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation, position)
     violation = _in_terms_of(place, violation)
@@ -100,17 +102,33 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)
         place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
+    hint = _request_hint(plan, violation, place)
     return Diagnostic(
         id=violation.rule,
         severity=violation.severity,
         stage=refused.stage,
         message=violation.message,
-        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan, violation),
+        help=(hint or violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
         place=place._replace(key=True) if violation.key and not related else place,
         related=related,
+        fix=None if hint else _in_source(violation, tree, place),
     )
+
+
+def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
+    """Return the fix of a value or a name at its source, if the source has the same one."""
+    from trainc.base.fixes import Move
+
+    fix = violation.fix
+    if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Move):
+        return None
+    source, compiled = get(place.document.value, place.path), get(tree, violation.path)
+    same = source == compiled and (not violation.key or place.path[-1:] == violation.path[-1:])
+    if change.path != violation.path or not same or place.part is not None:
+        return None
+    return fix._replace(changes=(change._replace(path=place.path),))
 
 
 def _compiled(trace: Trace, wanted: ObjectId) -> tuple[int, Tree]:
@@ -125,10 +143,8 @@ def _in_terms_of(place: Place, violation: Violation) -> Violation:
     written = place.in_text()
     value = get(written.document.value, written.path)
     if violation.rule == REQUIRED.id and value in ("", {}):
-        return violation._replace(
-            message=f"{place.field} is empty, so {violation.message}",
-            help=f"{violation.help}, or remove {place.written_path[-1]}",
-        )
+        message = f"{place.field} is empty, so {violation.message}"
+        return violation._replace(message=message).with_help(f"{violation.help}, or remove {place.written_path[-1]}")
     theirs, own = subject(violation.path), subject(place.written_path)
     if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
         return violation._replace(message=own + violation.message.removeprefix(theirs))
@@ -192,13 +208,12 @@ def explained(plan: Plan, violation: Violation) -> Violation:
             path=missing.path,
             key=False,
             message=f"{missing.message}: {violation.message}",
-            help=missing.help,
             related=(("in the new job", violation.path), *violation.related),
-        )
+        ).with_help(missing.help)
     if violation.path[-1:] == ("image",) and violation.rule == "required":
         missing = _container(plan, violation.path[:-1])
         if missing:
-            return violation._replace(path=missing.path, message=missing.message, help=missing.help)
+            return violation._replace(path=missing.path, message=missing.message).with_help(missing.help)
     return violation
 
 
@@ -215,7 +230,8 @@ def _job(plan: Plan, path: Path) -> Missing | None:
     return Missing(
         path=(*path[:3], "name"),
         message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
-        help=_field_hint(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
+        help=_near((*path[:3], "name"), name, known)
+        or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
 
@@ -236,9 +252,10 @@ def _container(plan: Plan, path: Path) -> Missing | None:
         return None
     word, patch = WORDS[kind], plan.job.patch_word
     ((other, theirs),) = others.items()
+    help: str | Fix
     if name in theirs:
         help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
-    elif near := _field_hint(name, known):
+    elif near := _near((*path, "name"), name, known):
         help = near
     else:
         existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
@@ -260,8 +277,7 @@ def _names(items: list[Tree] | None) -> list[str]:
     return [str(item.get("name")) for item in items or ()]
 
 
-def _field_hint(name: str, known: list[str]) -> str:
-    from trainc.base.suggestions import nearest_name
+def _near(path: Path, name: str, known: list[str]) -> Fix | None:
+    from trainc.base.fixes import replaced_name
 
-    near = nearest_name(name, known)
-    return f"did you mean {near}?" if near else ""
+    return replaced_name(path, name, known)
