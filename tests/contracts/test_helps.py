@@ -39,7 +39,7 @@ def patched(tree: str) -> str:
 
 
 def pod(tree: str) -> str:
-    return template(of_jobs(f"{{template: {{spec: {tree}}}}}"))
+    return template(replicated_job(f"{{template: {{spec: {tree}}}}}"))
 
 
 def template(tree: str) -> str:
@@ -50,12 +50,12 @@ def jobset(tree: str) -> str:
     return f"patches: [{{target: {{kind: JobSet, name: a}}, patch: {{spec: {tree}}}}}]"
 
 
-def of_jobs(tree: str) -> str:
+def replicated_job(tree: str) -> str:
     return f"{{replicatedJobs: [{{name: node, template: {{spec: {tree}}}}}]}}"
 
 
 def container(tree: str) -> str:
-    return of_jobs(f"{{template: {{spec: {{containers: [{{name: node, {tree}}}]}}}}}}")
+    return replicated_job(f"{{template: {{spec: {{containers: [{{name: node, {tree}}}]}}}}}}")
 
 
 def only_elsewhere(field: str, patch: str) -> str:
@@ -128,10 +128,10 @@ ROWS = {
         f"{REFERENCE}  schedulerName: s\n",
         only_elsewhere(
             "replicatedJobs[node].template.spec.template.spec.schedulerName",
-            of_jobs("{template: {spec: {schedulerName: s}}}"),
+            replicated_job("{template: {spec: {schedulerName: s}}}"),
         ),
         REFERENCE,
-        jobset(of_jobs("{template: {spec: {schedulerName: s}}}")),
+        jobset(replicated_job("{template: {spec: {schedulerName: s}}}")),
     ),
     "template": Row(
         f"{REFERENCE}  template: {{spec: {{nodeSelector: {{a: b}}}}}}\n",
@@ -141,10 +141,10 @@ ROWS = {
     "template of a field that no patch has": Row(
         f"{REFERENCE}  template: {{spec: {{hostNetwork: true}}}}\n",
         only_elsewhere(
-            "replicatedJobs[node].template.spec.template", of_jobs("{template: {spec: {hostNetwork: true}}}")
+            "replicatedJobs[node].template.spec.template", replicated_job("{template: {spec: {hostNetwork: true}}}")
         ),
         REFERENCE,
-        jobset(of_jobs("{template: {spec: {hostNetwork: true}}}")),
+        jobset(replicated_job("{template: {spec: {hostNetwork: true}}}")),
     ),
     "ttlSecondsAfterFinished": Row(
         f"{REFERENCE}  ttlSecondsAfterFinished: 100\n",
@@ -154,16 +154,16 @@ ROWS = {
     ),
     "backoffLimit": Row(
         f"{REFERENCE}  backoffLimit: 3\n",
-        only_elsewhere("replicatedJobs[node].template.spec.backoffLimit", of_jobs("{backoffLimit: 3}")),
+        only_elsewhere("replicatedJobs[node].template.spec.backoffLimit", replicated_job("{backoffLimit: 3}")),
         REFERENCE,
-        jobset(of_jobs("{backoffLimit: 3}")),
+        jobset(replicated_job("{backoffLimit: 3}")),
     ),
     "runPolicy": Row(
         f"{REFERENCE}  runPolicy: {{cleanPodPolicy: None, backoffLimit: 3}}\n",
         "remove cleanPodPolicy, set spec.template.spec.replicatedJobs[node].template.spec.backoffLimit in the runtime, "
-        f"or patch the JobSet in trainc.yaml: `{jobset(of_jobs('{backoffLimit: 3}'))}`",
+        f"or patch the JobSet in trainc.yaml: `{jobset(replicated_job('{backoffLimit: 3}'))}`",
         REFERENCE,
-        jobset(of_jobs("{backoffLimit: 3}")),
+        jobset(replicated_job("{backoffLimit: 3}")),
     ),
     "runPolicy without a home": Row(
         f"{REFERENCE}  runPolicy: {{cleanPodPolicy: None}}\n",
@@ -171,7 +171,7 @@ ROWS = {
         REFERENCE,
     ),
     "nodeSelector one level too high": Row(
-        f"{REFERENCE}  {patched(template(of_jobs('{nodeSelector: {a: b}}')))}\n",
+        f"{REFERENCE}  {patched(template(replicated_job('{nodeSelector: {a: b}}')))}\n",
         "set it in template.spec: `template: {spec: {nodeSelector: {a: b}}}`",
         f"{REFERENCE}  {SELECTOR}\n",
     ),

@@ -34,14 +34,14 @@ class Written(NamedTuple):
     """The parsed value, for a text that is not known."""
 
 
-class Rename(NamedTuple):
+class Renaming(NamedTuple):
     """A key that gets another name."""
 
     path: Path
     name: str
 
 
-class Replace(NamedTuple):
+class Replacement(NamedTuple):
     """A value that is replaced."""
 
     path: Path
@@ -49,7 +49,7 @@ class Replace(NamedTuple):
     """The new value. It can contain `Written` texts."""
 
 
-class Move(NamedTuple):
+class Relocation(NamedTuple):
     """A field that moves to another path of the document, with its value or a new one."""
 
     path: Path
@@ -57,7 +57,7 @@ class Move(NamedTuple):
     value: Any
 
 
-Change = Rename | Replace | Move
+Change = Renaming | Replacement | Relocation
 Applicability = Literal["safe", "unsafe", "none"]
 """`safe`: the document is refused as it is, this is the only repair, and nothing that was written is lost.
 `unsafe`: the document runs as it is, or a value is changed or removed. `none`: several repairs are possible."""
@@ -100,7 +100,7 @@ class Fix(NamedTuple):
     def mapped(self, convert: Callable[[Path, Any], Any]) -> Fix:
         """Return the fix with other values, which a function returns for the path of a change and its value."""
         changes = tuple(
-            change if isinstance(change, Rename) else change._replace(value=convert(change.path, change.value))
+            change if isinstance(change, Renaming) else change._replace(value=convert(change.path, change.value))
             for change in self.changes
         )
         shown = self.shown if self.form == "name" or not changes else convert(changes[0].path, self.shown)
@@ -118,7 +118,7 @@ def rename(path: Path, name: str, *, applicability: Applicability) -> Fix:
     >>> rename(("spec", "numNode"), "numNodes", applicability="safe").title
     'did you mean numNodes?'
     """
-    return Fix((Rename(path, name),), "did you mean ", name, "name", "?", applicability)
+    return Fix((Renaming(path, name),), "did you mean ", name, "name", "?", applicability)
 
 
 def replace(path: Path, value: Any, lead: str = "use ", note: str = "", applicability: Applicability = "safe") -> Fix:
@@ -127,7 +127,7 @@ def replace(path: Path, value: Any, lead: str = "use ", note: str = "", applicab
     >>> replace(("spec", "numNodes"), 2, "remove the quotes: ").title
     'remove the quotes: 2'
     """
-    return Fix((Replace(path, value),), lead, value, note=note, applicability=applicability)
+    return Fix((Replacement(path, value),), lead, value, note=note, applicability=applicability)
 
 
 def replaced_name(path: Path, name: str, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:
@@ -141,7 +141,7 @@ def replaced_name(path: Path, name: str, names: Iterable[str], *, likeness: floa
     if near is None or near == name:
         return None
     certain = safe_if(is_certain(name, near, known))
-    return Fix((Replace(path, near),), "did you mean ", near, "name", "?", certain)
+    return Fix((Replacement(path, near),), "did you mean ", near, "name", "?", certain)
 
 
 def renamed_key(path: Path, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:

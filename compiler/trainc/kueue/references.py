@@ -165,14 +165,14 @@ def _job_fault(
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        _near(place, name, known) or use(sorted(known)[:10]),
+        _name_fix(place, name, known) or use(sorted(known)[:10]),
         object=plan.job.id,
         place=place,
         related=related,
     )
 
 
-def _near(place: Place | Location, name: str, known: list[str]) -> Fix | None:
+def _name_fix(place: Place | Location, name: str, known: list[str]) -> Fix | None:
     """Return the hint with a similar name; it is a fix if the place has the name."""
     near = replaced_name(place.path if isinstance(place, Place) else (), name, known)
     if near is None or (isinstance(place, Place) and get(place.document.value, place.path) == name):

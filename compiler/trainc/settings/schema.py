@@ -42,7 +42,7 @@ def faults(document: Document) -> Iterator[Diagnostic]:
     found = SchemaViolations(root.schema, document.value)
     root.admit(document.value, None, found)
     if found.unknown:
-        from trainc.kubernetes.structural.consequences import causes
+        from trainc.kubernetes.structural.supplied_fields import causes
 
         found.violations = causes(found.violations, found.unknown)
     for violation in (*found.violations, *found.unknown):

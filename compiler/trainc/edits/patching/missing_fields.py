@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.base.fixes import Fix, Rename, Replace, safe_if
+from trainc.base.fixes import Fix, Renaming, Replacement, safe_if
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.diagnostics import Place
 from trainc.edits.patching import types
@@ -38,16 +38,16 @@ def explained(error: MissingFieldError, value: Tree, patch: Any) -> MissingField
         near = nearest_name(name, known)
         if near is None or near == name:
             return error
-        changes = (_renamed(error, near), Replace((*error.path[:1], "op"), "add"))
+        changes = (_renamed(error, near), Replacement((*error.path[:1], "op"), "add"))
         note, certain = "? Use op: add to create it", is_certain(name, near, known)
     fix = Fix(changes, "did you mean ", near, "name", note, safe_if(certain))
     return type(error)(str(error), fix, error.path, error.part or (0, 0), error.missing)
 
 
-def _renamed(error: MissingFieldError, near: str) -> Replace:
+def _renamed(error: MissingFieldError, near: str) -> Replacement:
     """Return the change that writes another part to the pointer."""
     parts, number, _ = error.missing
-    return Replace(error.path, "/".join([*parts[:number], escaped(near), *parts[number + 1 :]]))
+    return Replacement(error.path, "/".join([*parts[:number], escaped(near), *parts[number + 1 :]]))
 
 
 def named_in(place: Place, fix: Fix | None) -> tuple[Place, Fix | None]:
@@ -58,15 +58,15 @@ def named_in(place: Place, fix: Fix | None) -> tuple[Place, Fix | None]:
     """
     operations, path = place.document.value, place.path
     change = fix.changes[0] if fix is not None and len(fix.changes) == 1 else None
-    name = change.name if isinstance(change, Rename) else None
+    name = change.name if isinstance(change, Renaming) else None
     if not isinstance(operations, list) or path[1:] != ("value",):
         at = place._replace(key=True)
-        return at, fix._replace(changes=(Rename(path, name),)) if fix is not None and name else None
+        return at, fix._replace(changes=(Renaming(path, name),)) if fix is not None and name else None
     pointer = get(operations, (path[0], "path"), "")
     begin = pointer.rfind("/") + 1
     at = Place(place.document, (path[0], "path"), part=(begin, len(pointer)))
     renamed = pointer[:begin] + escaped(name or "")
-    return at, fix._replace(changes=(Replace(at.path, renamed),)) if fix is not None and name else None
+    return at, fix._replace(changes=(Replacement(at.path, renamed),)) if fix is not None and name else None
 
 
 def _fields(value: Tree, steps: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
-from trainc.edits.patching.patch_faults import Missing, MissingFieldError, PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import MissingFieldError, MissingPart, PatchError, TooLargeError
 from trainc.edits.patching.sizes import DEEPEST, measured
 from trainc.kubernetes.trees import get
 
@@ -246,7 +246,7 @@ def _missing_pointer(node: Any, parts: list[str], number: int, at: Path) -> Patc
         message = f"{where} has no field {_quoted(part)}"
         keys = [key for key in node if isinstance(key, str)]
         help = f"use add to create it; {where} has {names}"
-        return MissingFieldError(message, help, at, span, Missing(parts, number, keys))
+        return MissingFieldError(message, help, at, span, MissingPart(parts, number, keys))
     if isinstance(node, list):
         message = f"{where} has {plural(len(node), 'item')}, so there is no item {_quoted(part)}"
         help = f"use an index below {len(node)}, or add with /- to append" if node else "append an item: add with /-"

@@ -34,7 +34,7 @@ class PatchError(Exception):
         """The characters at fault of the string at the path."""
 
 
-class Missing(NamedTuple):
+class MissingPart(NamedTuple):
     """A part of a JSON pointer that the object does not have."""
 
     parts: list[str]
@@ -48,7 +48,7 @@ class Missing(NamedTuple):
 class MissingFieldError(PatchError):
     """A JSON pointer with a field that the object does not have."""
 
-    def __init__(self, message: str, help: str | Fix, path: Path, part: tuple[int, int], missing: Missing) -> None:
+    def __init__(self, message: str, help: str | Fix, path: Path, part: tuple[int, int], missing: MissingPart) -> None:
         super().__init__(message, help, path, part=part)
         self.missing = missing
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Replace, Written, replace, safe_if
+from trainc.base.fixes import Fix, Replacement, Written, replace, safe_if
 from trainc.kubernetes.violations import subject
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _mapping_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
     properties = schema.get("properties")
     match value:
         case [dict() as one]:
-            return Fix((Replace(path, one),), "remove the dash: this is a single mapping, not a list")
+            return Fix((Replacement(path, one),), "remove the dash: this is a single mapping, not a list")
         case str() if value and "name" in (properties or ()):
             name, equals, rest = value.partition("=")
             if "value" in (properties or ()) and equals and name:
@@ -168,9 +168,10 @@ def quantity_fix(path: Path, text: str) -> str | Fix:
     meant = _ONE_QUANTITY.fullmatch(help)
     if meant is None:
         return help
-    value = meant[2] or meant[3]
+    value, is_plain = meant[2] or meant[3], bool(meant[2])
     number = int(value) if value.isdecimal() else value
-    return replace(path, number, meant[1], applicability=safe_if("decimal" not in help))
+    fix = replace(path, number, meant[1], applicability=safe_if("decimal" not in help))
+    return fix._replace(form="name") if is_plain else fix
 
 
 def quantity_meant(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from trainc.base.fixes import Applicability, Fix, Move, Replace, Written, rename, safe_if
+from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Written, rename, safe_if
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
@@ -26,7 +26,7 @@ _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
 
 
-class Unknown(NamedTuple):
+class UnknownField(NamedTuple):
     """An unknown field."""
 
     path: Path
@@ -64,17 +64,20 @@ class Unknown(NamedTuple):
         return list(self.schema.get("properties", {}))
 
 
-def repaired(unknown: Unknown) -> Fix | None:
+def repaired(unknown: UnknownField) -> Fix | None:
     """Return the fix of an unknown field, or None if the kind has no such field elsewhere."""
     free = [name for name in unknown.known if name not in unknown.siblings]
     near = nearest_name(unknown.name, free, likeness=ALIKE)
+    for name in unknown.known:
+        if name not in free and is_certain(unknown.name, name, unknown.known):
+            return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
     if near and is_certain(unknown.name, near, unknown.known):
         return rename(unknown.path, near, applicability="safe")
-    if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _below(unknown):
+    if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _moved_below(unknown):
         return fix
     if near or (near := _field_ending_with(unknown.name, free)):
         return rename(unknown.path, near, applicability="unsafe")
-    return _above(unknown)
+    return _moved_above(unknown)
 
 
 def names_of(name: str) -> Iterator[Path]:
@@ -83,7 +86,7 @@ def names_of(name: str) -> Iterator[Path]:
     yield from FIELDS.get(name.lower(), ())
 
 
-def _synonym(unknown: Unknown, free: list[str]) -> Fix | None:
+def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
     """Return the fix for a synonym of a field of the same parent."""
     inside = next((step for step in reversed(unknown.parent) if isinstance(step, str)), "")
     word = REFERENCES.get((inside, unknown.name))
@@ -101,12 +104,12 @@ def _synonym(unknown: Unknown, free: list[str]) -> Fix | None:
             return _moved(unknown, (*unknown.parent, *names))
     if unknown.name == "apiVersion" and "apiGroup" in free and isinstance(unknown.value, str):
         group = unknown.value.rpartition("/")[0]
-        changes = (Move(unknown.path, (*unknown.parent, "apiGroup"), group),)
+        changes = (Relocation(unknown.path, (*unknown.parent, "apiGroup"), group),)
         return Fix(changes, "use ", {"apiGroup": group}, "fields", applicability="unsafe") if group else None
     return None
 
 
-def _variable(unknown: Unknown) -> Fix | None:
+def _variable(unknown: UnknownField) -> Fix | None:
     """Return the fix for an item `LR: "0.1"` of a list of named values."""
     fields = unknown.siblings
     if not isinstance(unknown.parent[-1:][0] if unknown.parent else None, int) or {"name", "value"} - {*unknown.known}:
@@ -114,7 +117,7 @@ def _variable(unknown: Unknown) -> Fix | None:
     if fields.keys() & {*unknown.known} or isinstance(unknown.value, dict | list):
         return None
     item = variable(unknown.name, unknown.value, unknown.path)
-    changes = (Replace(unknown.parent, item),)
+    changes = (Replacement(unknown.parent, item),)
     if len(fields) == 1:
         return Fix(changes, "use ", item)
     return Fix(changes, "use an item for each variable: ", item, applicability="none")
@@ -127,7 +130,7 @@ def variable(name: str, value: Any, path: Path) -> Tree:
     return {"name": name, "value": value if isinstance(value, str) else Written(path, value)}
 
 
-def _resource(unknown: Unknown) -> Fix | None:
+def _resource(unknown: UnknownField) -> Fix | None:
     """Return the fix for a resource beside limits and requests."""
     resource = RESOURCES.get(unknown.name.lower(), unknown.name)
     if not {"limits", "requests"} <= {*unknown.known} or ("/" not in resource and resource not in PLAIN_RESOURCES):
@@ -137,13 +140,13 @@ def _resource(unknown: Unknown) -> Fix | None:
     return _moved(unknown, target) if isinstance(limits, dict) and resource not in limits else None
 
 
-def _below(unknown: Unknown) -> Fix | None:
+def _moved_below(unknown: UnknownField) -> Fix | None:
     """Return the fix for a field that a field of the same parent has, directly or deeper."""
     homes = _homes(unknown, unknown.parent)
     return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
 
 
-def _homes(unknown: Unknown, top: Path) -> list[Path]:
+def _homes(unknown: UnknownField, top: Path) -> list[Path]:
     """Return the paths of the field below another one: those that admit its value, else those of its type."""
     for accepts in (fits, resembles):
         for homes in _layers(unknown, top, accepts):
@@ -151,7 +154,7 @@ def _homes(unknown: Unknown, top: Path) -> list[Path]:
     return []
 
 
-def _above(unknown: Unknown) -> Fix | None:
+def _moved_above(unknown: UnknownField) -> Fix | None:
     """Return the fix for a field that a parent of its parent has, or another field near the top of the kind."""
     for length in range(len(unknown.parent) - 1, -1, -1):
         parent = unknown.path[:length]
@@ -167,7 +170,7 @@ def _above(unknown: Unknown) -> Fix | None:
     return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
 
 
-def _layers(unknown: Unknown, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
+def _layers(unknown: UnknownField, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
     """Yield the paths of a field with that name below another one, outside of lists: those of each level, if any."""
     layer = [top]
     for _ in range(_DEEP):
@@ -188,7 +191,7 @@ def _layers(unknown: Unknown, top: Path, accepts: Callable[[Any, Tree, Tree], bo
         layer = below
 
 
-def _is_free(unknown: Unknown, names: Path, parent: Path | None = None) -> bool:
+def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> bool:
     """Return whether a field is not set, and can be set: the fields above it are mappings or missing."""
     parent = unknown.parent if parent is None else parent
     node = unknown.object
@@ -204,11 +207,13 @@ def _is_free(unknown: Unknown, names: Path, parent: Path | None = None) -> bool:
     return False
 
 
-def _moved(unknown: Unknown, target: Path, applicability: Applicability = "safe") -> Fix:
+def _moved(unknown: UnknownField, target: Path, applicability: Applicability = "safe") -> Fix:
     """Return the fix that moves the field."""
-    changes = (Move(unknown.path, target, unknown.value),)
+    changes = (Relocation(unknown.path, target, unknown.value),)
     length = len(unknown.parent)
-    if target[:length] != unknown.parent or any(isinstance(step, int) for step in target[length:]):
+    is_field = "limits" not in target[length:]  # a resource is a key of a map
+    is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
+    if target[:length] != unknown.parent or is_whole:
         return Fix(changes, "did you mean ", field_of(target), "name", "?", applicability)
     within = field_of(target[length:-1])
     shown = _wrapped(unknown.value, target[length:])

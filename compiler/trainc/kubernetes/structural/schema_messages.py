@@ -226,7 +226,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, object: Any, *, searched
     elif searched:
         from trainc.kubernetes.structural import homes
 
-        help = homes.repaired(homes.Unknown(path, schema, root, object))
+        help = homes.repaired(homes.UnknownField(path, schema, root, object))
     return Violation.at(
         path,
         UNKNOWN_FIELD,

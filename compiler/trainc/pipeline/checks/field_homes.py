@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Move
+from trainc.base.fixes import Fix, Relocation
 from trainc.base.kinds import RUNTIME, TRAINJOB
 from trainc.base.records import NamedTuple
 from trainc.base.synonyms import GROUPS
@@ -61,20 +61,23 @@ class FieldHome(NamedTuple):
 
     level: tuple[str, ...]
     name: str
-    target: str
-    """The name of the replicated job and of its container."""
+    items: tuple[str, str]
+    """The names of the replicated job and of the container."""
 
     @property
     def field(self) -> str:
         """The path in the runtime, with the names of list items in brackets."""
         path = ".".join(("spec", *self.level, self.name))
-        return path.replace(f".{EACH}", f"[{self.target}]")
+        for item in self.items:
+            path = path.replace(f".{EACH}", f"[{item}]", 1)
+        return path
 
     def wrapped(self, value: Any, top: tuple[str, ...] = ()) -> Tree:
         """Return a field below `top` with the value."""
         tree: Any = {self.name: value}
+        items = list(self.items[: self.level.count(EACH)])
         for step in reversed(self.level[len(top) :]):
-            tree = [{"name": self.target} | tree] if step == EACH else {step: tree}
+            tree = [{"name": items.pop()} | tree] if step == EACH else {step: tree}
         found: Tree = tree
         return found
 
@@ -83,16 +86,16 @@ def hint(value: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     """Return the hint for an unknown field, or an empty string if nothing has it."""
     is_trainjob = value.get("kind") == TRAINJOB.kind
     if path[:2] == PATCHES:
-        return _of_patch(value, path, release)
+        return _patch_hint(value, path, release)
     target, levels = _searched(path) if is_trainjob else (NODE, OF_JOBS)
     if path[-1] in GROUPS:
-        return _of_group(value, path, FieldHome((), "", target), release)
-    home = _home(str(path[-1]), get(value, path), levels, target, release)
+        return _group_hint(value, path, release)
+    home = _home(str(path[-1]), get(value, path), levels, (target, target), release)
     if home is None:
         return ""
     if not is_trainjob:
         return f"did you mean {home.field}?"
-    return _of_runtime(value, path, home, release)
+    return _runtime_hint(value, path, home, release)
 
 
 def _searched(path: Path) -> tuple[str, tuple[tuple[str, ...], ...]]:
@@ -103,7 +106,11 @@ def _searched(path: Path) -> tuple[str, tuple[tuple[str, ...], ...]]:
 
 
 def _home(
-    written: str, value: Any, levels: tuple[tuple[str, ...], ...], target: str, release: TrainerRelease
+    written: str,
+    value: Any,
+    levels: tuple[tuple[str, ...], ...],
+    items: tuple[str, str],
+    release: TrainerRelease,
 ) -> FieldHome | None:
     """Return the first level that has the field and admits its value; else the first that has a field of its type."""
     root = _runtime(release.crds)
@@ -112,11 +119,11 @@ def _home(
             fields = _fields(root, level)
             for name, *below in names_of(written):
                 if name in fields and not below and name != "name" and accepts(value, fields[str(name)], root):
-                    return FieldHome(level, str(name), target)
+                    return FieldHome(level, str(name), items)
     return None
 
 
-def _of_patch(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
+def _patch_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     """Return the hint for a field in a patch that only a runtime can set, or that has another path."""
     if path[3:4] != ("trainingRuntimeSpec",):
         return ""
@@ -125,24 +132,20 @@ def _of_patch(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     names = [
         get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > 3 and type(step) is int
     ]
-    target = str(names[-1]) if names else NODE
-    if level == CONTAINER and name in OF_TRAINER and target == NODE:
+    items = (str(names[0]), str(names[1])) if len(names) > 1 else (str([*names, NODE][0]), NODE)
+    if level == CONTAINER and name in OF_TRAINER and items[1] == NODE:
         return f"did you mean spec.trainer.{OF_TRAINER[name]}?"
     levels = (level, *(each for each in OF_CONTAINERS if each != level))
-    home = _home(name, value, levels, target, release)
-    return "" if home is None else _of_runtime(job, path, home, release)
+    home = _home(name, value, levels, items, release)
+    return "" if home is None else _runtime_hint(job, path, home, release)
 
 
-def _of_runtime(job: Tree, path: Path, home: FieldHome, release: TrainerRelease) -> Fix:
+def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerRelease) -> Fix:
     """Return the hint with a patch of the TrainJob that sets the field, else with the runtime and the JobSet."""
     value = get(job, path)
-    moved = (Move(path, (*path[:1], home.name), value),)
+    moved = (Relocation(path, (*path[:1], home.name), value),)
     if release.dialect == "v2.3" and detect(job) is V2_3 and _patch_sets(home, value, release.crds):
-        tree = home.wrapped(value)
-        if home.name == "volumeMounts":
-            pod = get(tree, ("template", "spec", "replicatedJobs", 0, "template", "spec", "template", "spec"))
-            pod["volumes"] = ["..."]
-        patch = {"manager": MANAGER, "trainingRuntimeSpec": tree}
+        patch = {"manager": MANAGER, "trainingRuntimeSpec": home.wrapped(value)}
         shown = {"runtimePatches": [patch]}
         return Fix(moved, "set it in spec.runtimePatches: ", shown, "fields", applicability="none")
     lead = f"a TrainJob cannot set it: set {home.field} in the runtime"
@@ -151,7 +154,7 @@ def _of_runtime(job: Tree, path: Path, home: FieldHome, release: TrainerRelease)
     return _with_jobset_patch(job, moved, lead, home.wrapped(value, ("template",)))
 
 
-def _with_jobset_patch(job: Tree, moved: tuple[Move, ...], lead: str, patch: Tree) -> Fix:
+def _with_jobset_patch(job: Tree, moved: tuple[Relocation, ...], lead: str, patch: Tree) -> Fix:
     """Return a hint that also has a patch of the JobSet."""
     name = get(job, ("metadata", "name"))
     target = {"kind": "JobSet"} | ({"name": name} if isinstance(name, str) else {})
@@ -159,13 +162,13 @@ def _with_jobset_patch(job: Tree, moved: tuple[Move, ...], lead: str, patch: Tre
     return Fix(moved, f"{lead}, or patch the JobSet in trainc.yaml: ", shown, "fields", applicability="none")
 
 
-def _of_group(job: Tree, path: Path, target: FieldHome, release: TrainerRelease) -> str | Fix:
+def _group_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     """Return the hint for a field of another kind that groups fields of a JobSet or a Job."""
     group = get(job, path)
     homes: list[tuple[FieldHome, Any]] = []
     gone: list[str] = []
     for name, value in group.items() if isinstance(group, dict) else ():
-        home = _home(str(name), value, (JOBSET, JOB, *OF_RUNTIME), target.target, release)
+        home = _home(str(name), value, (JOBSET, JOB, *OF_RUNTIME), (NODE, NODE), release)
         if home is None:
             gone.append(str(name))
         else:
@@ -180,7 +183,7 @@ def _of_group(job: Tree, path: Path, target: FieldHome, release: TrainerRelease)
     for home, value in homes:
         if home.level[:2] == JOBSET:
             patch = _merged(patch, home.wrapped(value, ("template",)))
-    moved = (Move(path, (*path[:1], homes[0][0].name), group),)
+    moved = (Relocation(path, (*path[:1], homes[0][0].name), group),)
     return _with_jobset_patch(job, moved, lead, patch) if patch else Fix(moved, lead, applicability="none")
 
 

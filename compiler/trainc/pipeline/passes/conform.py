@@ -203,7 +203,7 @@ def _causes(violations: list[Violation], unknown: Sequence[Violation], validatio
     """Return the violations that remain when the unknown fields are fixed, if these are errors."""
     if not violations or not unknown or validation != "strict":
         return violations
-    from trainc.kubernetes.structural.consequences import causes
+    from trainc.kubernetes.structural.supplied_fields import causes
 
     return causes(violations, unknown)
 
@@ -309,9 +309,9 @@ def unknown_violations(
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict":
-        from trainc.kubernetes.documents.spaces import leading_space
-
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
+            from trainc.kubernetes.documents.spaces import leading_space
+
             no_release = leading_space(str(violation.path[-1]))  # no release has a space
             if no_release or not found.help.startswith("remove it"):
                 yield found  # its help names the field that is meant

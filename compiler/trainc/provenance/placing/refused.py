@@ -62,10 +62,10 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     yield from _with_jobs(plan, found, violations) if len(found) > 1 else found
 
 
-def _with_jobs(plan: Plan, found: list[Diagnostic], violations: list[Violation]) -> Iterator[Diagnostic]:
+def _with_jobs(plan: Plan, diagnostics: list[Diagnostic], violations: list[Violation]) -> Iterator[Diagnostic]:
     """Yield diagnostics, and one for those of the same cause in several replicated jobs, which names the jobs."""
     groups: dict[Any, list[int]] = {}
-    for number, diagnostic in enumerate(found):
+    for number, diagnostic in enumerate(diagnostics):
         if violations[number].path[:2] == JOBS_OF_JOBSET and isinstance(diagnostic.place, Place):
             document, *rest = diagnostic.place
             key = (
@@ -87,11 +87,11 @@ def _with_jobs(plan: Plan, found: list[Diagnostic], violations: list[Violation])
         related = tuple(
             each._replace(message=f"{each.message}, {name}")
             for number, name in names.items()
-            for each in found[number].related
+            for each in diagnostics[number].related
         )
-        message = f"{found[first].message}, in the jobs {listed(names.values())}"
-        found[first] = found[first]._replace(message=message, related=related)
-    yield from (diagnostic for number, diagnostic in enumerate(found) if number not in repeated)
+        message = f"{diagnostics[first].message}, in the jobs {listed(names.values())}"
+        diagnostics[first] = diagnostics[first]._replace(message=message, related=related)
+    yield from (diagnostic for number, diagnostic in enumerate(diagnostics) if number not in repeated)
 
 
 def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violation: Violation) -> Diagnostic:
@@ -119,10 +119,10 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
 
 def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
     """Return the fix of a value or a name at its source, if the source has the same one."""
-    from trainc.base.fixes import Move
+    from trainc.base.fixes import Relocation
 
     fix = violation.fix
-    if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Move):
+    if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
         return None
     source, compiled = get(place.document.value, place.path), get(tree, violation.path)
     same = source == compiled and (not violation.key or place.path[-1:] == violation.path[-1:])
@@ -230,7 +230,7 @@ def _job(plan: Plan, path: Path) -> Missing | None:
     return Missing(
         path=(*path[:3], "name"),
         message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
-        help=_near((*path[:3], "name"), name, known)
+        help=_name_fix((*path[:3], "name"), name, known)
         or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
@@ -255,7 +255,7 @@ def _container(plan: Plan, path: Path) -> Missing | None:
     help: str | Fix
     if name in theirs:
         help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
-    elif near := _near((*path, "name"), name, known):
+    elif near := _name_fix((*path, "name"), name, known):
         help = near
     else:
         existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
@@ -277,7 +277,7 @@ def _names(items: list[Tree] | None) -> list[str]:
     return [str(item.get("name")) for item in items or ()]
 
 
-def _near(path: Path, name: str, known: list[str]) -> Fix | None:
+def _name_fix(path: Path, name: str, known: list[str]) -> Fix | None:
     from trainc.base.fixes import replaced_name
 
     return replaced_name(path, name, known)

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.rewriting.upgrade.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
