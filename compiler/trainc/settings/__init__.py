@@ -21,7 +21,7 @@ from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.settings.extending import FileSource
@@ -86,6 +86,7 @@ def load(
     root: str | None = None,
     follow_links: bool = False,
     limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings for these paths.
 
@@ -96,10 +97,13 @@ def load(
         root: the folder where the search ends and that links must not lead out of, instead of the git root.
         follow_links: whether links may lead out of the root.
         limits: the budget, which limits the number of environments.
+        contents: the contents of files that differ from those on the disk, by their paths.
     """
     if file is None and search:
         file = next(_settings_files_above(paths[0] if paths else ".", root), None)
-    return DEFAULT if file is None else read(file, root=root, follow_links=follow_links, limits=limits)
+    if file is None:
+        return DEFAULT
+    return read(file, root=root, follow_links=follow_links, limits=limits, contents=contents)
 
 
 def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
@@ -118,12 +122,17 @@ def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
 
 
 def read(
-    path: str, *, root: str | None = None, follow_links: bool = False, limits: budget.Budget = budget.DEFAULT
+    path: str,
+    *,
+    root: str | None = None,
+    follow_links: bool = False,
+    limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path, root=root, follow_links=follow_links)
+    file = inputs.settings(path, root=root, follow_links=follow_links, contents=contents)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     from trainc.settings.extending import FileSource
@@ -133,7 +142,7 @@ def read(
 
     def read_extended(other: str) -> inputs.File | Diagnostic:
         shown = os.path.relpath(other) if relative else other
-        return inputs.settings(shown, root=root, follow_links=follow_links)
+        return inputs.settings(shown, root=root, follow_links=follow_links, contents=contents)
 
     source = FileSource(read_extended, resolved)
     found = load_file(file, full, source, root=root, relative=relative, limits=limits)

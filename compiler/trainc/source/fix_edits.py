@@ -3,12 +3,13 @@
 Reads    a fix, and the document that its paths are in.
 Returns  the edits, in the texts that have written the values: the document's own, trainc.yaml, or a patch. None if one
          of the values is behind an alias or a merge key, in a string of a ConfigMap, in a template, in a built-in
-         runtime or in standard input, or if its text cannot be changed in place.
+         runtime, in an output, behind a link or in standard input, or if its text cannot be changed in place.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Relocation, Renaming, Replacement, flow
@@ -17,13 +18,14 @@ from trainc.diagnostics import Location, Place
 from trainc.emit.yaml import inline, render
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
+from trainc.source.fixable_files import is_fixable
 from trainc.source.source_text import Text, TextField, indentation, parsed, shifted
 from trainc.source.text_nodes import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.base.fixes import Fix
+    from trainc.base.fixes import Change, Fix
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Path
 
@@ -49,6 +51,20 @@ class TextEdit(NamedTuple):
     text: str
 
 
+class TextChange(NamedTuple):
+    """A change of a fix, in the text that has written the value."""
+
+    file: str
+    document: tuple[int, int]
+    """The line and column at which the document starts."""
+    path: Path
+    """The path of the value in the document's text."""
+    target: Path
+    """The path in that text to which it moves; the same path if it does not move."""
+    change: Change
+    edits: tuple[TextEdit, ...]
+
+
 class _Span(NamedTuple):
     """A replacement in a document's text, by indices."""
 
@@ -57,19 +73,28 @@ class _Span(NamedTuple):
     text: str
 
 
-def edits(fix: Fix, document: Document) -> tuple[TextEdit, ...] | None:
-    """Return the edits of a fix, or None if it cannot be applied to the texts."""
-    if fix.applicability == "none" or not fix.changes:
-        return None
-    found: list[TextEdit] = []
+def text_changes(fix: Fix, document: Document) -> tuple[TextChange, ...]:
+    """Return the changes of a fix with their edits; none if the fix cannot be applied to the texts."""
+    if fix.applicability == "none":
+        return ()
     try:
-        for change in fix.changes:
-            source, path = _source(document, change.path, key=isinstance(change, Renaming))
-            spans = _spans(parsed(source.text), source, path, change)
-            found += (TextEdit(_location(source, span), span.text) for span in spans)
+        return tuple(_text_change(document, change) for change in fix.changes)
     except (NoEditError, YAMLError):
-        return None
-    return tuple(found)
+        return ()
+
+
+def _text_change(document: Document, change: Change) -> TextChange:
+    source, path = _source(document, change.path, key=isinstance(change, Renaming))
+    if not is_fixable(source.file):
+        raise NoEditError
+    read = parsed(source.text)
+    edits = tuple(TextEdit(_location(source, read, span), span.text) for span in _spans(read, source, path, change))
+    target = path
+    if isinstance(change, Renaming):
+        target = (*path[:-1], change.name)
+    elif isinstance(change, Relocation):
+        target = (*path[: len(source.within)], *change.target)
+    return TextChange(source.file, (source.line, source.column), path, target, change, edits)
 
 
 def _source(document: Document, path: Path, *, key: bool = False) -> tuple[Document, Path]:
@@ -85,17 +110,16 @@ def _source(document: Document, path: Path, *, key: bool = False) -> tuple[Docum
     return source, (*source.within, *place.path)
 
 
-def _location(source: Document, span: _Span) -> Location:
+def _location(source: Document, read: Text, span: _Span) -> Location:
     """Return the location in the file of a range of characters."""
-    line, column = _position(source, span.begin)
-    end_line, end_column = _position(source, span.end)
+    line, column = _position(source, read, span.begin)
+    end_line, end_column = _position(source, read, span.end)
     return Location(source.file, line, column, end_line, end_column)
 
 
-def _position(source: Document, index: int) -> tuple[int, int]:
-    line = source.text.count("\n", 0, index)
-    column = index - (source.text.rfind("\n", 0, index) + 1)
-    return source.line + line, column + (source.column if line == 0 else 1)
+def _position(source: Document, read: Text, index: int) -> tuple[int, int]:
+    line = bisect_right(read.starts, index) - 1
+    return source.line + line, index - read.starts[line] + (source.column if line == 0 else 1)
 
 
 def _spans(read: Text, source: Document, path: Path, change: Renaming | Replacement | Relocation) -> Iterator[_Span]:
@@ -188,19 +212,13 @@ def _has_marks(text: str) -> bool:
 
 def _has_comment(read: Text, begin: int, end: int) -> bool:
     """Return whether a range of characters has a comment."""
-    starts = 0
-    for number, line in enumerate(read.lines):
-        if starts > end:
-            return False
-        for comment in read.comments if "#" in line else ():
-            if comment.line == number and begin <= starts + comment.column < end:
-                return True
-        starts += len(line) + 1
-    return False
+    if "#" not in read.text[begin:end]:
+        return False
+    return any(begin <= read.starts[comment.line] + comment.column < end for comment in read.comments)
 
 
 def _end_of_line(read: Text, line: int) -> int:
-    return sum(len(each) + 1 for each in read.lines[: line + 1]) - 1
+    return read.starts[line + 1] - 1
 
 
 def _is_quoted(read: Text, field: TextField) -> bool:

@@ -105,7 +105,7 @@ def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
     if unknown.name == "apiVersion" and "apiGroup" in free and isinstance(unknown.value, str):
         group = unknown.value.rpartition("/")[0]
         changes = (Relocation(unknown.path, (*unknown.parent, "apiGroup"), group),)
-        return Fix(changes, "use ", {"apiGroup": group}, "fields", applicability="unsafe") if group else None
+        return Fix(changes, "use ", {"apiGroup": group}, "fields") if group else None
     return None
 
 

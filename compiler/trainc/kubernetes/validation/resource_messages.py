@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.resource_rules import ResourceFault
 
 OVERHEAD: Final = "overhead"
-_EXACT: Final = frozenset({"cores", "cpus", "mem", "ram"})
-"""The words that mean one resource; a GPU can be one of several vendors, and storage can be a volume."""
+_EXACT: Final = frozenset({"cores", "cpus", "gpu", "gpus", "mem", "ram", "tpu", "tpus"})
+"""The words that mean one resource; storage can be a volume, and huge pages have several sizes."""
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 

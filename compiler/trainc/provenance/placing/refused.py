@@ -119,13 +119,15 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
 
 def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
     """Return the fix of a value or a name at its source, if the source has the same one."""
-    from trainc.base.fixes import Relocation
+    from trainc.base.fixes import Relocation, Renaming
 
     fix = violation.fix
     if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
         return None
-    source, compiled = get(place.document.value, place.path), get(tree, violation.path)
-    same = source == compiled and (not violation.key or place.path[-1:] == violation.path[-1:])
+    if isinstance(change, Renaming):
+        same = place.path[-1:] == violation.path[-1:]  # the value may have another form, such as that of a quantity
+    else:
+        same = get(place.document.value, place.path) == get(tree, violation.path)
     if change.path != violation.path or not same or place.part is not None:
         return None
     return fix._replace(changes=(change._replace(path=place.path),))
