@@ -250,7 +250,9 @@ class Diagnostic(NamedTuple):
     error_in: tuple[str, ...] = ()
     """Those in which it is an error; empty if it has one severity in all of them."""
     fix: Fix | None = None
-    """The fix from which the hint is written, if there is one; its paths are those of the place's document."""
+    """The fix from which the hint is written, if there is one."""
+    fixed_in: Document | None = None
+    """The document of the fix's paths; None for that of the place."""
 
     @classmethod
     def declared(

@@ -57,7 +57,21 @@ class Relocation(NamedTuple):
     value: Any
 
 
-Change = Renaming | Replacement | Relocation
+class Removal(NamedTuple):
+    """A field or an item of a list that is removed."""
+
+    path: Path
+
+
+class Addition(NamedTuple):
+    """A field that is added to a mapping, or an item that is appended to a list."""
+
+    path: Path
+    """The path of the new field."""
+    value: Any
+
+
+Change = Renaming | Replacement | Relocation | Removal | Addition
 Applicability = Literal["safe", "unsafe", "none"]
 """`safe`: the document is refused as it is, this is the only repair, and nothing that was written is lost.
 `unsafe`: the document runs as it is, or a value is changed or removed. `none`: several repairs are possible."""
@@ -100,7 +114,9 @@ class Fix(NamedTuple):
     def mapped(self, convert: Callable[[Path, Any], Any]) -> Fix:
         """Return the fix with other values, which a function returns for the path of a change and its value."""
         changes = tuple(
-            change if isinstance(change, Renaming) else change._replace(value=convert(change.path, change.value))
+            change
+            if isinstance(change, Renaming | Removal)
+            else change._replace(value=convert(change.path, change.value))
             for change in self.changes
         )
         shown = self.shown if self.form == "name" or not changes else convert(changes[0].path, self.shown)
@@ -128,6 +144,55 @@ def replace(path: Path, value: Any, lead: str = "use ", note: str = "", applicab
     'remove the quotes: 2'
     """
     return Fix((Replacement(path, value),), lead, value, note=note, applicability=applicability)
+
+
+def removal(path: Path, title: str = "remove it") -> Fix:
+    """Return the fix that removes a field, which is never safe."""
+    return Fix((Removal(path),), title, applicability="unsafe")
+
+
+def setting(path: Path, value: Any, title: str, *, applicability: Applicability = "unsafe") -> Fix:
+    """Return the fix that replaces a value, with its own title."""
+    return Fix((Replacement(path, value),), title, applicability=applicability)
+
+
+def addition(path: Path, value: Any, title: str, *, applicability: Applicability = "unsafe") -> Fix:
+    """Return the fix that adds a field, with its own title."""
+    return Fix((Addition(path, value),), title, applicability=applicability)
+
+
+def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: object) -> Fix | None:
+    """Return the fix of a field at the place that it comes from; None if that has another value or several changes.
+
+    Args:
+        fix: the fix, with one change.
+        path: the field's path in the compiled object.
+        value: its value there.
+        place: the path of its source.
+        source: the value there.
+    """
+    if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
+        return None
+    if isinstance(change, Addition):
+        if change.path[:-1] != path or source != value:
+            return None
+        return fix._replace(changes=(change._replace(path=(*place, change.path[-1])),))
+    # A renamed key's value may have another form, such as that of a quantity.
+    same = place[-1:] == path[-1:] if isinstance(change, Renaming) else source == value
+    return fix._replace(changes=(change._replace(path=place),)) if same and change.path == path else None
+
+
+def prefixed(fix: Fix | None, base: Path) -> Fix | None:
+    """Return the fix of a part of an object as that of the whole object."""
+    if fix is None or not base:
+        return fix
+    changes = tuple(
+        change._replace(path=(*base, *change.path), target=(*base, *change.target))
+        if isinstance(change, Relocation)
+        else change._replace(path=(*base, *change.path))
+        for change in fix.changes
+    )
+    return fix._replace(changes=changes)
 
 
 def replaced_name(path: Path, name: str, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:

@@ -12,7 +12,7 @@ import json
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Relocation, Renaming, Replacement, flow
+from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, flow
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Location, Place
 from trainc.emit.yaml import inline, render
@@ -84,7 +84,11 @@ def text_changes(fix: Fix, document: Document) -> tuple[TextChange, ...]:
 
 
 def _text_change(document: Document, change: Change) -> TextChange:
-    source, path = _source(document, change.path, key=isinstance(change, Renaming))
+    if isinstance(change, Addition):
+        source, parent = _source(document, change.path[:-1])
+        path: Path = (*parent, change.path[-1])
+    else:
+        source, path = _source(document, change.path, key=isinstance(change, Renaming))
     if not is_fixable(source.file):
         raise NoEditError
     read = parsed(source.text)
@@ -122,12 +126,17 @@ def _position(source: Document, read: Text, index: int) -> tuple[int, int]:
     return source.line + line, index - read.starts[line] + (source.column if line == 0 else 1)
 
 
-def _spans(read: Text, source: Document, path: Path, change: Renaming | Replacement | Relocation) -> Iterator[_Span]:
+def _spans(read: Text, source: Document, path: Path, change: Change) -> Iterator[_Span]:
+    if isinstance(change, Addition):
+        yield _added(read, path, change.value)
+        return
     field = _field(read, path)
     if isinstance(change, Renaming):
         yield _renamed(read, path, field, change.name)
     elif isinstance(change, Replacement):
         yield _replaced(read, field, change.value)
+    elif isinstance(change, Removal):
+        yield _removed(read, path, field)
     else:
         length = len(source.within)
         target = (*path[:length], *change.target) if path[length:] == change.path else ()
@@ -225,6 +234,53 @@ def _is_quoted(read: Text, field: TextField) -> bool:
     """Return whether the text of a field is JSON: its keys are in double quotes."""
     key = field.key
     return read.text.lstrip()[:1] in "{[" and (key is None or read.text[key.start_mark.index] == '"')
+
+
+def _removed(read: Text, path: Path, field: TextField) -> _Span:
+    """Return the removal of a field or an item that is not the only one, and has no comment."""
+    parent = read.field(path[:-1])
+    if parent is None or len(parent.value.value) < 2:
+        raise NoEditError
+    nodes = [each[0] if isinstance(each, tuple) else each for each in parent.value.value]
+    own = field.key or field.value
+    index = next(number for number, node in enumerate(nodes) if node is own)
+    if index + 1 < len(nodes):
+        begin, end = own.start_mark.index, nodes[index + 1].start_mark.index
+    elif field.flow:
+        before = parent.value.value[index - 1]
+        begin = (before[1] if isinstance(before, tuple) else before).end_mark.index
+        end = field.value.end_mark.index
+    else:
+        begin = read.starts[int(own.start_mark.line)] - 1
+        end = _end_of_line(read, read.last_line(field))
+    if _has_comment(read, begin, end):
+        raise NoEditError
+    return _Span(begin, end, "")
+
+
+def _added(read: Text, path: Path, value: Any) -> _Span:
+    """Return the insertion of a field after the last one of a mapping, or of an item after the last one of a list."""
+    parent = _field(read, path[:-1])
+    name = path[-1]
+    if isinstance(name, str) and (not isinstance(parent.value, MappingNode) or name in _keys(parent)):
+        raise NoEditError
+    if not parent.value.value:
+        raise NoEditError
+    last = parent.value.value[-1]
+    key, node = last if isinstance(last, tuple) else (None, last)
+    quoted = key is not None and read.text[key.start_mark.index] == '"'
+    text = json.dumps(value, ensure_ascii=False) if quoted else flow(value)
+    if isinstance(name, str):
+        text = f"{json.dumps(name) if quoted else inline(name)}: {text}"
+    if getattr(parent.value, "flow_style", False):
+        return _Span(node.end_mark.index, node.end_mark.index, f", {text}")
+    field = TextField(key, node, flow=False)
+    end = _end_of_line(read, read.last_line(field))
+    column = int((key or node).start_mark.column)
+    dash = "" if isinstance(name, str) else "- "
+    newline = "\r\n" if "\r\n" in read.text else "\n"
+    end -= read.text[end - 1 : end] == "\r"
+    return _Span(end, end, f"{newline}{' ' * (column - len(dash))}{dash}{text}")
 
 
 def _moved(read: Text, path: Path, target: Path, value: Any, *, same: bool) -> Iterator[_Span]:

@@ -41,9 +41,9 @@ _CUT: Final = "..."
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
     """Return a diagnostic whose place has not been located, with its secrets masked; a fix that has one is left out."""
     place = diagnostic.place
-    trees = (place.document.value,) if isinstance(place, Place) else ()
-    fields = [(tree, place.path) for tree in trees if isinstance(place, Place)]
-    help, fix = without_secret_values(diagnostic.help, diagnostic.fix, *trees)
+    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
+    source = diagnostic.fixed_in or (place.document if isinstance(place, Place) else None)
+    help, fix = without_secret_values(diagnostic.help, diagnostic.fix, *([source.value] if source else []))
     message, help = about(diagnostic.message, *fields), about(help, *fields)
     if (message, help, fix) == (diagnostic.message, diagnostic.help, diagnostic.fix):
         return diagnostic

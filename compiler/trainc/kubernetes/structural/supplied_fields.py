@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.fixes import Renaming, Replacement
+from trainc.base.fixes import Addition, Removal, Renaming, Replacement
 from trainc.kubernetes.violations import REQUIRED, TOO_FEW_PROPERTIES
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def causes(violations: Iterable[Violation], unknown: Iterable[Violation]) -> lis
 def _supplied(fix: Fix) -> Iterator[Path]:
     """Yield the paths of the fields that a fix writes, and of the mappings to which it adds them."""
     for change in fix.changes:
+        if isinstance(change, Removal | Addition):
+            continue
         if isinstance(change, Replacement):
             yield from ((*change.path, key) for key in (change.value if isinstance(change.value, dict) else ()))
             continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.fixes import rename
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import containers, lint_rule
@@ -72,5 +73,5 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     name, near = finding.what
     return Finding(
         message=f'"{name}" is probably misspelled: if no node has such a resource, the pods stay pending',
-        help=f"did you mean {near}?",
+        help=rename(finding.path, near, applicability="unsafe"),
     )

@@ -103,7 +103,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
         pointed = partial(_pointed, value=value, part=violation.part)
         place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
     hint = _request_hint(plan, violation, place)
-    return Diagnostic(
+    diagnostic = Diagnostic(
         id=violation.rule,
         severity=violation.severity,
         stage=refused.stage,
@@ -113,24 +113,23 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
         field=violation.field,
         place=place._replace(key=True) if violation.key and not related else place,
         related=related,
-        fix=None if hint else _in_source(violation, tree, place),
     )
+    if hint or violation.fix is None:
+        return diagnostic
+    for source in (place, *(found.place for found in related)):
+        if isinstance(source, Place) and (fix := _in_source(violation, tree, source)) is not None:
+            return diagnostic._replace(fix=fix, fixed_in=source.document)
+    return diagnostic
 
 
 def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
     """Return the fix of a value or a name at its source, if the source has the same one."""
-    from trainc.base.fixes import Relocation, Renaming
+    if violation.fix is None or place.part is not None:
+        return None
+    from trainc.base.fixes import at_source
 
-    fix = violation.fix
-    if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
-        return None
-    if isinstance(change, Renaming):
-        same = place.path[-1:] == violation.path[-1:]  # the value may have another form, such as that of a quantity
-    else:
-        same = get(place.document.value, place.path) == get(tree, violation.path)
-    if change.path != violation.path or not same or place.part is not None:
-        return None
-    return fix._replace(changes=(change._replace(path=place.path),))
+    value, source = get(tree, violation.path), get(place.document.value, place.path)
+    return at_source(violation.fix, violation.path, value, place.path, source)
 
 
 def _compiled(trace: Trace, wanted: ObjectId) -> tuple[int, Tree]:

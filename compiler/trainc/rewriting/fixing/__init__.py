@@ -57,7 +57,7 @@ def candidates(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> Iterator[C
         fix = diagnostic.fix
         if fix is None or not isinstance(diagnostic.place, Place) or not _is_allowed(diagnostic, unsafe=unsafe):
             continue
-        if changes := text_changes(fix, diagnostic.place.document):
+        if changes := text_changes(fix, diagnostic.fixed_in or diagnostic.place.document):
             yield Candidate(diagnostic, changes)
 
 

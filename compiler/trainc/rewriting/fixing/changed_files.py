@@ -11,7 +11,7 @@ import codecs
 import json
 from typing import TYPE_CHECKING, Any
 
-from trainc.base.fixes import Relocation, Renaming
+from trainc.base.fixes import Addition, Relocation, Removal, Renaming
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents import read_stream
 from trainc.kubernetes.documents.streams import decode
@@ -100,9 +100,19 @@ def _changed(value: Any, text: TextChange) -> Any:
         case Renaming(_, name):
             return edit(value, tuple(above), lambda parent: _renamed(parent, last, name))
         case Relocation(_, _, moved):
-            without = edit(value, tuple(above), lambda parent: {key: parent[key] for key in parent if key != last})
+            without = edit(value, tuple(above), lambda parent: _without(parent, last))
             return put(without, text.target, moved)
+        case Removal():
+            return edit(value, tuple(above), lambda parent: _without(parent, last))
+        case Addition(_, added) if isinstance(last, int):
+            return edit(value, tuple(above), lambda items: [*items, added])
     return put(value, text.path, text.change.value)
+
+
+def _without(parent: Any, step: str | int) -> Any:
+    if isinstance(parent, list):
+        return [each for index, each in enumerate(parent) if index != step]
+    return {key: each for key, each in parent.items() if key != step}
 
 
 def _renamed(parent: dict[str, Any], name: str | int, new: str) -> dict[str, Any]:
