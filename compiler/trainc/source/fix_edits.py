@@ -23,7 +23,7 @@ from trainc.source.source_text import Text, TextField, indentation, parsed, shif
 from trainc.source.text_nodes import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.base.fixes import Change, Fix
     from trainc.diagnostics import Document
@@ -47,7 +47,7 @@ class TextEdit(NamedTuple):
     """A replacement of characters in a file."""
 
     at: Location
-    """The characters that are replaced, without a source; an empty range for an insertion."""
+    """The characters that are replaced; an empty range for an insertion."""
     text: str
 
 
@@ -81,6 +81,27 @@ def text_changes(fix: Fix, document: Document) -> tuple[TextChange, ...]:
         return tuple(_text_change(document, change) for change in fix.changes)
     except (NoEditError, YAMLError):
         return ()
+
+
+def as_one(edits: Sequence[TextEdit]) -> TextEdit:
+    """Return the edits of one document, in order, as a single one."""
+    first, *others = edits
+    source = first.at.source
+    text, end = first.text, first.at
+    for edit in others:
+        assert source is not None, "edits of a document have it as their source"
+        read = parsed(source.text)
+        begin = _index(source, read, end.end_line, end.end_column)
+        text += source.text[begin : _index(source, read, edit.at.line, edit.at.column)] + edit.text
+        end = edit.at
+    at = first.at._replace(end_line=end.end_line, end_column=end.end_column)
+    return TextEdit(at, text)
+
+
+def _index(source: Document, read: Text, line: int, column: int) -> int:
+    """Return the index in a document's text of a position in its file."""
+    row = line - source.line
+    return read.starts[row] + column - (source.column if row == 0 else 1)
 
 
 def _text_change(document: Document, change: Change) -> TextChange:
@@ -118,7 +139,7 @@ def _location(source: Document, read: Text, span: _Span) -> Location:
     """Return the location in the file of a range of characters."""
     line, column = _position(source, read, span.begin)
     end_line, end_column = _position(source, read, span.end)
-    return Location(source.file, line, column, end_line, end_column)
+    return Location(source.file, line, column, end_line, end_column, source)
 
 
 def _position(source: Document, read: Text, index: int) -> tuple[int, int]:

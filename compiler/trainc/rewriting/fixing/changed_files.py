@@ -69,7 +69,7 @@ def edited(text: str, edits: list[TextEdit]) -> str:
         starts.append(starts[-1] + len(line) + 1)
     parts: list[str] = []
     end = 0
-    for at, new in sorted(edits):
+    for at, new in sorted(edits, key=lambda edit: edit.at[:5]):
         begin = starts[at.line - 1] + at.column - 1
         parts += (text[end:begin], new)
         end = starts[at.end_line - 1] + at.end_column - 1
