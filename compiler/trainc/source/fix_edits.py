@@ -90,9 +90,9 @@ def as_one(edits: Sequence[TextEdit]) -> TextEdit:
     text, end = first.text, first.at
     for edit in others:
         assert source is not None, "edits of a document have it as their source"
-        read = parsed(source.text)
+        read = _parsed(source)
         begin = _index(source, read, end.end_line, end.end_column)
-        text += source.text[begin : _index(source, read, edit.at.line, edit.at.column)] + edit.text
+        text += read.text[begin : _index(source, read, edit.at.line, edit.at.column)] + edit.text
         end = edit.at
     at = first.at._replace(end_line=end.end_line, end_column=end.end_column)
     return TextEdit(at, text)
@@ -104,6 +104,11 @@ def _index(source: Document, read: Text, line: int, column: int) -> int:
     return read.starts[row] + column - (source.column if row == 0 else 1)
 
 
+def _parsed(source: Document) -> Text:
+    """Return the nodes of a document's text; a byte order mark has no column."""
+    return parsed(source.text.removeprefix("\ufeff"))
+
+
 def _text_change(document: Document, change: Change) -> TextChange:
     if isinstance(change, Addition):
         source, parent = _source(document, change.path[:-1])
@@ -112,7 +117,7 @@ def _text_change(document: Document, change: Change) -> TextChange:
         source, path = _source(document, change.path, key=isinstance(change, Renaming))
     if not is_fixable(source.file):
         raise NoEditError
-    read = parsed(source.text)
+    read = _parsed(source)
     edits = tuple(TextEdit(_location(source, read, span), span.text) for span in _spans(read, source, path, change))
     target = path
     if isinstance(change, Renaming):

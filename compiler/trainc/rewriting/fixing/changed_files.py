@@ -43,7 +43,7 @@ def changed_bytes(file: FileChanges) -> bytes:
     """Return the bytes of a file with changes. Raises NotVerifiedError."""
     mark, codec = next(((mark, codec) for mark, codec in _MARKS.items() if file.data.startswith(mark)), (b"", "utf-8"))
     try:
-        old = decode(file.data)
+        old = decode(file.data).removeprefix("\ufeff")
     except YamlError as error:
         raise NotVerifiedError from error
     edits = [edit for change in file.changes for edit in change.edits]
@@ -56,7 +56,7 @@ def changed_bytes(file: FileChanges) -> bytes:
 
 def _encoded(text: str, mark: bytes, codec: str) -> bytes:
     try:
-        return mark + text.removeprefix("\ufeff").encode(codec, "surrogatepass")
+        return mark + text.encode(codec, "surrogatepass")
     except UnicodeEncodeError as error:
         raise NotVerifiedError from error
 
