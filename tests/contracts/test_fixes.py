@@ -61,8 +61,8 @@ def problems(*args: str) -> list[dict[str, Any]]:
     return found
 
 
-def serious(found: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(each["id"] for each in found if each["severity"] != "note")
+def serious(diagnostics: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(each["id"] for each in diagnostics if each["severity"] != "note")
 
 
 def wrong_examples() -> Iterator[tuple[str, str]]:
@@ -318,14 +318,14 @@ def test_a_wrong_command_line_is_a_usage_error(words: list[str]) -> None:
     assert (done.code, done.out, Path("job.yaml").read_text()) == (2, "", TYPO)
 
 
-def unwritable(done: Done) -> bool:
+def is_unwritable(done: Done) -> bool:
     return done.code == 1 and "job.yaml: error[output-unwritable]" in done.out + done.err
 
 
 def test_a_read_only_file_stays() -> None:
     Path("job.yaml").write_text(TYPO)
     Path("job.yaml").chmod(0o444)
-    assert unwritable(run("validate", "job.yaml", "--fix"))
+    assert is_unwritable(run("validate", "job.yaml", "--fix"))
     assert Path("job.yaml").read_text() == TYPO
     assert sorted(os.listdir()) == [".git", "job.yaml"]
 
@@ -334,15 +334,15 @@ def test_a_file_that_changes_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) ->
     from trainc.rewriting import fixing
 
     Path("job.yaml").write_text(TYPO)
-    real = fixing.fixed
+    real = fixing.apply_fixes
 
     def change(*args: Any, **options: Any) -> Any:
         found = real(*args, **options)
         Path("job.yaml").write_text(TYPO + "# a comment\n")
         return found
 
-    monkeypatch.setattr("trainc.cli.common.applied_fixes.fixed", change)
-    assert unwritable(run("validate", "job.yaml", "--fix"))
+    monkeypatch.setattr("trainc.cli.common.applied_fixes.apply_fixes", change)
+    assert is_unwritable(run("validate", "job.yaml", "--fix"))
     assert Path("job.yaml").read_text() == TYPO + "# a comment\n"
 
 
@@ -355,7 +355,7 @@ def test_a_full_disk_leaves_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("trainc.files.atomic.os.write", write)
         done = run("validate", "job.yaml", "--fix")
-    assert unwritable(done)
+    assert is_unwritable(done)
     assert (Path("job.yaml").read_text(), sorted(os.listdir())) == (TYPO, [".git", "job.yaml"])
 
 

@@ -89,7 +89,7 @@ def nodes(node: TextNode) -> Iterator[tuple[bool, ScalarNode]]:
         yield from nodes(child)
 
 
-def of_key(text: str, begin: int, end: int, chance: random.Random) -> Edit | None:
+def key_mistake(text: str, begin: int, end: int, chance: random.Random) -> Edit | None:
     """Return a mistake in one letter of a key."""
     word = text[begin:end].strip("\"'")
     at = begin + text[begin:end].index(word) if word else begin
@@ -106,7 +106,7 @@ def of_key(text: str, begin: int, end: int, chance: random.Random) -> Edit | Non
     return at, at + len(word), changed
 
 
-def of_value(text: str, begin: int, end: int, chance: random.Random) -> Edit | None:
+def value_mistake(text: str, begin: int, end: int, chance: random.Random) -> Edit | None:
     """Return quotes around a number, no quotes around a string, or a misspelled unit."""
     old = text[begin:end]
     if re.fullmatch(r"[0-9.]+", old):
@@ -132,7 +132,7 @@ def mistakes(text: str, chance: random.Random) -> Edit | None:
     for _ in range(20):
         begin, is_key, node = chance.choice(scalars)
         first, last = begin + node.start_mark.index, begin + node.end_mark.index
-        if edit := (of_key if is_key else of_value)(text, first, last, chance):
+        if edit := (key_mistake if is_key else value_mistake)(text, first, last, chance):
             return edit
     return None
 

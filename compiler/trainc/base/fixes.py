@@ -174,9 +174,10 @@ def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: o
     if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
         return None
     if isinstance(change, Addition):
-        if change.path[:-1] != path or source != value:
+        if source != value or change.path[:-1] not in (path, path[:-1]):
             return None
-        return fix._replace(changes=(change._replace(path=(*place, change.path[-1])),))
+        parent = place if change.path[:-1] == path else place[:-1]
+        return fix._replace(changes=(change._replace(path=(*parent, change.path[-1])),))
     # A renamed key's value may have another form, such as that of a quantity.
     same = place[-1:] == path[-1:] if isinstance(change, Renaming) else source == value
     return fix._replace(changes=(change._replace(path=place),)) if same and change.path == path else None
@@ -193,6 +194,16 @@ def prefixed(fix: Fix | None, base: Path) -> Fix | None:
         for change in fix.changes
     )
     return fix._replace(changes=changes)
+
+
+def misspelled_key(fields: Iterable[object], name: str) -> Fix | None:
+    """Return the fix that gives the field of an object that is similar to a missing one its name.
+
+    >>> (misspelled_key(["apiVerson", "kind"], "apiVersion") or rename((), "", applicability="none")).title
+    'did you mean apiVersion?'
+    """
+    near = [key for key in fields if isinstance(key, str) and is_certain(key, name, [name])]
+    return rename((near[0],), name, applicability="safe") if len(near) == 1 else None
 
 
 def replaced_name(path: Path, name: str, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:

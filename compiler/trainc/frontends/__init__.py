@@ -64,12 +64,16 @@ def _document_of_kind(
         help = "compile its trainJobTemplate as a TrainJob, or remove the file from the paths"
         yield _diagnostic(document, UNSUPPORTED_KIND, message, help, ("kind",))
     elif version not in (VERSION, DRAFT_VERSION):
-        message = f'unknown version "{version}" of the TrainJob API'
-        yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
-    elif kind not in OURS:
-        from trainc.base.fixes import replaced_name
+        from trainc.base.fixes import setting
 
-        near = replaced_name(("kind",), str(kind), OURS) if isinstance(kind, str) else None
+        message = f'unknown version "{version}" of the TrainJob API'
+        fix = setting(("apiVersion",), VERSION, f"use {VERSION}, as in Trainer v2")
+        yield _diagnostic(document, UNKNOWN_VERSION, message, fix, ("apiVersion",))
+    elif kind not in OURS:
+        from trainc.base.fixes import misspelled_key, replaced_name
+
+        near = replaced_name(("kind",), kind, OURS) if isinstance(kind, str) else None
+        near = near or (misspelled_key(document.value, "kind") if "kind" not in document.value else None)
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
         yield _diagnostic(document, UNKNOWN_KIND, message, near or f"use one of {', '.join(OURS)}", ("kind",))
     else:
@@ -132,9 +136,11 @@ def is_meant(version: str) -> bool:
 
 def _version_fault(document: Document, kind: str, version: object) -> Diagnostic:
     if version in (None, ""):
-        return _diagnostic(
-            document, NO_API_VERSION, f"the {kind} has no apiVersion", f"add `apiVersion: {VERSION}`", ()
-        )
+        from trainc.base.fixes import addition, misspelled_key
+
+        near = misspelled_key(document.value, "apiVersion")
+        help = near or addition(("apiVersion",), VERSION, f"add `apiVersion: {VERSION}`")
+        return _diagnostic(document, NO_API_VERSION, f"the {kind} has no apiVersion", help, ())
     message = f"the apiVersion of the {kind} must be a string"
     return _diagnostic(document, NO_API_VERSION, message, f"use `apiVersion: {VERSION}`", ("apiVersion",))
 

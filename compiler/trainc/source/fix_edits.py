@@ -263,15 +263,20 @@ def _is_quoted(read: Text, field: TextField) -> bool:
 
 
 def _removed(read: Text, path: Path, field: TextField) -> _Span:
-    """Return the removal of a field or an item that is not the only one, and has no comment."""
+    """Return the removal of a field or an item that has no comment."""
     parent = read.field(path[:-1])
-    if parent is None or len(parent.value.value) < 2:
+    if parent is None:
         raise NoEditError
+    if len(parent.value.value) == 1:
+        return _emptied(read, parent)
     nodes = [each[0] if isinstance(each, tuple) else each for each in parent.value.value]
     own = field.key or field.value
     index = next(number for number, node in enumerate(nodes) if node is own)
     if index + 1 < len(nodes):
         begin, end = own.start_mark.index, nodes[index + 1].start_mark.index
+        if not field.flow and field.key is None:  # both items keep their dashes
+            dash = read.text.index("-", read.starts[int(nodes[index + 1].start_mark.line)])
+            begin, end = read.text.rindex("-", 0, begin), dash
     elif field.flow:
         before = parent.value.value[index - 1]
         begin = (before[1] if isinstance(before, tuple) else before).end_mark.index
@@ -282,6 +287,20 @@ def _removed(read: Text, path: Path, field: TextField) -> _Span:
     if _has_comment(read, begin, end):
         raise NoEditError
     return _Span(begin, end, "")
+
+
+def _emptied(read: Text, parent: TextField) -> _Span:
+    """Return the replacement of a mapping or list with one field or item by an empty one."""
+    empty = "{}" if isinstance(parent.value, MappingNode) else "[]"
+    begin, end = parent.value.start_mark.index, parent.value.end_mark.index
+    if not getattr(parent.value, "flow_style", False):
+        if parent.key is None or parent.flow:
+            raise NoEditError
+        begin, end, empty = parent.key.end_mark.index, _end_of_line(read, read.last_line(parent)), f": {empty}"
+        end -= read.text[end - 1 : end] == "\r"
+    if _has_comment(read, begin, end):
+        raise NoEditError
+    return _Span(begin, end, empty)
 
 
 def _added(read: Text, path: Path, value: Any) -> _Span:
@@ -312,12 +331,13 @@ def _added(read: Text, path: Path, value: Any) -> _Span:
 def _moved(read: Text, path: Path, target: Path, value: Any, *, same: bool) -> Iterator[_Span]:
     """Yield the replacements that move a field: in place if its new parent is a new field beside it."""
     length = len(path) - 1
-    if target[:length] != path[:-1]:
-        raise NoEditError
     parent, field = read.field(path[:-1]), _field(read, path)
     names = [str(step) for step in target[length:]]
-    if parent is None or field.key is None or names[0] in (key for key in _keys(parent) if key != path[-1]):
+    if parent is None or field.key is None:
         raise NoEditError
+    if target[:length] != path[:-1] or names[0] in (key for key in _keys(parent) if key != path[-1]):
+        yield from _moved_elsewhere(read, path, target, value)
+        return
     begin, end = field.key.start_mark.index, field.value.end_mark.index
     old = read.text[field.value.start_mark.index : end]
     if field.flow or "\n" not in read.text[begin:end]:
@@ -330,6 +350,18 @@ def _moved(read: Text, path: Path, target: Path, value: Any, *, same: bool) -> I
     elif not same:
         raise NoEditError
     yield _nested_block(read, field, names, old if same else flow(value))
+
+
+def _moved_elsewhere(read: Text, path: Path, target: Path, value: Any) -> Iterator[_Span]:
+    """Yield the removal of a field on one line, and its insertion into another mapping."""
+    field = _field(read, path)
+    if "\n" in read.text[field.value.start_mark.index : field.value.end_mark.index]:
+        raise NoEditError
+    length = next(length for length in range(len(target) - 1, -1, -1) if read.field(target[:length]) is not None)
+    for name in reversed(target[length + 1 :]):
+        value = {name: value}
+    yield _removed(read, path, field)
+    yield _added(read, target[: length + 1], value)
 
 
 def _nested(names: list[str], text: str, *, quoted: bool, braces: bool) -> str:

@@ -14,7 +14,7 @@ from trainc.base.records import NamedTuple
 from trainc.cli.common import printing
 from trainc.files import inputs
 from trainc.files.outputs import write_fault
-from trainc.rewriting.fixing import candidates, fixed
+from trainc.rewriting.fixing import apply_fixes, fixable_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ def apply(result: Compilation, check: Callable[[Contents], Compilation], options
         return old[path]
 
     try:
-        found = fixed(result, check, content, unsafe=options.unsafe)
+        found = apply_fixes(result, check, content, unsafe=options.unsafe)
     except OSError as error:
         return Applied(result.with_diagnostics([write_fault(str(error.filename), "", error)]), options)
     if not run.quiet:
@@ -92,7 +92,7 @@ def count(result: Compilation) -> int:
     """Return the number of problems that `--fix` can fix."""
     if all(diagnostic.fix is None for diagnostic in result.diagnostics):
         return 0
-    return sum(1 for _ in candidates(result.diagnostics, unsafe=False))
+    return sum(1 for _ in fixable_problems(result.diagnostics, unsafe=False))
 
 
 def _shown(path: str) -> str:

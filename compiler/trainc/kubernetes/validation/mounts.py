@@ -156,11 +156,13 @@ def _recursive_read_only(violations: PodViolations, at: At, mount: Tree) -> None
     if value not in RECURSIVE:
         violations.not_allowed(here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
+        from trainc.base.fixes import addition
+
         violations.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly {value} requires a read-only mount",
-            "set readOnly: true",
+            addition(path_of((at, "readOnly")), value=True, title="set readOnly: true"),
             field=field,
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):

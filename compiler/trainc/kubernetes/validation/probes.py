@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation import ports
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
@@ -51,11 +52,14 @@ def readiness(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a readiness probe: it stops no container, so it has no grace period."""
     _probe(violations, at, probe)
     if "terminationGracePeriodSeconds" in probe:
+        from trainc.base.fixes import removal
+
+        here = (at, "terminationGracePeriodSeconds")
         violations.report(
             PROBE_GRACE_PERIOD,
-            (at, "terminationGracePeriodSeconds"),
+            here,
             "terminationGracePeriodSeconds is not allowed on a readiness probe, which does not stop the container",
-            "remove it",
+            removal(path_of(here)),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.fixes import rename, safe_if
+from trainc.base.fixes import addition, rename, safe_if
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import PLAIN_RESOURCES, RESOURCES
 from trainc.kubernetes import misnamed, names
@@ -83,8 +83,9 @@ def _request_and_limit(
     name = fault.resource
     if fault.declared is LIMIT_MISSING:
         message = f"{name} is requested without a limit, which is required"
-        help = f"add {name}: {amount} to limits; the request defaults to the limit"
-        violations.report(fault.declared, here, message, help, field=cluster_field(at, "limits"))
+        title = f"add {name}: {amount} to limits; the request defaults to the limit"
+        fix = addition((*path_of((at, "limits")), name), amount, title)
+        violations.report(fault.declared, here, message, fix, field=cluster_field(at, "limits"))
         return
     if fault.declared is REQUEST_ABOVE_LIMIT:
         message = f"request of {amount} {name} exceeds the limit of {limit}"

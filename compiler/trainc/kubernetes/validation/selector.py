@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.metadata import GENERATED
 from trainc.kubernetes.validation.pod_selectors import label_selector
 from trainc.kubernetes.violations import shown
@@ -47,11 +48,13 @@ def selector(violations: PodViolations, at: At, job: Tree) -> None:
                 )
         effective["matchLabels"] = (effective.get("matchLabels") or {}) | {GENERATED[0]: NEW_UID}
         if not matches(effective, generated):
+            from trainc.base.fixes import removal
+
             violations.report(
                 JOB_SELECTOR,
                 place,
                 "the Job's own selector conflicts with the generated selector",
-                "remove the selector",
+                removal(path_of(place), "remove the selector"),
             )
     if ("selector" in spec or not spec.get("manualSelector")) and matches(effective, labels):
         return

@@ -216,11 +216,14 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
                 field=field_of(path),
             )
         elif isinstance(metadata, dict) and metadata.get("namespace"):
+            from trainc.base.fixes import removal
+
+            there = (*at, "metadata", "namespace")
             yield Violation.at(
-                (*at, "metadata", "namespace"),
+                there,
                 CLAIM_NAMESPACE,
                 f"the volume claim template must not set namespace {shown(metadata['namespace'])}",
-                "remove the namespace: the claim is created in the JobSet's namespace",
+                removal(there, "remove the namespace: the claim is created in the JobSet's namespace"),
                 field=field_of(path),
             )
 

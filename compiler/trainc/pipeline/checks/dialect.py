@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix
+from trainc.base.fixes import Fix, removal, setting
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
 from trainc.diagnostics import Finding, ObjectId, Place, Related
 from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, detect, load
@@ -175,7 +175,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 @check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
-    from trainc.base.fixes import replaced_name
+    from trainc.base.fixes import replaced_name, setting
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
     for path, name in _targeted(plan):
@@ -184,7 +184,8 @@ def targets(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
             f'"{plan.runtime.id.name}" does not have',
-            help=replaced_name(path, name, known) or f"use {' or '.join(known)}",
+            help=replaced_name(path, name, known)
+            or (setting(path, known[0], f"use {known[0]}") if len(known) == 1 else f"use {' or '.join(known)}"),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )
@@ -251,7 +252,9 @@ def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     yield Finding(
         message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
         + (f', not the string "{count}"' if quoted else ""),
-        help=f"use a number: {count}" if quoted else "remove it: the default is `auto`",
+        help=setting(path, int(str(count)), f"use a number: {count}", applicability="safe")
+        if quoted
+        else removal(path, "remove it: the default is `auto`"),
         place=Place(document=document, path=path),
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.fixes import removal
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import lint_rule
 from trainc.pipeline.lint.triggers import ELASTIC
@@ -26,9 +27,14 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 @lint_rule("elastic-jobset", "Elastic job of Kueue in a JobSet")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue rejects a JobSet with this annotation."""
+    path, title = ("metadata", "annotations", ELASTIC), "remove the annotation"
     return Finding(
         message=f"Kueue rejects a JobSet with the annotation {ELASTIC}",
-        help="remove the annotation",
+        help=title
+        if finding.shared
+        else removal(path, title)
+        if finding.shared
+        else removal(("metadata", "annotations", ELASTIC), "remove the annotation"),
         field=f"metadata.annotations.{ELASTIC}",
-        place=plan.job.at("spec", "runtimeRef") if finding.shared else plan.job.at("metadata", "annotations", ELASTIC),
+        place=plan.job.at("spec", "runtimeRef") if finding.shared else plan.job.at(*path),
     )

@@ -26,7 +26,7 @@ ROUNDS: Final = 10
 """The most rounds: fixes that overlap wait for the next one."""
 
 
-class Candidate(NamedTuple):
+class FixableProblem(NamedTuple):
     """A diagnostic with a fix that can be applied."""
 
     diagnostic: Diagnostic
@@ -51,14 +51,14 @@ class Fixed(NamedTuple):
     """The files with a fix that could not be verified."""
 
 
-def candidates(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> Iterator[Candidate]:
+def fixable_problems(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> Iterator[FixableProblem]:
     """Yield the diagnostics with a fix of that applicability, with its edits."""
     for diagnostic in diagnostics:
         fix = diagnostic.fix
         if fix is None or not isinstance(diagnostic.place, Place) or not _is_allowed(diagnostic, unsafe=unsafe):
             continue
         if changes := text_changes(fix, diagnostic.fixed_in or diagnostic.place.document):
-            yield Candidate(diagnostic, changes)
+            yield FixableProblem(diagnostic, changes)
 
 
 def _is_allowed(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
@@ -68,7 +68,7 @@ def _is_allowed(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
     return unsafe or (diagnostic.fix.applicability == "safe" and diagnostic.severity == "error")
 
 
-def fixed(
+def apply_fixes(
     result: Compilation,
     check: Callable[[Mapping[str, bytes]], Compilation],
     content: Callable[[str], bytes],
@@ -88,7 +88,9 @@ def fixed(
     count = 0
     for _ in range(ROUNDS):
         chosen = _without_overlaps(
-            each for each in candidates(result.diagnostics, unsafe=unsafe) if _identity(each.diagnostic) not in refused
+            each
+            for each in fixable_problems(result.diagnostics, unsafe=unsafe)
+            if _identity(each.diagnostic) not in refused
         )
         if not chosen:
             break
@@ -117,11 +119,11 @@ def _identity(diagnostic: Diagnostic) -> Hashable:
     return diagnostic.id, diagnostic.message, diagnostic.field, diagnostic.object, file, path
 
 
-def _without_overlaps(found: Iterable[Candidate]) -> list[Candidate]:
+def _without_overlaps(problems: Iterable[FixableProblem]) -> list[FixableProblem]:
     """Return the first fixes of those whose edits overlap; a fix of two diagnostics counts once."""
-    chosen: list[Candidate] = []
+    chosen: list[FixableProblem] = []
     taken: dict[str, list[Range]] = {}
-    for each in found:
+    for each in problems:
         ranges = [
             (change.file, ((edit.at.line, edit.at.column), (edit.at.end_line, edit.at.end_column)))
             for change in each.changes
@@ -138,7 +140,7 @@ def _is_free(taken: Iterable[Range], span: Range) -> bool:
     return all(span != other and (span[1] <= other[0] or other[1] <= span[0]) for other in taken)
 
 
-def _applied(chosen: list[Candidate], current: Mapping[str, bytes]) -> tuple[dict[str, bytes], set[Hashable]]:
+def _applied(chosen: list[FixableProblem], current: Mapping[str, bytes]) -> tuple[dict[str, bytes], set[Hashable]]:
     """Return the new bytes of the files, and the identities of the diagnostics whose fixes cannot be applied."""
     new: dict[str, bytes] = {}
     wrong: set[Hashable] = set()
@@ -154,7 +156,7 @@ def _applied(chosen: list[Candidate], current: Mapping[str, bytes]) -> tuple[dic
     return new, wrong
 
 
-def _remaining(chosen: list[Candidate], before: Compilation, after: Compilation) -> set[Hashable]:
+def _remaining(chosen: list[FixableProblem], before: Compilation, after: Compilation) -> set[Hashable]:
     """Return the identities of the diagnostics that fixes have not removed."""
     expected = Counter(_identity(each.diagnostic) for each in chosen)
     old, new = (Counter(map(_identity, result.diagnostics)) for result in (before, after))

@@ -100,16 +100,16 @@ def _changed(value: Any, text: TextChange) -> Any:
         case Renaming(_, name):
             return edit(value, tuple(above), lambda parent: _renamed(parent, last, name))
         case Relocation(_, _, moved):
-            without = edit(value, tuple(above), lambda parent: _without(parent, last))
+            without = edit(value, tuple(above), lambda parent: _remove_step(parent, last))
             return put(without, text.target, moved)
         case Removal():
-            return edit(value, tuple(above), lambda parent: _without(parent, last))
+            return edit(value, tuple(above), lambda parent: _remove_step(parent, last))
         case Addition(_, added) if isinstance(last, int):
             return edit(value, tuple(above), lambda items: [*items, added])
     return put(value, text.path, text.change.value)
 
 
-def _without(parent: Any, step: str | int) -> Any:
+def _remove_step(parent: Any, step: str | int) -> Any:
     if isinstance(parent, list):
         return [each for index, each in enumerate(parent) if index != step]
     return {key: each for key, each in parent.items() if key != step}

@@ -85,12 +85,14 @@ def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
     for index, job in enumerate(jobs):
         for number, volume in enumerate(get(job, (*POD, "volumes"), ())):
             if volume.get("name") == name:
+                from trainc.base.fixes import removal
+
                 there = (*JOBS_OF_JOBSET, index, *POD, "volumes", number, "name")
                 yield Violation.at(
                     there,
                     CLAIM_VOLUME_CONFLICT,
                     f'volume "{name}" of job "{job["name"]}" has the name of a volume claim template',
-                    "remove the volume: JobSet adds it to the pods that mount it",
+                    removal(there[:-1], "remove the volume: JobSet adds it to the pods that mount it"),
                     related=(("the template", path),),
                 )
 

@@ -253,7 +253,9 @@ def _coordinator_violation(key: str, message: str, help: str | Fix, *related: tu
 
 def _job_name_hint(path: Path, name: str, known: list[str]) -> str | Fix:
     """Return a hint with the job name that was probably meant, or all job names."""
-    from trainc.base.fixes import replaced_name
+    from trainc.base.fixes import replaced_name, setting
     from trainc.base.suggestions import use
 
+    if len(known) == 1 and not replaced_name(path, name, known):
+        return setting(path, known[0], use(known))
     return replaced_name(path, name, known) or (use(known) if known else "remove it: there is no job to name")
