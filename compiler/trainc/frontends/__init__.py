@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from trainc.base.kinds import Kind, Role
 
 NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
-NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion")
-UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API")
-UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API")
+NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion", fix="safe")
+UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API", fix="unsafe")
+UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API", fix="safe")
 UNSUPPORTED_KIND: Final = Declaration(
     "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", trainc_only=True
 )

@@ -36,10 +36,20 @@ QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
 )
 UNKNOWN_QUEUE_OBJECT: Final = Declaration(
-    "unknown-queue-object", ("queue",), "Reference to a missing Kueue object", severity="warning", trainc_only=True
+    "unknown-queue-object",
+    ("queue",),
+    "Reference to a missing Kueue object",
+    severity="warning",
+    trainc_only=True,
+    fix="unsafe",
 )
 UNKNOWN_PRIORITY_CLASS: Final = Declaration(
-    "unknown-priority-class", ("queue",), "Reference to a missing priority class", severity="warning", trainc_only=True
+    "unknown-priority-class",
+    ("queue",),
+    "Reference to a missing priority class",
+    severity="warning",
+    trainc_only=True,
+    fix="unsafe",
 )
 
 

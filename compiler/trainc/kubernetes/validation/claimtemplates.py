@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 CLAIM_TEMPLATE: Final = Declaration(
-    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template"
+    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template", fix="unsafe"
 )
 
 EXCLUSIVE_MODE: Final = "ReadWriteOncePod"

@@ -15,7 +15,7 @@ from trainc.kubernetes.violations import shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim")
+RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim", fix="safe")
 RESOURCE_CLAIM_SOURCE: Final = Declaration(
     "resource-claim-source", ("job",), "Resource claim without exactly one source"
 )

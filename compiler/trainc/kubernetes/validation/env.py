@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable")
+ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable", fix="safe")
 ENV_FILE: Final = Declaration("env-file", ("job",), "Environment variable file outside emptyDir volume")
-ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable")
+ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable", fix="safe")
 ENV_SOURCE: Final = Declaration("env-source", ("job",), "Environment variable without exactly one source")
 FIELDS: Final = frozenset(
     {

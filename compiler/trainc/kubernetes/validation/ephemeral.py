@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "Ephemeral container in pod template")
+EPHEMERAL_CONTAINER: Final = Declaration(
+    "ephemeral-container", ("job",), "Ephemeral container in pod template", fix="unsafe"
+)
 FORBIDDEN: Final = (
     "lifecycle",
     "livenessProbe",

@@ -18,7 +18,9 @@ from trainc.kubernetes.violations import listed, shown
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-POD_FILE: Final = Declaration("pod-file", ("job",), "Downward API file without exactly one supported source")
+POD_FILE: Final = Declaration(
+    "pod-file", ("job",), "Downward API file without exactly one supported source", fix="safe"
+)
 
 FIELDS: Final = (
     "metadata.annotations",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
 
 INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Field requires Indexed Job")
-POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy")
+POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy", fix="safe")
 SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "Unsatisfiable success policy")
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")

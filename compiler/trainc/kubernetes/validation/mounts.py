@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "Invalid block device volume")
 MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Duplicate mount path")
-MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode")
+MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode", fix="unsafe")
 SUB_PATH: Final = Declaration("sub-path", ("job",), "Path outside its volume")
-VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume")
+VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume", fix="safe")
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
 RECURSIVE: Final = ("Disabled", "IfPossible", "Enabled")
 CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")

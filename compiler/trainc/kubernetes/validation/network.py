@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 HOST_NAMESPACES: Final = Declaration("host-namespaces", ("job",), "Field conflicts with host or pod namespaces")
-INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address")
+INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address", fix="unsafe")
 NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "Missing name server with dnsPolicy None")
 
 _MAX_NAME_SERVERS: Final = 3

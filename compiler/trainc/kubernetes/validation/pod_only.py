@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
 
 GATED_NODE: Final = Declaration("gated-node", ("job",), "Node name combined with scheduling gates")
-PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name")
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name", fix="safe")
 POD_REQUESTS: Final = Declaration(
     "pod-requests", ("job",), "Container requests, including defaults, exceed pod resources"
 )

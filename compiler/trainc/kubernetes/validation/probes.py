@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "Hook sleeps longer than termination grace period")
 ONE_HANDLER: Final = Declaration("one-handler", ("job",), "Probe or hook without exactly one handler")
-PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe")
+PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe", fix="unsafe")
 GRACE_PERIOD: Final = 30
 """The default of terminationGracePeriodSeconds."""
 PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(

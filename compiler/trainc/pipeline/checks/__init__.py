@@ -6,7 +6,7 @@ and page needs: a stable id, the admission phase of the cluster that would repor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, ParamSpec
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec
 
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
@@ -45,13 +45,19 @@ class Check(NamedTuple, Generic[P]):
 
 
 def check(
-    id: str, *, phase: Phase, title: str, severity: Severity = "error", trainc_only: bool = False
+    id: str,
+    *,
+    phase: Phase,
+    title: str,
+    severity: Severity = "error",
+    trainc_only: bool = False,
+    fix: Literal["", "safe", "unsafe"] = "",
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Declare an id, and turn the generator function that finds it into a check.
 
     The function's docstring states the rule in one sentence; the id's page has the details.
     """
-    declared = Declaration(id, (phase,), title, severity, trainc_only)
+    declared = Declaration(id, (phase,), title, severity, trainc_only, fix)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(declared, find)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
 
 CLAIM_NAMESPACE: Final = Declaration(
-    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace"
+    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace", fix="unsafe"
 )
 MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",), "Number of nodes or processes below the minimum")
 FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")

@@ -172,7 +172,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks")
+@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks", fix="safe")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
     from trainc.base.fixes import replaced_name, setting
@@ -241,7 +241,7 @@ def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
         )
 
 
-@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime")
+@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime", fix="safe")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
 
-IMAGE_REFERENCE: Final = Declaration("image-reference", ("job",), "Invalid image reference", trainc_only=True)
+IMAGE_REFERENCE: Final = Declaration(
+    "image-reference", ("job",), "Invalid image reference", trainc_only=True, fix="unsafe"
+)
 USE: Final = "use "
 """The start of a hint with another reference."""
 KINDS: Final = ("containers", "initContainers")

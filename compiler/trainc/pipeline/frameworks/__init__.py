@@ -138,7 +138,7 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("reserved-env", phase="trainjob", title="Variable that the framework sets")
+@check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
@@ -41,7 +41,9 @@ def main_slots(plan: Plan) -> Iterator[Slot]:
             yield slot
 
 
-def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
+def lint_rule(
+    id: str, title: str, *, fix: Literal["", "unsafe"] = ""
+) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
     """Declare a lint rule, and turn the function that returns the message for a finding into a check.
 
     A message without a field and a place is about the field of the finding. The function's docstring states the rule
@@ -55,7 +57,7 @@ def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Fi
             named = found.field is not None or found.place is not None
             yield found if named else found._replace(field=field_of(("spec", *finding.path)))
 
-        return check(id, phase="lint", severity="warning", title=title, trainc_only=True)(find)
+        return check(id, phase="lint", severity="warning", title=title, trainc_only=True, fix=fix)(find)
 
     return wrap
 

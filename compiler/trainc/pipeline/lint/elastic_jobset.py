@@ -24,7 +24,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("elastic-jobset", (), shared=ELASTIC not in plan.job.metadata("annotations"))
 
 
-@lint_rule("elastic-jobset", "Elastic job of Kueue in a JobSet")
+@lint_rule("elastic-jobset", "Elastic job of Kueue in a JobSet", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue rejects a JobSet with this annotation."""
     path, title = ("metadata", "annotations", ELASTIC), "remove the annotation"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 
-@lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation")
+@lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
     from trainc.base.fixes import replaced_name

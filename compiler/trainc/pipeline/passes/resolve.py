@@ -88,7 +88,7 @@ def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     )
 
 
-@check("runtime-not-found", phase="trainjob", title="Runtime not found")
+@check("runtime-not-found", phase="trainjob", title="Runtime not found", fix="unsafe")
 def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref

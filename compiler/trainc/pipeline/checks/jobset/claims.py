@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CLAIM_NAME: Final = Declaration("claim-name", ("jobset",), "Invalid or duplicate name of a volume claim template")
 CLAIM_NOT_MOUNTED: Final = Declaration("claim-not-mounted", ("jobset",), "Volume claim template without a mount")
 CLAIM_VOLUME_CONFLICT: Final = Declaration(
-    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template"
+    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template", fix="unsafe"
 )
 
 

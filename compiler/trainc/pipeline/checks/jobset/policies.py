@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
-COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet")
+COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet", fix="safe")
 DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "Dependency of the first replicated job")
 DEPENDS_ON_UNKNOWN: Final = Declaration(
-    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before"
+    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before", fix="safe"
 )
-FAILURE_REASON: Final = Declaration("failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy")
+FAILURE_REASON: Final = Declaration(
+    "failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy", fix="safe"
+)
 FAILURE_RULE_NAME: Final = Declaration(
     "failure-rule-name", ("jobset",), "Invalid or duplicate name of a failure policy rule"
 )
 FEATURE_GATE: Final = Declaration("feature-gate", ("jobset",), "Failure policy that requires a JobSet feature gate")
-POLICY_TARGET_UNKNOWN: Final = Declaration("policy-target-unknown", ("jobset",), "Unknown replicated job in a policy")
+POLICY_TARGET_UNKNOWN: Final = Declaration(
+    "policy-target-unknown", ("jobset",), "Unknown replicated job in a policy", fix="safe"
+)
 
 RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 LONGEST_RULE_NAME: Final = 128
