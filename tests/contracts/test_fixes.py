@@ -17,12 +17,15 @@ from typing import Any
 import pytest
 from contracts.test_diagnostics import BESIDE, EXAMPLE, PAGES
 from contracts.test_helps import FAULTS, JOB, REFERENCE, ROWS
+from declared import ENTRIES
 from running import Done, run
 
 from trainc.base.ids import LINT_RULES
 
 ROOT = Path(__file__).parents[2]
 CONFIG = f"lint: {{disable: [{', '.join(BESIDE)}]}}\n"
+RANKS = ("", "unsafe", "safe")
+"""The fixes that a declaration names, each with those before it."""
 ONE_EDIT = [
     name
     for name in ROWS
@@ -84,6 +87,7 @@ def test_a_fix_of_an_example_removes_its_diagnostic(page: str) -> None:
     before = problems("job.yaml")
     own = [each for each in before if each["id"] == page]
     fixed = [each["fix"] for each in own if "fix" in each]
+    assert all(RANKS.index(fix["applicability"]) <= RANKS.index(ENTRIES[page].fix) for fix in fixed)
     old = job.read_text()
     done = run("validate", "job.yaml", "--fix", "--unsafe-fixes")
     if not fixed:
