@@ -13,7 +13,7 @@ from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError,
 from trainc.source.fix_edits import text_changes
 
 
-def fixed(text: str, *changes: Change) -> str | None:
+def apply_fix(text: str, *changes: Change) -> str | None:
     """Return the text after a fix; None if it cannot be applied."""
     Path("a.yaml").write_text(text)
     document = Document("a.yaml", 1, text, parse(text))
@@ -89,12 +89,12 @@ ONE, TWO = Removal(("a",)), Removal(("b", 1))
     ],
 )
 def test_a_text_after_a_fix(text: str, change: Change, expected: str | None) -> None:
-    assert fixed(text, change) == expected
-    crlf = fixed(text.replace("\n", "\r\n"), change)
+    assert apply_fix(text, change) == expected
+    crlf = apply_fix(text.replace("\n", "\r\n"), change)
     assert crlf == (None if expected is None else expected.replace("\n", "\r\n"))
 
 
 def test_an_alias_has_no_edit() -> None:
-    assert fixed("a: &x {b: 1}\nc: *x\n", Renaming(("c", "b"), "d")) is None
-    assert fixed("a: &x {b: 1}\nc: *x\n", Renaming(("a", "b"), "d")) is None
-    assert fixed("a: &x {b: 1}\nc: {<<: *x}\n", Renaming(("c", "b"), "d")) is None
+    assert apply_fix("a: &x {b: 1}\nc: *x\n", Renaming(("c", "b"), "d")) is None
+    assert apply_fix("a: &x {b: 1}\nc: *x\n", Renaming(("a", "b"), "d")) is None
+    assert apply_fix("a: &x {b: 1}\nc: {<<: *x}\n", Renaming(("c", "b"), "d")) is None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.diagnostics import Checked, Document
-    from trainc.reports.reported_fixes import ReportedFix
+    from trainc.source.reported_fixes import ReportedFix
 
 SOURCE: Final = {"name": "trainc"}
 SEVERITIES: Final = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
@@ -80,7 +80,7 @@ def _bytes(source: Document | None, line: int, column: int) -> int:
 
 def _suggestions(diagnostic: Diagnostic) -> Iterator[dict[str, Any]]:
     """Yield the fix as one replacement, if its edits can be made and are in one file."""
-    from trainc.reports.reported_fixes import reported_fix
+    from trainc.source.reported_fixes import reported_fix
 
     fix = reported_fix(diagnostic)
     if fix is not None and fix.is_in_one_document:
