@@ -64,6 +64,7 @@ HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "build": ("Trainer controller", "`kubectl apply` succeeds, but the controller creates no JobSet"),
     "jobset-schema": ("JobSet schema", "`kubectl apply` succeeds, but the controller creates no JobSet"),
     "jobset": ("JobSet webhook", "`kubectl apply` succeeds, but the controller creates no JobSet"),
+    "kueue": ("Kueue webhook", "`kubectl apply` of the JobSet fails in a cluster with Kueue"),
     "queue": ("Kueue", "the JobSet exists, but it stays suspended; only its Workload shows the reason"),
     "job": ("Jobs and pods", "the JobSet exists, but its pods are never created"),
     "lint": ("Lint", "the cluster accepts it"),

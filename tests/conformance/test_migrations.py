@@ -60,8 +60,10 @@ def migrated(text: str, form: Form | None = None) -> Migration:
     return migrate(["-"], OPTIONS, form=form, stdin=text.encode())
 
 
-def new_text(migration: Migration) -> str:
-    new = documents(migration)
+@cache
+def new_text(text: str, form: Form | None = None) -> str:
+    """Return the documents that replace one job."""
+    new = documents(migrated(text, form))
     return "---\n".join((*(text for _, text in new.jobs), *new.runtimes.values()))
 
 
@@ -77,7 +79,7 @@ def jobs() -> Iterator[tuple[str, Migrated, Migration]]:
             yield name, migration.jobs[0], migration
 
 
-@pytest.mark.parametrize(("name", "text"), CASES)
+@pytest.mark.parametrize(("name", "text"), CASES, scope="module")
 def test_the_objects_differ_only_in_rows_of_the_table(name: str, text: str) -> None:
     before = compiled(text).jobs[0].objects
     if name in WITHOUT_A_FORM:
@@ -87,7 +89,7 @@ def test_the_objects_differ_only_in_rows_of_the_table(name: str, text: str) -> N
     for form in (None, *FORMS):
         migration = migrated(text, form)
         if migration.jobs:
-            after = compiled(new_text(migration))
+            after = compiled(new_text(text, form))
             assert [each.message for each in after.diagnostics if each.severity == "error"] == []
             comparison = compare(before, (*after.jobs[0].objects, *(each.value for each in after.others)))
             assert [each.field for each in comparison.others] == []
@@ -102,7 +104,7 @@ def test_each_row_is_needed() -> None:
     assert [row.id for row in TABLE if row.id not in rows] == []
 
 
-@pytest.mark.parametrize(("name", "text"), CASES)
+@pytest.mark.parametrize(("name", "text"), CASES, scope="module")
 def test_each_pod_finds_the_first_pod_of_its_own_jobset(name: str, text: str) -> None:
     if name in WITHOUT_A_FORM:
         return
@@ -110,7 +112,7 @@ def test_each_pod_finds_the_first_pod_of_its_own_jobset(name: str, text: str) ->
     delivery = Delivery(name_suffix_hash=True)
     options = OPTIONS._replace(settings=settings._replace(delivery=delivery))
     reading = Reading(kinds=settings.kinds)
-    reading.add(File("jobs.yaml", new_text(migrated(text)).encode()))
+    reading.add(File("jobs.yaml", new_text(text).encode()))
     result = compile_documents(reading, options)
     [jobset, *_] = result.jobs[0].objects
     assert re.search(r"-dev-[a-z0-9]{8}$", jobset["metadata"]["name"])
@@ -125,18 +127,18 @@ def test_each_pod_finds_the_first_pod_of_its_own_jobset(name: str, text: str) ->
                     assert host in {*hosts, "localhost", *foreign_hosts(text)}, (variable, value)
 
 
-@pytest.mark.parametrize(("name", "text"), CASES)
+@pytest.mark.parametrize(("name", "text"), CASES, scope="module")
 def test_a_result_breaks_only_the_rules_that_the_job_breaks(name: str, text: str) -> None:
     """The losses of a job are no rule of its TrainJob."""
     if name not in WITHOUT_A_FORM:
         before, after = (
             {each.id for each in compiled(found).diagnostics if each.severity != "note"}
-            for found in (text, new_text(migrated(text)))
+            for found in (text, new_text(text))
         )
         assert after - before == set()
 
 
-@pytest.mark.parametrize(("name", "text"), CASES)
+@pytest.mark.parametrize(("name", "text"), CASES, scope="module")
 def test_trainer_accepts_a_result_without_extensions(name: str, text: str) -> None:
     if name not in WITHOUT_A_FORM:
         for job in migrated(text).jobs:
@@ -146,10 +148,10 @@ def test_trainer_accepts_a_result_without_extensions(name: str, text: str) -> No
                 assert is_accepted == (tree["kind"] == "TrainJob" or not job.candidate.extensions)
 
 
-@pytest.mark.parametrize(("name", "text"), CASES)
+@pytest.mark.parametrize(("name", "text"), CASES, scope="module")
 def test_a_result_has_nothing_to_migrate(name: str, text: str) -> None:
     if name not in WITHOUT_A_FORM:
-        again = migrated(new_text(migrated(text)))
+        again = migrated(new_text(text))
         assert (again.jobs, again.legacy, again.diagnostics) == ((), (), ())
 
 

@@ -232,6 +232,7 @@ RECIPES: Final = (
     ),
     Recipe("A CRD rule (CEL)", "<id>", ids("pipeline/checks/cel.py"), steps_of_id("storage-uri")),
     Recipe("A check of the JobSet", "<id>", ids("pipeline/checks/jobset"), steps_of_id("replicated-job-name")),
+    Recipe("A check of Kueue's webhook", "<id>", ids("pipeline/checks/kueue_webhook"), steps_of_id("max-exec-time")),
     Recipe("A rule for Jobs and pods", "<id>", ids("kubernetes/validation"), steps_of_id("restart-rules")),
     Recipe(
         "A command",

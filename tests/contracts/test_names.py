@@ -10,8 +10,9 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -43,29 +44,50 @@ QUALIFIERS: Final = frozenset(
 PREDICATE: Final = re.compile("_?(is|has|are|can)_")
 
 
-def parsed(folder: str) -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        yield path, ast.parse(path.read_text())
+class Definition(NamedTuple):
+    """A class, a function or a lambda, which has no name."""
+
+    place: str
+    node: type[ast.AST]
+    name: str
+    parameters: tuple[str, ...] = ()
+    returns: str = ""
+    is_top: bool = False
 
 
-def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+@cache
+def definitions(folder: str) -> list[Definition]:
+    """Return all definitions in a folder. The syntax trees, 2 million nodes, are not kept."""
+    return [each for path in sorted((ROOT / folder).rglob("*.py")) for each in definitions_of_file(path)]
 
 
-def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
-    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+def definitions_of_file(path: Path) -> Iterator[Definition]:
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+        match node:
+            case ast.ClassDef(name=name):
+                yield Definition(place, ast.ClassDef, name, is_top=node in tree.body)
+            case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
+                returns = ast.unparse(node.returns) if node.returns else ""
+                yield Definition(place, ast.FunctionDef, name, parameters(args), returns)
+            case ast.Lambda(args=args):
+                yield Definition(place, ast.Lambda, "", parameters(args))
 
 
-def at(path: Path, node: ast.AST) -> str:
-    return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+def parameters(arguments: ast.arguments) -> tuple[str, ...]:
+    return tuple(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
+def functions(folder: str) -> list[Definition]:
+    return [each for each in definitions(folder) if each.node is ast.FunctionDef]
 
 
 def test_no_two_public_classes_share_a_name() -> None:
     classes: dict[str, list[str]] = defaultdict(list)
-    for path, tree in parsed("compiler"):
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes[node.name].append(at(path, node))
+    for each in definitions("compiler"):
+        if each.is_top and not each.name.startswith("_"):
+            classes[each.name].append(each.place)
     assert {name: places for name, places in classes.items() if len(places) > 1} == {}
 
 
@@ -81,33 +103,24 @@ def test_no_two_modules_share_a_name() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_parameter_is_called_found(folder: str) -> None:
-    uses = [
-        at(path, node)
-        for path, tree in parsed(folder)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        and any(parameter.arg == "found" for parameter in parameters(node))
-    ]
-    assert uses == []
+    assert [each.place for each in definitions(folder) if "found" in each.parameters] == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_function_says_what_it_returns_or_does(folder: str) -> None:
     names = [
-        f"{at(path, node)}: {node.name}"
-        for path, tree in parsed(folder)
-        for node in functions(tree)
-        if not node.name.endswith("__")
-        and ((name := node.name.strip("_")) in QUALIFIERS or name == "of" or name.startswith("of_"))
+        f"{each.place}: {each.name}"
+        for each in functions(folder)
+        if not each.name.endswith("__")
+        and ((name := each.name.strip("_")) in QUALIFIERS or name == "of" or name.startswith("of_"))
     ]
     assert names == []
 
 
 def test_a_predicate_returns_a_boolean() -> None:
     others = [
-        f"{at(path, node)}: {node.name}"
-        for path, tree in parsed("compiler")
-        for node in functions(tree)
-        if PREDICATE.match(node.name) and (node.returns is None or ast.unparse(node.returns) != "bool")
+        f"{each.place}: {each.name}"
+        for each in functions("compiler")
+        if PREDICATE.match(each.name) and each.returns != "bool"
     ]
     assert others == []

@@ -48,7 +48,7 @@ def test_a_forgotten_step_is_reported(recipe: Recipe, step: Step) -> None:
     leaf, tree = recipe.steps[step], Tree(ROOT)
     assert step.done(tree, leaf)
     changed = Tree(ROOT, step.undo(tree, leaf))
-    assert [line for each in (recipe, EVERY_ID) for line in each.missing_steps(changed)]
+    assert recipe.missing_steps(changed) or EVERY_ID.missing_steps(changed)
 
 
 @each_step

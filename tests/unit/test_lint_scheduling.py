@@ -12,7 +12,6 @@ from trainc.compilation import Options
 
 GANG: dict[str, Any] = {"coscheduling": {}}
 QUEUE = {"kueue.x-k8s.io/queue-name": "q"}
-ELASTIC = "kueue.x-k8s.io/elastic-job"
 SELECTED = replicated(pod={"nodeSelector": {"pool": "a"}})
 FETCH = replicated(container(resources={}), name="fetch")
 WAITING = {**replicated(), "dependsOn": [{"name": "fetch", "status": "Complete"}]}
@@ -41,8 +40,6 @@ WAITING = {**replicated(), "dependsOn": [{"name": "fetch", "status": "Complete"}
         silent("queue-no-requests", runtime(replicated(), FETCH), trainjob(), id="no queue"),
         fires("suspended-with-queue", runtime(), trainjob(labels=QUEUE, suspend=True), id="suspended"),
         silent("suspended-with-queue", runtime(), trainjob(suspend=True), id="no queue"),
-        fires("elastic-jobset", runtime(), trainjob(annotations={ELASTIC: "true"}), id="elastic"),
-        silent("elastic-jobset", runtime(), trainjob(annotations={ELASTIC: "false"}), id="not elastic"),
     ],
 )
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:

@@ -12,7 +12,9 @@ from typing import Final, Literal
 from trainc.base.records import NamedTuple
 
 Severity = Literal["error", "warning", "note"]
-Phase = Literal["read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "queue", "job", "lint"]
+Phase = Literal[
+    "read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "kueue", "queue", "job", "lint"
+]
 """The admission phase in which the cluster reports a fault, in the order of admission; `lint` is trainc's own."""
 PHASES: Final[tuple[Phase, ...]] = Phase.__args__  # type: ignore[attr-defined]
 

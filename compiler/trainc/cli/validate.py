@@ -63,7 +63,9 @@ def validate(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout="the report of --format")
     from trainc.reports import load
 
-    run = run._replace(all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True)
+    run = run._replace(
+        all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True, stand_ins="check"
+    )
     check = _Check(paths, among, run)
     result = check.result(run)
     if applied := _applied(result, check, fixing):

@@ -146,9 +146,9 @@ def written_at(path: Path, moves: Iterable[Move]) -> Path:
     """Return the path in the original TrainJob of a path in its v2.3 form."""
     best: tuple[int, Path] = (0, path)
     for move in moves:
-        shared = _shared(path, move.target)
-        if shared == len(move.target) and shared > best[0]:
-            best = shared, (*move.source, *path[shared:])
+        length = len(move.target)
+        if length > best[0] and path[:length] == move.target:
+            best = length, (*move.source, *path[length:])
     if not best[0] and path[:2] == ("spec", "initializer"):
         below = next((move for move in moves if move.target[: len(path)] == path), None)
         return below.source[: len(path) - len(below.target)] if below else path

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.goliterals import parse_bool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +23,6 @@ _NUMBER: Final = re.compile(
     r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])*|[1-9](?:_?[0-9])*)"
 )
 _LARGEST: Final = 2**63 - 1
-_BOOLEANS: Final = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
-    ("0", "f", "F", "FALSE", "false", "False"), False
-)
 
 
 class Flags(NamedTuple):
@@ -69,7 +67,8 @@ def parse(arguments: Sequence[str], types: Mapping[str, Type]) -> Flags:
 def _value(text: str, kind: Type) -> tuple[str | int | bool, bool]:
     """Return the value that a flag has after a text is parsed, and whether the text is valid."""
     if kind == "bool":
-        return _BOOLEANS.get(text, False), text in _BOOLEANS
+        given = parse_bool(text)
+        return given is True, given is not None
     return number(text) if kind == "int" else (text, True)
 
 

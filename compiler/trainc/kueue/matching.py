@@ -8,8 +8,9 @@ Source   Kueue v0.19, checkFlavorForPodSets and flavorSelector: of a pod's selec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from trainc.kubernetes.goliterals import parse_int
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 EFFECTS: Final = ("NoSchedule", "NoExecute")
 REQUIRED: Final = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-INT64: Final = 2**63
 
 
 def untolerated_taint(pod: Tree, flavor: Flavor) -> Tree | None:
@@ -95,18 +95,8 @@ def _expression_holds(expression: Tree, labels: Mapping[str, str]) -> bool:
         return value is None or value not in values
     if operator in ("Exists", "DoesNotExist"):
         return (value is not None) == (operator == "Exists")
-    mine, bound = _integer(value), _integer(values[0] if len(values) == 1 else None)
+    texts = value, values[0] if len(values) == 1 else None
+    mine, bound = (parse_int(text) if isinstance(text, str) else None for text in texts)
     if mine is None or bound is None or operator not in ("Gt", "Lt"):
         return False
     return mine > bound if operator == "Gt" else mine < bound
-
-
-def _integer(text: Any) -> int | None:
-    """Return a text as Go's ParseInt reads it, or None."""
-    if not isinstance(text, str):
-        return None
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 30:
-        return None
-    number = int(text)
-    return number if -INT64 <= number < INT64 else None

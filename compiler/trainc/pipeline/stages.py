@@ -46,7 +46,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     deliver,  # the delivery options: suspend, an annotation for Argo CD
     patch,  # the patches of trainc.yaml for the JobSet
     store,  # the JobSet in the form in which the cluster stores it; its schema
-    verify,  # the rules of JobSet's webhook, of Jobs and pods, and size limits
+    verify,  # the rules of the webhooks of JobSet and Kueue, of Jobs and pods, and size limits
     lint,  # lint rules
 )
 

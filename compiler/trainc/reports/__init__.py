@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Checked, Diagnostic, Related
 
-COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
+COMPILED_PHASES: Final = ("jobset-schema", "jobset", "kueue", "job")
 """The phases of JobSets and their Jobs. Their diagnostics are about these objects and point to the TrainJob."""
 
 MOST_ENVIRONMENTS: Final = 20

@@ -29,6 +29,7 @@ BY: Final[dict[Phase, str]] = {
     "build": "the Trainer controller, after the TrainJob is stored",
     "jobset-schema": "the API server, from JobSet's schema, when the controller creates the JobSet",
     "jobset": "JobSet's webhook, when the controller creates the JobSet",
+    "kueue": "Kueue's webhook, at `kubectl apply` of the JobSet",
     "queue": "Kueue, in the condition QuotaReserved of the JobSet's Workload",
     "job": "the API server, when JobSet creates the Jobs",
     "lint": "trainc only: the cluster accepts it",

@@ -16,11 +16,12 @@ from trainc.base.kinds import JOBSET, POD_TEMPLATE
 from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import REQUIRED, Violation, field_of, listed
+from trainc.kubernetes.violations import REQUIRED, Violation, listed
+from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.jobset import update
-from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
+from trainc.review.kueue_changes import NOT_EXISTING, NOT_RUNNING, kueue_changes
 from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
     from trainc.review.changes import Change
+    from trainc.review.kueue_changes import KueueChange
 
 Effect = Literal[
     "in-place",
@@ -66,10 +68,8 @@ IMMUTABLE_NAME: Final = "names are immutable"
 NEW_NAME: Final = "the name contains a hash, which changes"
 SAME: Final = "the new value is equivalent"
 PODS: Final = "its pods keep the old fields, but read this one"
-QUEUED: Final = "Kueue rejects it for a running JobSet"
+SUSPENDED: Final = "the JobSet is suspended"
 AT_ONCE: Final = "the API server rejects the change of a running JobSet as a whole"
-KUEUE_LABELS: Final = (QUEUE, "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds")
-"""The labels of a JobSet that Kueue lets change only while the JobSet is suspended."""
 AGAIN: Final = "the upgraded controller applies it again"
 RUNNING: Final = "running jobs keep the old value"
 STUCK: Final = "running jobs keep the old value, and suspended ones do not resume: JobSet rejects the change"
@@ -192,9 +192,11 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change], release: TrainerRel
     if not isinstance(new.get("metadata"), dict):
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
-    refused = tuple(update.refused(stored, new, release))
-    invalid = [masked_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
     updated = _stored(new, release)
+    refused = tuple(update.refused(stored, new, release))
+    if updated is not None and all(violation.rule == update.RULE for violation in refused):
+        refused += tuple(kueue_webhook.violations(updated))
+    invalid = [masked_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
     rules = None if updated is None else _Rules(stored, updated, release)
     refused += () if rules is None else rules.refused_by_kueue
     found = []
@@ -264,8 +266,8 @@ class _Rules:
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
             return Consequence("new-object", IMMUTABLE_NAME)
-        if top == "metadata" and self._is_of_queue(change):
-            return self._while_suspended(QUEUED)
+        if top == "metadata" and (found := self._effect_by_kueue(change)):
+            return found
         if top != "spec":
             return Consequence("in-place")
         if not rest:  # the whole spec is added or removed
@@ -300,29 +302,30 @@ class _Rules:
         return self._while_suspended()
 
     @cached_property
-    def kueue_labels(self) -> list[Path]:
-        """The paths of Kueue's labels that differ."""
-        paths = [("metadata", "labels", label) for label in KUEUE_LABELS]
-        return [path for path in paths if get(self.old, path) != get(self.new, path)]
+    def by_kueue(self) -> list[KueueChange]:
+        """The changes of Kueue's labels and annotations that have a rule."""
+        return kueue_changes(self.old, self.new)
 
     @property
     def refused_by_kueue(self) -> tuple[Violation, ...]:
-        """The changes of labels that Kueue's webhook rejects, unless the JobSet is suspended."""
-        if self.suspended:
-            return ()
-        return tuple(
-            Violation(path, field_of(path), update.RULE, QUEUED, "suspend the JobSet before you apply the change")
-            for path in self.kueue_labels
-        )
+        """The changes of labels and annotations that Kueue's webhook rejects."""
+        return tuple(each.violation() for each in self.by_kueue if not each.accepted)
 
-    def _is_of_queue(self, change: Change) -> bool:
-        """Whether a change of the metadata contains one of Kueue's labels."""
-        return any(touches(path, change.path) for path in self.kueue_labels)
+    def _effect_by_kueue(self, change: Change) -> Consequence | None:
+        """Return the effect of a change of the metadata that contains a key of Kueue with a rule."""
+        contained = [each for each in self.by_kueue if touches(each.path, change.path)]
+        if not contained:
+            return None
+        if all(each.accepted for each in contained):
+            return Consequence("in-place", SUSPENDED if self.suspended else "")
+        if all(each.accepted or each.while_suspended for each in contained):
+            return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended", NOT_RUNNING)
+        return self._immutable_change()._replace(why=REPLACED if self.replaced else NOT_EXISTING)
 
-    def _while_suspended(self, why: str = "") -> Consequence:
+    def _while_suspended(self) -> Consequence:
         if self.suspended:
-            return Consequence("in-place", "the JobSet is suspended")
-        return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended", why)
+            return Consequence("in-place", SUSPENDED)
+        return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
 
     def _immutable_change(self) -> Consequence:
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)

@@ -1,8 +1,11 @@
-"""Unknown rules in the lint-ignore annotation, which `triggers` finds while it reads the annotations."""
+"""Ids in the lint-ignore annotation that are no lint rules; `triggers` finds them while it reads the annotations.
+
+`lint.disable` and `lint.paths` of trainc.yaml reject unknown ids, and accept those of `ERRORS` with the same warning.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc.base.ids import LINT_RULES
 from trainc.diagnostics import Finding, LintFinding
@@ -13,8 +16,11 @@ from trainc.pipeline.lint.triggers import IGNORE
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
+ERRORS: Final = ("elastic-jobset",)
+"""The ids that settings and annotations may still disable as lint rules, although the cluster reports errors."""
 
-@lint_rule("unknown-rule", "Unknown rule in the lint-ignore annotation", fix="unsafe")
+
+@lint_rule("unknown-rule", "Unknown lint rule", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
     from trainc.base.fixes import replaced_name
@@ -25,9 +31,17 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     near = replaced_name(path, name, LINT_RULES)
     if near is not None and get(holder.document.value, path) != name:
         near = near._replace(changes=())  # it is one of several rules
+    message, help = f'unknown rule "{name}" in {IGNORE}', near or f"use one of {', '.join(LINT_RULES)}"
+    if name in ERRORS:
+        message, help = error_of_cluster(name)
     return Finding(
-        message=f'unknown rule "{name}" in {IGNORE}',
-        help=near or f"use one of {', '.join(LINT_RULES)}",
+        message=message,
+        help=help,
         field=f"metadata.annotations[{IGNORE}]",
         place=holder.at("metadata", "annotations", IGNORE),
     )
+
+
+def error_of_cluster(name: str) -> tuple[str, str]:
+    """Return the message and the hint for one of `ERRORS` in a list of lint rules."""
+    return f"{name} is an error of the cluster now, and cannot be disabled", f"remove {name} from the list"

@@ -14,12 +14,31 @@ from trainc.kubernetes.trees import Memory
 from trainc.pipeline.checks import created_jobs, jobset, jobset_images
 
 if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
 LONG: Final = 32 * 1024
 """So few characters cannot result in a text of 128 KiB, the smallest of the limits."""
 LARGE: Final = 128 * 1024
 """So few characters cannot result in 1.5 MiB of JSON: one takes at most six bytes, plus a share of quotes and keys."""
+KUEUE: Final = frozenset(
+    f"kueue.x-k8s.io/{name}"
+    for name in (
+        "admission-gated-by",
+        "elastic-job",
+        "max-exec-time-seconds",
+        "podset-group-name",
+        "podset-preferred-topology",
+        "podset-required-topology",
+        "podset-slice-required-topology",
+        "podset-slice-required-topology-constraints",
+        "podset-slice-size",
+        "podset-unconstrained-topology",
+        "prebuilt-workload-name",
+        "queue-name",
+    )
+)
+"""The labels and annotations that Kueue's webhook checks."""
 ANCHOR: Final = r"&(?<![^\s,:?\[{]&)[^\s&]"
 """A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
 OF_A_JOB: Final = 4 * 1024
@@ -31,7 +50,7 @@ _LONG_TEXTS: Final = Memory()
 
 
 def verify(plan: Plan) -> Plan:
-    """Apply the schemas of PodGroups, and the checks of JobSet's webhook, of Jobs and of pods.
+    """Apply the schemas of PodGroups, and the checks of the webhooks of JobSet and Kueue, of Jobs and of pods.
 
     Sizes are checked only if something may be large.
     """
@@ -44,6 +63,8 @@ def verify(plan: Plan) -> Plan:
     refused = list(jobset.violations(made, plan.release))
     if refused:
         plan = plan.refuse("jobset", ObjectId.from_manifest(made), refused)
+    if _has_key_of_kueue(made):
+        plan = _refused_by_kueue(plan)
     reported = {violation.path for violation in refused}
     for faults in (created_jobs.faults(made), jobset_images.faults(made)):
         found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
@@ -55,6 +76,33 @@ def verify(plan: Plan) -> Plan:
 
         plan = plan.report(found for check in limits.CHECKS for found in check(plan.job.id, plan))
     return _without_notes(_sizes(plan))
+
+
+def _has_key_of_kueue(jobset: Tree) -> bool:
+    """Return whether a label or annotation of a JobSet, or an annotation of its pods, has a key of Kueue."""
+    metadata = jobset["metadata"]
+    if not (KUEUE.isdisjoint(metadata.get("labels") or ()) and KUEUE.isdisjoint(metadata.get("annotations") or ())):
+        return True
+    for job in jobset["spec"].get("replicatedJobs") or ():
+        of_pods = job["template"]["spec"]["template"].get("metadata")
+        if of_pods and not KUEUE.isdisjoint(of_pods.get("annotations") or ()):
+            return True
+    return False
+
+
+def _refused_by_kueue(plan: Plan) -> Plan:
+    """Return the plan with the violations of Kueue's webhook, and the ids that cannot be disabled as lint rules."""
+    from trainc.pipeline.checks import kueue_webhook
+
+    made = plan.objects[0]
+    violations = list(kueue_webhook.violations(made))
+    if not violations:
+        return plan
+    from trainc.pipeline.lint.triggers import turned_off
+
+    # One of them may be the id of a violation. The stage `lint`, which reports them, does not run after an error.
+    _, unknown = turned_off(plan)
+    return plan.refuse("kueue", ObjectId.from_manifest(made), violations)._replace(lint_findings=unknown)
 
 
 def _without_notes(plan: Plan) -> Plan:

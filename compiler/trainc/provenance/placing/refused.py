@@ -19,6 +19,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
 from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
+from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
@@ -51,12 +52,14 @@ class Missing(NamedTuple):
 
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
-    trace = Trace(plan)
+    trace, forms = Trace(plan), masked_forms(plan)
     found: list[Diagnostic] = []
     violations: list[Violation] = []
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
-        of_object = [explained(plan, masked_violation(violation, tree)) for violation in refused.violations]
+        of_object = [
+            explained(plan, masked_violation(violation, tree, forms=forms)) for violation in refused.violations
+        ]
         found += [_diagnosed(trace, refused, position, tree, violation) for violation in of_object]
         violations += of_object
     yield from _with_jobs(plan, found, violations) if len(found) > 1 else found
@@ -111,7 +114,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
         help=(hint or violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
-        place=place._replace(key=True) if violation.key and not related else place,
+        place=place,
         related=related,
     )
     if hint or violation.fix is None:
@@ -156,6 +159,8 @@ def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, t
     """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
     place, related = _point(trace, position, violation.path)
     seen = [place, *(found.place for found in related)]
+    if violation.key:
+        place, related = _at_name(place, related)
     reference = trace.plan.job.at(*REFERENCE)
     for label, path in violation.related:
         other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
@@ -167,6 +172,16 @@ def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, t
         else:
             related = (*related, Related(message=label, place=other))
     return place, related
+
+
+def _at_name(place: Place, related: tuple[Related, ...]) -> tuple[Place, tuple[Related, ...]]:
+    """Return the places of a fault in the name of a field: the name in the runtime, or in the document of `place`."""
+    if not related:
+        return place._replace(key=True), ()
+    return place, tuple(
+        found._replace(place=found.place._replace(key=True)) if isinstance(found.place, Place) else found
+        for found in related
+    )
 
 
 def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> PlaceOrLocation:
