@@ -192,6 +192,7 @@ DECLARED_IN: Final = {
     "out-of-range": "trainc.kubernetes.violations",
     "output-not-ours": "trainc.files.outputs",
     "output-sources": "trainc.files.outputs",
+    "output-unexpected": "trainc.files.outputs",
     "output-unwritable": "trainc.files.outputs",
     "over-budget": "trainc.budget",
     "overhead-without-runtime-class": "trainc.pipeline.lint.overhead_without_runtime_class",

@@ -71,7 +71,7 @@ def build(
 
     project, every = settings.base is not None and not paths, not run.environments
     prune = run.only is None
-    order = Order(folder, given, project, prune=prune, check=check, every=every)
+    order = Order(folder, given, project, prune=prune, check=check, every=every, keep=settings.keep)
     parts = [Part(name, each, own.passthrough is not None) for name, each, own in runs]
     return to_folder(order, parts, result, report)
 

@@ -19,6 +19,7 @@ from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
+from trainc.files.manifest_names import is_manifest
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def compile_subset(
     lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     skipped = tuple(
-        name for name in read.skipped_names() if given(name if inputs.is_manifest(name) else name.rpartition(":")[0])
+        name for name in read.skipped_names() if given(name if is_manifest(name) else name.rpartition(":")[0])
     )
     of_run = [*settings.diagnostics, read.meter.over]
     namesakes = {each.identity for each in read.documents["job"] if not (everything or given(each.file))}

@@ -27,6 +27,7 @@ from trainc.files.confine import (
     resolved,
     root_of,
 )
+from trainc.files.manifest_names import is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -40,9 +41,6 @@ SETTINGS_PATH: Final = Declaration(
     "settings-path", ("read",), "Path in the settings outside the root", trainc_only=True
 )
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-KUSTOMIZATION: Final = "Kustomization"
-"""The name of a kustomization file without a suffix."""
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
 LARGEST_SETTINGS: Final = 16 * 1024 * 1024
@@ -58,11 +56,6 @@ GIVEN_ROOT: Final = "the repository"
 LONGEST: Final = 4095
 """The maximum length of a path on Linux, in bytes."""
 _LONGEST_NAME: Final = 255
-
-
-def is_manifest(name: str) -> bool:
-    """Return whether a file in a folder is read, by its name."""
-    return name.endswith(SUFFIXES) or name == KUSTOMIZATION
 
 
 class File(NamedTuple):

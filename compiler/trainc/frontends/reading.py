@@ -14,6 +14,7 @@ from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, OLD_GROUP
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
+from trainc.files.manifest_names import KUSTOMIZATION, is_manifest
 from trainc.files.output_marks import is_marked
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
@@ -222,7 +223,7 @@ class Reading:
         taken = known.take(document, file.revision)
         if taken:
             self.kustomizations = known
-        return taken or os.path.basename(file.path) == inputs.KUSTOMIZATION
+        return taken or os.path.basename(file.path) == KUSTOMIZATION
 
     def _is_skipped(self, file: inputs.File) -> bool:
         """Return whether a file of a folder is skipped without parsing it."""
@@ -389,7 +390,7 @@ def documents_of(
 
 def _has_another_format(file: inputs.File) -> bool:
     """Return whether the name and the first line of an unreadable file are not those of a manifest."""
-    if inputs.is_manifest(file.path) or inputs.is_stream(file.path):
+    if is_manifest(file.path) or inputs.is_stream(file.path):
         return False
     from trainc.frontends.unreadable import starts_as_object
     from trainc.kubernetes.documents.streams import LARGEST

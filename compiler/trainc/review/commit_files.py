@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.files import inputs
 from trainc.files.confine import is_within
-from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
+from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault
+from trainc.files.manifest_names import is_manifest
 from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
 from trainc.review.revisions import Commit, CommitLinkError
 

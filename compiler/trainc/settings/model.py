@@ -130,6 +130,8 @@ class Settings(NamedTuple):
     """The files and folders of the project; empty for the project's folder. They are read if no PATH is given."""
     output: ProjectPath | None = None
     """The output folder. It is used if neither a PATH nor -o is given."""
+    keep: tuple[str, ...] = ()
+    """The patterns of files in the output folder that no build writes, relative to that folder."""
     environment_names: tuple[str, ...] = ()
     """The environments, in the file's order; empty for a project without environments."""
     environment_name: str = ""

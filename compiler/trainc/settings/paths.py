@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Diagnostic, Place
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
+from trainc.files.manifest_names import GIT
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from trainc.settings.layers import Leaf
     from trainc.settings.model import Base
-_GIT: Final = ".git"
 _FIXES: Final = {
     "runtimes.paths": "move the runtimes into the repository, or use --runtimes",
     "sources": "move the manifests into the repository, or give them as PATH",
@@ -57,6 +57,6 @@ def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]
             several = "a relative path" if key == "output" else "relative paths"
             message = f'{key} must be {several} inside the root, not "{written}"'
             yield Diagnostic.declared(SETTINGS_PATH, message, _FIXES[key], field=at, place=place)
-        elif key == "output" and _GIT in os.path.normpath(written).split(os.sep):
+        elif key == "output" and GIT in os.path.normpath(written).split(os.sep):
             message = f'output must not be a folder of git, such as "{written}"'
             yield Diagnostic.declared(SETTINGS_PATH, message, "use another folder", field=at, place=place)
