@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.files.confine import is_within
 from trainc.files.inputs import DEEPEST
-from trainc.files.manifest_names import is_manifest
+from trainc.files.selection import is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -50,7 +50,8 @@ def build(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
     given, report = settings.inputs(paths), partial(_report, reports, run)
     run = run._replace(
-        skip=(*(file for _, file in reports), *([folder] if folder else [])),
+        written=tuple(file for _, file in reports),
+        output_folder=folder,
         others="skip",
         copies=False,
     )

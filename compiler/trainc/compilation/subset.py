@@ -19,7 +19,7 @@ from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
-from trainc.files.manifest_names import is_manifest
+from trainc.files.selection import SETTINGS, is_manifest
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
@@ -114,15 +114,7 @@ def _parts_of(folder: str, parts: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
-    settings = options.settings
-    environment = settings.environment
-    return inputs.read(
-        paths,
-        skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=settings.files,
-        follow_links=options.follow_links,
-        exclude=settings.exclude,
-    )
+    return inputs.read(paths, options.selection, follow_links=options.follow_links)
 
 
 def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
@@ -162,10 +154,9 @@ def _is_at(diagnostic: Diagnostic, documents: Set[Identity]) -> bool:
 
 def _holds_settings(path: str, settings: Settings) -> bool:
     """Whether a file has settings of the project, or one of its patches."""
-    if os.path.basename(path) == inputs.SETTINGS or resolved(path) in settings.files:
+    if os.path.basename(path) == SETTINGS or resolved(path) in settings.files:
         return True
-    patches = settings.environment.files if settings.environment is not None else ()
-    return bool(patches) and resolved(path) in map(resolved, patches)
+    return resolved(path) in map(resolved, settings.patch_files)
 
 
 def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:

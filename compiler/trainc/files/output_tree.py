@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.records import NamedTuple
 from trainc.files.atomic import PART, open_below
 from trainc.files.confine import READ
-from trainc.files.manifest_names import GIT, is_manifest
 from trainc.files.output_marks import is_marked, sources_of
+from trainc.files.selection import GIT, is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -16,7 +16,7 @@ from trainc.budget import Meter
 from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.pods import footprint
 from trainc.review import lint_annotations, merged_reviews, renamed_jobs, setting_changes, side_environments, sides
 from trainc.review.causes import Causes, InputEdit
@@ -62,7 +62,11 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     if _are_releases(old, new) and options.field_validation is None:
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
-    if before.is_rendered or after.is_rendered:
+    is_nothing = before.first.content == after.first.content == "nothing"
+    hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
+    if hidden or before.is_rendered or after.is_rendered:
+        before.read_as_rendered()
+        after.read_as_rendered()
         return _compare_rendered(before, after, options)
     if names == ("",):
         return _compare(before.first, after.first, options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.diagnostics import failed
 from trainc.review import sides
 
 if TYPE_CHECKING:
@@ -39,6 +40,19 @@ class Versions:
     def is_rendered(self) -> bool:
         """Whether the side has JobSets, and not TrainJobs."""
         return self.first.content == "rendered"
+
+    @property
+    def has_hidden_jobsets(self) -> bool:
+        """Whether all JobSets of the side, which has no TrainJobs, are in files that sources may not have."""
+        first = self.first
+        if first.as_rendered is None or self.names != ("",) or failed(first.diagnostics):
+            return False
+        return first.as_rendered().content == "rendered"
+
+    def read_as_rendered(self) -> None:
+        """Read a side without TrainJobs and JobSets as a rendered one, because the other side is one."""
+        if self.first.as_rendered is not None:
+            self.first = self.first.as_rendered()
 
     def side(self, name: str) -> Side:
         """Return the side in an environment."""
@@ -94,5 +108,5 @@ def _selected(side: Side, names: Iterable[str]) -> Side:
 
 
 def _empty(side: Side) -> Side:
-    """Return a side of the same kind without objects."""
-    return side._replace(items=(), diagnostics=())
+    """Return a side of the same kind without objects. The faults of a rendered side are those of all environments."""
+    return side._replace(items=(), diagnostics=side.diagnostics if side.content == "rendered" else ())

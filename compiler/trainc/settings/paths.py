@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Diagnostic, Place
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
-from trainc.files.manifest_names import GIT
+from trainc.files.selection import GIT
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 

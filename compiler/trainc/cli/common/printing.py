@@ -109,7 +109,7 @@ def report_skipped(names: Sequence[str], run: Options) -> None:
     """
     if names and not run.quiet:
         from trainc.base.plural import plural
-        from trainc.files.manifest_names import is_manifest
+        from trainc.files.selection import is_manifest
         from trainc.source.printable import escape
 
         listed = "".join(f"{escape(name)}: skipped\n" for name in names) if run.verbose else ""
