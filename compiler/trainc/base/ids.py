@@ -263,6 +263,7 @@ DECLARED_IN: Final = {
     "several-leads": "trainc.frontends.legacy.tfjob",
     "shared-object": "trainc.compilation.environment_runs",
     "shell-words": "trainc.pipeline.lint.shell_words",
+    "source-in-output": "trainc.frontends.reading",
     "spread-domains": "trainc.kubernetes.validation.scheduling",
     "startup-policy-with-depends-on": "trainc.pipeline.checks.cel",
     "storage-uri": "trainc.pipeline.checks.cel",
