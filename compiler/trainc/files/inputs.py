@@ -182,7 +182,8 @@ class _Walk:
             self.seen.add(real)
             is_folder = descriptor is not None and stat.S_ISDIR(status.st_mode)
             role = self._target_role(path, real, depth, is_folder=is_folder)
-            if role not in READ_ROLES:
+            if self.roles is not None and role not in READ_ROLES:
+                self.roles.leave_out(path, role)
                 if role == "settings" and not depth:
                     yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
             elif descriptor is not None and is_folder:
@@ -255,7 +256,10 @@ class _Walk:
         for name, is_file, is_folder in found:
             below = called + name
             role = roles.role(name, below, folder + name, is_file=is_file, is_folder=is_folder)
-            if role not in READ_ROLES or (folder + name in self.seen and not is_folder):
+            if role not in READ_ROLES:
+                roles.leave_out(below, role)
+                continue
+            if folder + name in self.seen and not is_folder:
                 continue
             if space < _LONGEST_NAME and len(os.fsencode(name)) > space:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trainc.files.exclude import Excluded, Patterns
 
-Role = Literal["manifest", "output", "settings", "patch", "written", "excluded", "hidden", "other"]
+Role = Literal["manifest", "output", "settings", "patch", "written", "excluded", "hidden", "other", "submodule", "kept"]
 """The role of an entry, before its content is read.
 
 manifest  a file that is read, a folder that is opened, or a link
@@ -28,6 +28,8 @@ written   a file or folder that the command writes
 excluded  an entry that matches an exclude pattern
 hidden    an entry whose name starts with a dot
 other     a file without the name of a manifest
+submodule a folder of a commit whose files are in another repository
+kept      a file in the output folder that the setting `keep` names
 """
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -63,6 +65,8 @@ class Selection(NamedTuple):
     exclude: Collection[Patterns] = ()
     read_before: Collection[str] | None = None
     """If it is not None, all files with the name of a manifest are read, as kubectl does, but these paths."""
+    leave_out: Callable[[str, Role, str], object] | None = None
+    """Called for each entry that has the name of a manifest and is not read: its path, role and git object."""
 
 
 class Roles:
@@ -77,6 +81,7 @@ class Roles:
         given = [resolve(path) for path in paths] if written else []
         self._written = tuple(out for out in written if not any(is_within(path, out) for path in given))
         self._read_before = selection.read_before
+        self._leave_out = selection.leave_out
         self.excluded: Excluded | None = None
         if selection.exclude:
             from trainc.files.exclude import Excluded
@@ -122,6 +127,11 @@ class Roles:
     def is_output(self, real: str) -> bool:
         """Return whether a file or folder is in an output folder."""
         return any(is_within(real, out) for out in self._outputs)
+
+    def leave_out(self, path: str, role: Role, object: str = "") -> None:
+        """Report an entry that is not read; `object` is its git object in a commit."""
+        if self._leave_out is not None:
+            self._leave_out(path, role, object)
 
     def was_read(self, path: str) -> bool:
         """Return whether a file was read before."""

@@ -18,7 +18,15 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
 from trainc.pods import footprint
-from trainc.review import lint_annotations, merged_reviews, renamed_jobs, setting_changes, side_environments, sides
+from trainc.review import (
+    lint_annotations,
+    merged_reviews,
+    renamed_jobs,
+    setting_changes,
+    side_environments,
+    sides,
+    uncompared,
+)
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, touches, with_new_name
@@ -62,6 +70,12 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     if _are_releases(old, new) and options.field_validation is None:
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
+    review = _compare_environments(before, after, options, names)
+    return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
+
+
+def _compare_environments(before: Versions, after: Versions, options: Options, names: Sequence[str]) -> Review:
+    """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
     hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
     if hidden or before.is_rendered or after.is_rendered:
@@ -76,7 +90,7 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         contents = {side.content for side in pair}
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
             found.append((name, _compare(*pair, options, name)))
-    return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
+    return merged_reviews.merge_reviews(found) if found else Review(before.spec.name, after.spec.name)
 
 
 def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:

@@ -108,7 +108,10 @@ class Walk:
 
     def _entry(self, path: str, real: str, entry: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         """Yield the files of an entry that is not a link."""
-        if entry.mode == MODULE or real in self.seen:
+        if entry.mode == MODULE:
+            self.roles.leave_out(path, "submodule", entry.object)
+            return
+        if real in self.seen:
             return
         self.seen.add(real)
         is_folder = entry.mode == FOLDER
@@ -118,6 +121,8 @@ class Walk:
             if not depth:
                 yield from self._kustomizations_above(path)
             yield from self._folder(path, real, entry, depth + 1)
+        elif role not in READ_ROLES and depth:
+            self.roles.leave_out(path, role, entry.object)
         elif role == "settings":
             if not depth:
                 message = "contains trainc settings, not manifests"
@@ -147,10 +152,11 @@ class Walk:
         entries = self.commit.entries(folder)
         for name in sorted(entries):
             entry, below, found = entries[name], f"{path}/{name}" if path else name, f"{real}/{name}" if real else name
-            is_folder, is_link = entry.mode == FOLDER, entry.mode == LINK
+            is_folder, is_link = entry.mode in {FOLDER, MODULE}, entry.mode == LINK
             full = os.path.join(self.commit.top, found)
             role = self.roles.role(name, full, full, is_file=not (is_folder or is_link), is_folder=is_folder)
             if role not in READ_ROLES:
+                self.roles.leave_out(below, role, "" if is_link else entry.object)
                 continue
             if is_link:
                 if is_manifest(name) or self._leads_to_folder(found):

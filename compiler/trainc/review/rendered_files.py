@@ -8,7 +8,7 @@ Returns  the objects of all kinds, and an error for each file that cannot be rea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import COMPILED, JOBSET
 from trainc.base.records import NamedTuple
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from trainc.budget import Budget
     from trainc.files.inputs import File
+
+WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
+"""The kinds that trainc writes."""
 
 
 class RenderedFiles(NamedTuple):

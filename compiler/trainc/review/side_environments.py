@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import failed
 from trainc.review import sides
+from trainc.review.side_files import SideFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,8 +34,15 @@ class Versions:
         self.options = options
         self.meter = meter
         self.reporting = reporting
+        self.files = SideFiles(spec.paths, spec.commit, follow_links=options.follow_links)
         self.names = sides.environments_of(spec, options) or ("",)
         self.first = self._read(self.names[0])
+
+    @property
+    def side_files(self) -> SideFiles:
+        """The files of the side, in all environments that were read."""
+        self.files.is_rendered = self.is_rendered
+        return self.files
 
     @property
     def is_rendered(self) -> bool:
@@ -68,7 +76,7 @@ class Versions:
         return {name: _selected(self.first, (name,)) for name in names}
 
     def _read(self, name: str) -> Side:
-        return sides.read(self.spec, self.options, self.meter, name, reporting=self.reporting)
+        return sides.read(self.spec, self.options, self.meter, name, files=self.files, reporting=self.reporting)
 
 
 def pairs(old: Versions, new: Versions) -> list[Pair] | None:

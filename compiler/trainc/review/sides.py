@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.exclude import ALL_EXCLUDED
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trainc.frontends.reading import Reader
     from trainc.kubernetes.trees import Tree
     from trainc.review import revisions
+    from trainc.review.side_files import SideFiles
 
 Content = Literal["compiled", "rendered", "nothing"]
 
@@ -42,9 +43,6 @@ MIXED_SIDE: Final = Declaration(
 NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
 )
-
-WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
-"""The kinds that trainc writes."""
 
 
 class SideSpec(NamedTuple):
@@ -145,7 +143,13 @@ def _default_environment(own: Settings) -> tuple[str, ...]:
 
 
 def read(
-    spec: SideSpec, options: Options, meter: Meter, environment: str = "", *, reporting: Settings | None = None
+    spec: SideSpec,
+    options: Options,
+    meter: Meter,
+    environment: str = "",
+    *,
+    files: SideFiles,
+    reporting: Settings | None = None,
 ) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
 
@@ -156,18 +160,21 @@ def read(
         options: the options of the run, which override the side's own settings.
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
+        files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
     if spec.trainer_version:
         options = options._replace(trainer_version=spec.trainer_version)
-    side = _read(spec, options, meter, environment, reporting)
+    side = _read(spec, options, meter, environment, reporting, files)
     meter.check()
     return side
 
 
-def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None) -> Side:
+def _read(
+    spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None, files: SideFiles
+) -> Side:
     own = settings_of(spec, options)
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
@@ -176,7 +183,7 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    selection = _selection(spec, own, options)
+    selection = _selection(spec, own, options)._replace(leave_out=files.leave_out)
     found = Reading(
         files_of,
         kinds=own.kinds,
@@ -187,17 +194,30 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
     )
     found.kept = []
     found.gather(spec.paths, selection, follow_links=options.follow_links)
+    files.add(found, own)
+    found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
     if jobs := found.documents["job"]:
         if jobset := _unmarked_jobset(found):
             return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobset),))
         return _compiled(spec, found, own, options, reporting)
-    rendered = _Rendered(spec, own, options, found, files_of)
+    rendered = _Rendered(spec, own, options, found, files_of, files)
     if rendered.is_certain:
         return rendered.side()
     items = tuple(_rendered(found.documents["other"])[0])
     return Side(
         spec, "nothing", items, tuple(found.diagnostics), own, tuple(found.skipped_names()), cache(rendered.side)
     )
+
+
+def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
+    """Return whether a diagnostic is about an unreadable entry of a folder, which is listed as not compared."""
+    place = diagnostic.place
+    if diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
+        return False
+    given = {os.path.normpath(path) for path in spec.paths}
+    if spec.commit is not None:
+        given = {inside for path in spec.paths if (inside := spec.commit.path_in_repository(path)) is not None}
+    return spec.without_revision(place.file) not in given and os.path.normpath(place.file) not in given
 
 
 def _selection(spec: SideSpec, own: Settings, options: Options) -> Selection:
@@ -212,17 +232,20 @@ def _selection(spec: SideSpec, own: Settings, options: Options) -> Selection:
 class _Rendered:
     """A side without TrainJobs as a rendered one. Files that were read for TrainJobs are not read again."""
 
-    def __init__(self, spec: SideSpec, own: Settings, options: Options, reading: Reading, files_of: Reader) -> None:
+    def __init__(
+        self, spec: SideSpec, own: Settings, options: Options, reading: Reading, files_of: Reader, files: SideFiles
+    ) -> None:
         self.spec = spec
         self.own = own
         self.follow_links = options.follow_links
         self.meter = reading.meter
         self.files_of = files_of
+        self.files = files
         kept = reading.kept or ()
         self.names = {file.path for file in kept if isinstance(file, inputs.File)}
         # Patterns of trainc.yaml do not exclude files from a rendered side.
-        files = [file for file in kept if isinstance(file, inputs.File) or file.id != ALL_EXCLUDED.id]
-        self.found = rendered_files.read(files, self.meter.budget)
+        readable = [file for file in kept if isinstance(file, inputs.File) or file.id != ALL_EXCLUDED.id]
+        self.found = rendered_files.read(readable, self.meter.budget)
 
     @property
     def is_certain(self) -> bool:
@@ -244,6 +267,7 @@ class _Rendered:
     def _charged(self, files: Iterable[inputs.File | Diagnostic]) -> Iterator[inputs.File | Diagnostic]:
         """Yield the files up to the budget. The reader of commits charges its own."""
         for file in files:
+            self.files.add_file(file)
             yield file
             if isinstance(file, inputs.File) and not file.revision:
                 self.meter.charge("input bytes", len(file.data))
@@ -394,7 +418,7 @@ def _without_other_kinds(side: Side) -> Side:
     items = tuple(
         item
         for item in side.items
-        if item.job is not None or (item.id.kind in WRITTEN and not item.document.file.endswith(PASSED))
+        if item.job is not None or (item.id.kind in rendered_files.WRITTEN and not item.document.file.endswith(PASSED))
     )
     return side._replace(items=items)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
 
 
 def render(review: Review, *, color: bool = False) -> str:
@@ -35,6 +35,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "summary": {
             "text": headline(review),
             "settings": len(review.settings),
+            "notCompared": len(review.not_compared),
             "added": review.number("added"),
             "removed": review.number("removed"),
             "changed": review.number("changed"),
@@ -44,6 +45,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
         "objects": list(_objects(review.objects)),
+        "notCompared": [_not_compared(row) for row in review.not_compared],
         "pods": [_pods(figure) for figure in figures(review)],
     }
     text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
@@ -60,6 +62,12 @@ def _setting(setting: ChangedSetting) -> Tree:
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
+
+
+def _not_compared(row: NotCompared) -> Tree:
+    """Return a difference that is not compared."""
+    found: Tree = {"file": row.file, "change": row.status, "reason": row.reason}
+    return found | ({"object": _id(row.object)} if row.object is not None else {})
 
 
 def _group(group: CauseGroup) -> Tree:
