@@ -19,6 +19,7 @@ from trainc.files.inputs import File
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
 from trainc.review import commit_files
+from trainc.review.git_objects import LINK
 from trainc.review.rendered_files import WRITTEN
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ class SideFile(NamedTuple):
     """Its path without a revision."""
     role: Role
     data: bytes = b""
-    """Its content; the commit of a submodule; the message of a path that cannot be read."""
-    is_fault: bool = False
-    """Whether it cannot be read."""
+    """Its content; the commit of a submodule, the target of a link that cannot be read."""
+    fault: str = ""
+    """The reason why it cannot be read; empty if it is read."""
 
 
 class SideFiles:
@@ -106,7 +107,7 @@ class SideFiles:
                 self._read[name] = SideFile(name, "output" if file.output else "manifest", file.data)
         elif isinstance(file.place, Location):
             name = self._without_revision(file.place.file)
-            self._read[name] = SideFile(name, "manifest", file.message.encode(), is_fault=True)
+            self._read[name] = self._unreadable(name, "manifest", file.message)
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -168,12 +169,21 @@ class SideFiles:
 
     def _left_out_files(self, path: str, role: Role) -> Iterator[SideFile]:
         """Yield the files of an entry that the walk left out."""
-        for file in self._files_of(_absolute(self.commit, path), inputs.ALL):
+        for file in self._files_of(path if self.commit is None else _absolute(self.commit, path), inputs.ALL):
             if isinstance(file, File):
                 yield SideFile(self._without_revision(file.path), role, file.data)
             elif isinstance(file.place, Location):
-                name = self._without_revision(file.place.file)
-                yield SideFile(name, role, file.message.encode(), is_fault=True)
+                yield self._unreadable(self._without_revision(file.place.file), role, file.message)
+
+    def _unreadable(self, path: str, role: Role, fault: str) -> SideFile:
+        """Return a path that cannot be read. Links are compared by their targets."""
+        if self.commit is not None:
+            entry = self.commit.entry(path)
+            is_link = entry is not None and entry.mode == LINK
+            content = "" if entry is None else self.commit.objects.target(entry.object) if is_link else entry.object
+        else:
+            content = os.readlink(path) if os.path.islink(path) else fault
+        return SideFile(path, role, os.fsencode(content or ""), fault)
 
 
 def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:

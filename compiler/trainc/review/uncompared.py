@@ -58,7 +58,7 @@ class _Content:
         """The objects of kinds that are not compared, by identity."""
         self.values: list[Any] = []
         """The documents, if the file has a reason for which it is not compared."""
-        if file.is_fault or file.role in {"submodule", "settings"}:
+        if file.fault or file.role in {"submodule", "settings"}:
             self.values.append(file.data)
             return
         for document in documents_of(File(file.path, file.data)):
@@ -99,8 +99,8 @@ class _Content:
 
 def _reason(file: SideFile, files: SideFiles) -> str:
     """Return the reason why a file is not compared; empty if its documents decide."""
-    if file.is_fault:
-        return f"it {file.data.decode()}"
+    if file.fault:
+        return f"it {file.fault}"
     if file.data.startswith(LFS):
         return LFS_REASON
     if files.is_rendered and file.role != "submodule":
@@ -146,7 +146,12 @@ def _differences(old: SideFiles, new: SideFiles, review: Review) -> Iterator[Not
 
 
 def _mixed(old: SideFiles, new: SideFiles) -> Iterator[NotCompared]:
-    """Yield the objects of a rendered side that the compiled side lacks, of kinds that trainc does not compile."""
+    """Yield the objects of a rendered side that the compiled side lacks, of kinds that trainc does not compile.
+
+    A rendered folder that is compared with its sources may have more objects.
+    """
+    if old.paths != new.paths:
+        return
     objects: tuple[dict[Key, Document], dict[Key, Document]] = {}, {}
     for known, files in zip(objects, (old, new), strict=True):
         for file in files.all_read():
@@ -166,7 +171,7 @@ def _add_objects(known: dict[Key, Document], more: Mapping[Key, Document]) -> No
 
 def _is_same(old: SideFile | None, new: SideFile | None) -> bool:
     """Return whether a file has the same content on both sides, and is read or left out on both."""
-    return old is not None and new is not None and (old.data, old.is_fault) == (new.data, new.is_fault)
+    return old is not None and new is not None and (old.data, bool(old.fault)) == (new.data, bool(new.fault))
 
 
 def _causes(reviewed: Reviewed) -> Iterator[Cause]:

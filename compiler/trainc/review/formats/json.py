@@ -35,7 +35,6 @@ def render(review: Review, *, color: bool = False) -> str:
         "summary": {
             "text": headline(review),
             "settings": len(review.settings),
-            "notCompared": len(review.not_compared),
             "added": review.number("added"),
             "removed": review.number("removed"),
             "changed": review.number("changed"),
