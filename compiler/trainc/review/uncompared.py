@@ -15,6 +15,7 @@ from trainc.files import inputs
 from trainc.files.inputs import File
 from trainc.files.output_marks import is_marked
 from trainc.frontends import sort
+from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import documents_of
 from trainc.review import rendered_files
@@ -89,6 +90,11 @@ class _Content:
     def _add(self, document: Document) -> None:
         """Add an object; a document without apiVersion or kind is none."""
         id = ObjectId.from_source(document.value)
+        if id.kind == "ConfigMap":  # the runtimes in it are compared
+            rest = without_runtimes(document)
+            if "data" in document.value and "data" not in rest:
+                return
+            document = document._replace(value=rest)
         if id.apiVersion and id.kind:
             key: Key = id.apiVersion.rpartition("/")[0], *id[1:]
             # Several objects can have one generateName, or none.
