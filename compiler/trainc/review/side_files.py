@@ -78,14 +78,14 @@ class SideFiles:
             return False
         if any(own.passthrough is None for own in self._settings):
             return True
-        copied = any(own.copied_files(default=False)(_absolute(self.commit, file)) for own in self._settings)
+        copied = any(own.copied_files(default=False)(_absolute_path(self.commit, file)) for own in self._settings)
         return not copied and self._has_other_settings(file)
 
     def _has_other_settings(self, file: str) -> bool:
         """Return whether a trainc.yaml below that of the project is nearer to a file."""
-        full = _absolute(self.commit, file)
+        full = _absolute_path(self.commit, file)
         own = {settings.base.folder for settings in self._settings if settings.base is not None}
-        folders = {_absolute(self.commit, folder or os.curdir) for folder in self._nested}
+        folders = {_absolute_path(self.commit, folder or os.curdir) for folder in self._nested}
         return any(is_within(full, folder) for folder in folders - own)
 
     def add(self, reading: Reading, own: Settings) -> None:
@@ -156,7 +156,7 @@ class SideFiles:
         kept = Excluded([Patterns(os.path.abspath(output.path), tuple(keep))])
         for file in self._files_of(output.path, Selection(read_before=())):
             path = self._without_revision(file.path) if isinstance(file, File) else ""
-            if isinstance(file, File) and kept.matches(_absolute(self.commit, path), is_folder=False):
+            if isinstance(file, File) and kept.matches(_absolute_path(self.commit, path), is_folder=False):
                 yield SideFile(path, "kept", file.data)
 
     def _files_of(self, path: str, selection: Selection) -> Iterator[File | Diagnostic]:
@@ -169,7 +169,7 @@ class SideFiles:
 
     def _left_out_files(self, path: str, role: Role) -> Iterator[SideFile]:
         """Yield the files of an entry that the walk left out."""
-        for file in self._files_of(path if self.commit is None else _absolute(self.commit, path), inputs.ALL):
+        for file in self._files_of(path if self.commit is None else _absolute_path(self.commit, path), inputs.ALL):
             if isinstance(file, File):
                 yield SideFile(self._without_revision(file.path), role, file.data)
             elif isinstance(file.place, Location):
@@ -188,7 +188,7 @@ class SideFiles:
 
 def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:
     """Return the key of a path: the path itself, or the one in the paths of the side if two sides have other paths."""
-    full = _absolute(files.commit, path)
+    full = _absolute_path(files.commit, path)
     if is_same:
         return full
     for number, given in enumerate(files.paths):
@@ -198,6 +198,6 @@ def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:
     return full
 
 
-def _absolute(commit: Commit | None, path: str) -> str:
+def _absolute_path(commit: Commit | None, path: str) -> str:
     """Return the absolute path that a file of a side has in the working tree."""
     return os.path.abspath(path if commit is None else os.path.join(commit.top, path))

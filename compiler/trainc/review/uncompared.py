@@ -52,8 +52,8 @@ Key = tuple[str, ...]
 class _Content:
     """The content of a file that differs between the sides."""
 
-    def __init__(self, file: SideFile, files: SideFiles, *, mixed: bool = False) -> None:
-        """`mixed` is whether one side is rendered, which is compared only in the kinds that trainc writes."""
+    def __init__(self, file: SideFile, files: SideFiles, *, beside_rendered: bool = False) -> None:
+        """`beside_rendered` is whether one side is rendered, which is compared only in the kinds that trainc writes."""
         self.reason = _reason(file, files)
         self.objects: dict[Key, Document] = {}
         """The objects of kinds that are not compared, by identity."""
@@ -69,15 +69,15 @@ class _Content:
             elif self.reason:
                 self.values.append(document.value)
             else:
-                self._sort(document, files, mixed=mixed)
+                self._sort(document, files, beside_rendered=beside_rendered)
 
-    def _sort(self, document: Document, files: SideFiles, *, mixed: bool) -> None:
+    def _sort(self, document: Document, files: SideFiles, *, beside_rendered: bool) -> None:
         """Add the objects of a document that are not compared."""
         for found in sort(document, files.kinds):
             if isinstance(found, Diagnostic):
                 self.reason = self.reason or f"it cannot be read: {found.message}"
                 self.values.append(document.value)
-            elif mixed:
+            elif beside_rendered:
                 if found[0] == "other" and files.drops(found[1]):
                     self._add(found[1])
             elif files.is_rendered:
@@ -122,7 +122,7 @@ def _reason(file: SideFile, files: SideFiles) -> str:
 
 def completed(review: Review, old: SideFiles, new: SideFiles) -> Review:
     """Return a review with the differences that it does not compare. A submodule in a rendered folder is an error."""
-    found = _mixed(old, new) if old.is_rendered != new.is_rendered else _differences(old, new, review)
+    found = _objects_beside_rendered(old, new) if old.is_rendered != new.is_rendered else _differences(old, new, review)
     rows = sorted(found, key=lambda row: (row.file, row.object or ObjectId(), row.reason))
     if new.is_rendered and (modules := [row for row in rows if row.reason == REASONS["submodule"]]):
         faults = (inputs.fault(new.named(row.file), row.reason.removeprefix("it "), MODULE_HELP) for row in modules)
@@ -151,7 +151,7 @@ def _differences(old: SideFiles, new: SideFiles, review: Review) -> Iterator[Not
     yield from (row for _, row in _object_rows(*objects))
 
 
-def _mixed(old: SideFiles, new: SideFiles) -> Iterator[NotCompared]:
+def _objects_beside_rendered(old: SideFiles, new: SideFiles) -> Iterator[NotCompared]:
     """Yield the objects of a rendered side that the compiled side lacks, of kinds that trainc does not compile.
 
     A rendered folder that is compared with its sources may have more objects.
@@ -161,7 +161,7 @@ def _mixed(old: SideFiles, new: SideFiles) -> Iterator[NotCompared]:
     objects: tuple[dict[Key, Document], dict[Key, Document]] = {}, {}
     for known, files in zip(objects, (old, new), strict=True):
         for file in files.all_read():
-            _add_objects(known, _Content(file, files, mixed=True).objects)
+            _add_objects(known, _Content(file, files, beside_rendered=True).objects)
     rendered = objects[new.is_rendered]
     yield from (row for key, row in _object_rows(*objects) if key in rendered)
 
