@@ -211,8 +211,14 @@ def test_excluded_files(sides: str) -> None:
     reason = "a pattern of exclude leaves it out"
     assert [(file, why) for file, _, why, _ in rows(sides=sides)] == [
         ("jobs/c.tmpl.yaml", reason),
-        ("jobs/vendor/b.yaml", reason),
+        ("jobs/vendor", reason),
     ]
+    commit()
+    write("jobs/vendor/b.yaml", JOB.format(name="c"))
+    write("jobs/vendor/d.yaml", JOB.format(name="d"))
+    commit()
+    paths = ["jobs/vendor/b.yaml", "jobs/vendor/d.yaml"]
+    assert [file for file, *_ in rows(sides=sides.replace("main", "HEAD~1"))] == paths
     assert rows(sides="HEAD") == []
 
 

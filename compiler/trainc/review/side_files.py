@@ -7,7 +7,7 @@ Returns  each file by its path, so that the files of two sides can be compared.
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.base.kinds import COMPILED
@@ -125,6 +125,21 @@ class SideFiles:
         """Return the files that are read in any environment."""
         return [*self._read.values()]
 
+    def has(self, path: str) -> bool:
+        """Return whether the side has a path: it is read or left out, or a file below it is."""
+        return path in self._known_paths
+
+    @cached_property
+    def _known_paths(self) -> set[str]:
+        """The paths that are read or left out, and the folders above them."""
+        found = set[str]()
+        for path in (*self._read, *self.left_out):
+            at = path
+            while at not in found:
+                found.add(at)
+                at = at.rpartition("/")[0]
+        return found
+
     def drops(self, document: Document) -> bool:
         """Return whether a review of a rendered and a compiled side drops an object of a kind that is not compiled."""
         is_written = document.value.get("kind") in WRITTEN and not document.file.endswith(PASSED)
@@ -135,7 +150,7 @@ class SideFiles:
 
         `keep` are the patterns of the files that stay in the output folder, which are compared, too.
         """
-        found = dict(self._read)
+        found, is_same = dict(self._read), self.paths == other.paths
         if keep and not self.is_rendered:
             found |= {file.path: file for file in self._kept_files(keep)}
         for path, (role, object) in self.left_out.items():
@@ -143,9 +158,11 @@ class SideFiles:
                 continue
             if role == "submodule":
                 found[path] = SideFile(path, role, object.encode())
+            elif role == "excluded" and is_same and not other.has(path):
+                found[path] = SideFile(path, role)  # one row, also for a folder such as .venv
             elif role in {"excluded", "patch"}:
                 found |= {file.path: file for file in self._left_out_files(path, role) if file.path not in self._read}
-        key = partial(_key, self, is_same=self.paths == other.paths)
+        key = partial(_key, self, is_same=is_same)
         return {key(path): file for path, file in found.items()}
 
     def _kept_files(self, keep: Collection[str]) -> Iterator[SideFile]:

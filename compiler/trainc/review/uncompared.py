@@ -59,7 +59,7 @@ class _Content:
         """The objects of kinds that are not compared, by identity."""
         self.values: list[Any] = []
         """The documents, if the file has a reason for which it is not compared."""
-        if file.fault or file.role in {"submodule", "settings"}:
+        if file.fault or not file.data or file.role == "submodule":
             self.values.append(file.data)
             return
         for document in documents_of(File(file.path, file.data)):
