@@ -126,14 +126,14 @@ Objects = dict[tuple[str, ...], Any]
 
 
 def deployed() -> dict[str, Objects]:
-    """Return the objects that the plugin deploys in each folder; nothing if it fails."""
+    """Return the objects that the plugin deploys in each folder; a folder in which it fails is missing."""
     found: dict[str, Objects] = {}
     for folder in sorted({str(path.parent) for path in Path("jobs").rglob("*")}):
         if any(part.startswith(".") for part in Path(folder).parts):
             continue
         done = generate(folder, runtimes="runtimes")
-        objects = [each for each in yaml.safe_load_all(done.out) if each] if done.code == 0 else []
-        found[folder] = {identity(each): each for each in objects}
+        if done.code == 0:
+            found[folder] = {identity(each): each for each in yaml.safe_load_all(done.out) if each}
     return found
 
 
@@ -160,8 +160,11 @@ def check(old: dict[str, str], new: dict[str, str]) -> None:
     listed = {each["file"] for each in (*review["settings"], *review["notCompared"])}
     # A submodule that does not change is not compared, also if a runtime or a setting changes its objects.
     unchanged = {path for path in old if old[path].startswith("module ") and new.get(path) == old[path]}
-    for folder in before.keys() | after.keys():
-        ours, theirs = before.get(folder, {}), after.get(folder, {})
+    # If the plugin fails, Argo CD leaves the cluster as it is.
+    for folder in after:
+        if folder not in before and any(path.startswith(f"{folder}/") for path in old):
+            continue
+        ours, theirs = before.get(folder, {}), after[folder]
         for key in ours.keys() | theirs.keys():
             if ours.get(key) == theirs.get(key) or (key[0], key[2]) in objects:
                 continue

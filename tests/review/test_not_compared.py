@@ -199,6 +199,19 @@ def test_a_link_to_an_object_of_another_kind_has_its_content() -> None:
     assert [(file, change) for file, change, *_ in rows()] == [("jobs/link.yaml", "changed")]
 
 
+@pytest.mark.parametrize("link", ["jobs/team/link.yaml", "jobs/.x.yaml/../0.yaml", "jobs/z"])
+def test_a_link_to_a_compared_path(link: str) -> None:
+    """The plugin would deploy the object in another folder, too."""
+    path = Path(os.path.normpath(link))
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(os.path.relpath("jobs/a.yaml" if path.suffix else "jobs", path.parent))
+    commit()
+    reason = "it is a link to a path that is compared under its own name"
+    assert rows() == [(str(path), "added", reason, "")]
+    assert rows(sides="main") == [(str(path), "added", reason, "")]
+    assert rows(sides="HEAD") == []
+
+
 @pytest.mark.parametrize("sides", ["main..HEAD", "main"])
 def test_excluded_files(sides: str) -> None:
     write("trainc.yaml", SETTINGS + "exclude: [vendor/, '*.tmpl.yaml']\n")

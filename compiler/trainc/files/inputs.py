@@ -177,6 +177,8 @@ class _Walk:
             return
         descriptor, status, real = opened
         try:
+            if depth and self.roles is not None and self.roles.reports and os.path.islink(path):
+                self.roles.leave_out(path, "link", real)
             if real in self.seen:
                 return
             self.seen.add(real)

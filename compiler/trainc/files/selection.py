@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from trainc.files.exclude import Excluded, Patterns
 
-Role = Literal["manifest", "output", "settings", "patch", "written", "excluded", "hidden", "other", "submodule", "kept"]
+Role = Literal[
+    "manifest", "output", "settings", "patch", "written", "excluded", "hidden", "other", "submodule", "kept", "link"
+]
 """The role of an entry, before its content is read.
 
 manifest  a file that is read, a folder that is opened, or a link
@@ -29,6 +31,7 @@ excluded  an entry that matches an exclude pattern
 hidden    an entry whose name starts with a dot
 other     a file without the name of a manifest
 submodule a folder of a commit whose files are in another repository
+link      a link below the paths; its target is read, too, if it was not read before
 kept      a file in the output folder that the setting `keep` names
 """
 
@@ -66,7 +69,7 @@ class Selection(NamedTuple):
     read_before: Collection[str] | None = None
     """If it is not None, all files with the name of a manifest are read, as kubectl does, but these paths."""
     leave_out: Callable[[str, Role, str], object] | None = None
-    """Called for each entry that has the name of a manifest and is not read: its path, role and git object."""
+    """Called for each entry that is not read, with its path, role and git object, and for each link with its target."""
 
 
 class Roles:
@@ -124,12 +127,17 @@ class Roles:
         """Whether the kustomizations above a file decide about it."""
         return self._read_before is None
 
+    @property
+    def reports(self) -> bool:
+        """Whether entries that are left out are reported."""
+        return self._leave_out is not None
+
     def is_output(self, real: str) -> bool:
         """Return whether a file or folder is in an output folder."""
         return any(is_within(real, out) for out in self._outputs)
 
     def leave_out(self, path: str, role: Role, object: str = "") -> None:
-        """Report an entry that is not read; `object` is its git object in a commit."""
+        """Report an entry that is not read, or a link; `object` is its git object in a commit, or the link's target."""
         if self._leave_out is not None:
             self._leave_out(path, role, object)
 

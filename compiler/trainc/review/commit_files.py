@@ -100,6 +100,8 @@ class Walk:
             yield fault(name, message, help, declared=LINK_OUT)
             return
         if real is not None:
+            if depth:  # a path below a folder is a link
+                self.roles.leave_out(path, "link", os.path.join(self.commit.top, real))
             entry = self.commit.entry(real)
             assert entry is not None  # it is resolved
             yield from self._entry(path, real, entry, depth)

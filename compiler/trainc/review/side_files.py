@@ -23,7 +23,7 @@ from trainc.review.git_objects import LINK
 from trainc.review.rendered_files import WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
     from trainc.base.kinds import Kind
     from trainc.diagnostics import Document
@@ -55,6 +55,10 @@ class SideFiles:
         self.follow_links = follow_links
         self.left_out: dict[str, tuple[Role, str]] = {}
         """The entries that a walk leaves out: the role, and the git object."""
+        self._links: dict[str, str] = {}
+        """The targets of links, as absolute paths."""
+        self._walked: tuple[str, ...] = ()
+        """The absolute paths of the walks."""
         self._read: dict[str, SideFile] = {}
         self.parts: set[str] = set()
         """The paths of the files that a kustomization lists as patches."""
@@ -68,6 +72,9 @@ class SideFiles:
     def leave_out(self, path: str, role: Role, object: str) -> None:
         """Record an entry that a walk leaves out."""
         name = self._without_revision(path)
+        if role == "link":
+            self._links[name] = object
+            return
         self.left_out.setdefault(name, (role, object))
         if role == "settings":
             self._nested.add(os.path.dirname(name))
@@ -88,8 +95,9 @@ class SideFiles:
         folders = {_absolute_path(self.commit, folder or os.curdir) for folder in self._nested}
         return any(is_within(full, folder) for folder in folders - own)
 
-    def add(self, reading: Reading, own: Settings) -> None:
-        """Add the files of an environment with its settings."""
+    def add(self, reading: Reading, own: Settings, paths: Iterable[str]) -> None:
+        """Add the files of an environment with its settings; `paths` are those of its walk."""
+        self._walked += tuple(map(os.path.abspath, paths))
         self._settings.append(own)
         self.kinds.update(own.kinds)
         for file in reading.kept or ():
@@ -163,7 +171,17 @@ class SideFiles:
             elif role in {"excluded", "patch"}:
                 found |= {file.path: file for file in self._left_out_files(path, role) if file.path not in self._read}
         key = partial(_key, self, is_same=is_same)
-        return {key(path): file for path, file in found.items()}
+        links = {
+            ("link", key(path)): SideFile(path, "link", repr(key(target)).encode())
+            for path, target in self._inner_links()
+        }
+        return {key(path): file for path, file in found.items()} | links
+
+    def _inner_links(self) -> Iterator[tuple[str, str]]:
+        """Yield the links with targets below the paths, which a walk reads only once."""
+        for path, target in self._links.items():
+            if any(is_within(target, walked) for walked in self._walked):
+                yield path, target
 
     def _kept_files(self, keep: Collection[str]) -> Iterator[SideFile]:
         """Yield the files that stay in the output folder."""

@@ -194,7 +194,7 @@ def _read(
     )
     found.kept = []
     found.gather(spec.paths, selection, follow_links=options.follow_links)
-    files.add(found, own)
+    files.add(found, own, spec.paths)
     found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
     if jobs := found.documents["job"]:
         if jobset := _unmarked_jobset(found):

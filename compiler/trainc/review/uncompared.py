@@ -35,6 +35,7 @@ REASONS: Final = {
     "excluded": "a pattern of exclude leaves it out",
     "patch": "it is a patch that changes no compared object",
     "output": "it is an output; compare the output folders",
+    "link": "it is a link to a path that is compared under its own name",
     "kept": "keep leaves it in the output folder",
     "submodule": "it is a submodule, whose files are in another repository",
 }
@@ -59,7 +60,7 @@ class _Content:
         """The objects of kinds that are not compared, by identity."""
         self.values: list[Any] = []
         """The documents, if the file has a reason for which it is not compared."""
-        if file.fault or not file.data or file.role == "submodule":
+        if file.fault or not file.data or file.role in {"submodule", "link"}:
             self.values.append(file.data)
             return
         for document in documents_of(File(file.path, file.data)):
@@ -109,7 +110,7 @@ def _reason(file: SideFile, files: SideFiles) -> str:
         return f"it {file.fault}"
     if file.data.startswith(LFS):
         return LFS_REASON
-    if files.is_rendered and file.role != "submodule":
+    if files.is_rendered and file.role not in {"submodule", "link"}:
         return ""
     if file.role in REASONS:
         return REASONS[file.role]
