@@ -30,7 +30,15 @@ Unit = Literal[
     "operations of a patch",  # of one JSON patch; the API server accepts as many
     "values of a patch in an object",  # that the operations of one JSON patch compare, copy, move and write
     "values of patches",  # of all patches in all objects
+    "terms of targets",  # terms of the selectors of a patch, and the patch itself, for each object
+    "manifests",  # for each environment
+    "labels and annotations",  # of settings and of the templates of runtimes, for each TrainJob
+    "values of settings",  # for each environment
+    "values of runtimes",  # of their templates, for each TrainJob
+    "runtimes of one name",  # for each TrainJob
 ]
+Factor = tuple[int, str]
+"""A number, and what it counts: 300 TrainJobs."""
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
@@ -47,16 +55,23 @@ class Budget(NamedTuple):
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
-    def excess(self, unit: Unit, used: int) -> Diagnostic | None:
-        """Return the diagnostic for a number of units, or None if it is within the budget."""
+    def excess(self, unit: Unit, used: int, factors: Sequence[Factor] = ()) -> Diagnostic | None:
+        """Return the diagnostic for a number of units, or None if it is within the budget.
+
+        The units are of a product if there are `factors`, which the message names.
+        """
         most = self.limits.get(unit)
         if most is None or used <= most:
             return None
         fewer = "define fewer environments" if unit == "environments" else "pass fewer files or folders"
+        product = ""
+        if factors:
+            product = f" ({' x '.join(f'{count:,} {counted}' for count, counted in factors)})"
+            fewer = f"use fewer {' or '.join(counted for _, counted in factors)}"
         larger = NAMES[NAMES.index(self.name) + 1]
         return Diagnostic.declared(
             OVER_BUDGET,
-            f'more than {most} {unit}, the limit of the budget "{self.name}"; nothing is emitted',
+            f'more than {most} {unit}{product}, the limit of the budget "{self.name}"; nothing is emitted',
             f"{fewer}, or use {self.option.format(larger)}",
         )
 
@@ -75,6 +90,12 @@ CI: Final = Budget(
         "operations of a patch": 10_000,
         "values of a patch in an object": 100_000,
         "values of patches": 1_000_000,
+        "terms of targets": 1_000_000,
+        "manifests": 100_000,
+        "labels and annotations": 1_000_000,
+        "values of settings": 500_000,
+        "values of runtimes": 3_000_000,
+        "runtimes of one name": 100_000,
     },
 )
 """For programs that compile the input of others: `cmp`, `krm`."""
@@ -92,6 +113,12 @@ DEFAULT: Final = Budget(
         "operations of a patch": 10_000,
         "values of a patch in an object": 200_000,
         "values of patches": 10_000_000,
+        "terms of targets": 10_000_000,
+        "manifests": 1_000_000,
+        "labels and annotations": 10_000_000,
+        "values of settings": 1_000_000,
+        "values of runtimes": 30_000_000,
+        "runtimes of one name": 1_000_000,
     },
 )
 UNLIMITED: Final = Budget("unlimited", {})
@@ -101,18 +128,29 @@ BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 class Meter:
     """The units that a run has used."""
 
-    def __init__(self, budget: Budget = DEFAULT) -> None:
+    def __init__(self, budget: Budget = DEFAULT, all_runs: Meter | None = None) -> None:
         self.budget = budget
+        self.all_runs = all_runs
+        """The meter of the products of all runs, if there is one for each environment."""
         self.used: dict[Unit, int] = {}
         self.over: Diagnostic | None = None
         """The diagnostic for the first unit that is exceeded; the run stops when there is one."""
 
-    def charge(self, unit: Unit, amount: int = 1) -> bool:
+    def charge(self, unit: Unit, amount: int = 1, factors: Sequence[Factor] = ()) -> bool:
         """Add units to those used. Return whether the run may continue."""
         used = self.used[unit] = self.used.get(unit, 0) + amount
         if self.over is None:
-            self.over = self.budget.excess(unit, used)
+            self.over = self.budget.excess(unit, used, factors)
+        if factors and self.all_runs is not None and not self.all_runs.charge(unit, amount, factors):
+            self.over = self.over or self.all_runs.over
         return self.over is None
+
+    def charge_product(self, unit: Unit, *factors: Factor) -> bool:
+        """Add the product of some numbers to the units used, before its work. Return whether the run may continue."""
+        amount = 1
+        for count, _ in factors:
+            amount *= count
+        return self.charge(unit, amount, factors)
 
     def spend(self, unit: Unit, amount: int = 1) -> None:
         """Add units to those used. Raise OverBudgetError beyond the budget."""

@@ -55,7 +55,7 @@ class Document(NamedTuple):
     @property
     def identity(self) -> Identity:
         """The identity of the object in its text, which every edit keeps."""
-        return id(self.text), self.within
+        return id(self.text if self.inside is None else self.inside), self.within
 
     def __repr__(self) -> str:
         """Return the position without the text and its value, which may be long or secret."""
@@ -72,6 +72,8 @@ class Edit(NamedTuple):
 
     For a missing field, return those of its nearest parent, followed by the rest of the path.
     """
+    steps: Callable[[], Iterable[tuple[Any, Path | None]]] | None = None
+    """Yield the value after each step of an edit with several, and the path of the value that the step copies."""
 
 
 class Inside(NamedTuple):
@@ -297,7 +299,7 @@ class LintFinding(NamedTuple):
 
     rule: str
     path: Path
-    """The field at fault, or the missing field, in the JobSetSpec."""
+    """The field at fault, or the missing field, in the JobSetSpec; or one of the JobSet's metadata."""
     what: tuple[str, ...] = ()
     """The subject. Findings of one rule and one document with the same subject become one diagnostic."""
     shared: bool = False
@@ -308,6 +310,8 @@ class LintFinding(NamedTuple):
     """Whether the fault is the field's name."""
     part: tuple[int, int] | None = None
     """The begin and end of the fault in the string at `path`, if it is only a part of it."""
+    error: bool = False
+    """Whether it is an error, so that the TrainJob has no objects."""
 
 
 class Refused(NamedTuple):

@@ -153,6 +153,10 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         'the parameter "runtimes": "/etc" is outside the repository; use a path relative to the application\'s '
         "folder: trainc reads only the repository",
     ),
+    "a hidden path": (
+        plugin_parameters({"name": "runtimes", "array": ["../.git/config"]}),
+        'the parameter "runtimes": "../.git/config" is hidden; use a name without a dot at its start',
+    ),
     "an empty path": (
         plugin_parameters({"name": "runtimes", "array": [""]}),
         'the parameter "runtimes" has an empty path; remove it',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -34,6 +35,11 @@ def limited(unit: Unit, most: int) -> Budget:
     return CI._replace(limits={**CI.limits, unit: most})
 
 
+MORE: dict[Unit, list[str]] = {
+    "errors and warnings": [WRONG],
+    "values of runtimes": [JOB.replace("name: a", "name: b")],
+}
+"""The documents that some units need in addition."""
 SMALL: dict[Unit, Budget] = {
     "input bytes": limited("input bytes", 10),
     "skipped bytes": limited("skipped bytes", 10),
@@ -41,6 +47,7 @@ SMALL: dict[Unit, Budget] = {
     "errors and warnings": limited("errors and warnings", 0),
     "output bytes": limited("output bytes", 100),
     "pods": limited("pods", 1),
+    "values of runtimes": limited("values of runtimes", 1),
 }
 PRINTING = (
     "build app",
@@ -80,6 +87,7 @@ CASES: list[tuple[Unit, str]] = [
     *(("replicated jobs", command) for command in COMPILING),
     *(("errors and warnings", command) for command in COMPILING),
     *(("output bytes", command) for command in PRINTING),
+    *(("values of runtimes", command) for command in COMPILING),
     ("pods", "pods app --format json"),
 ]
 
@@ -87,7 +95,7 @@ CASES: list[tuple[Unit, str]] = [
 @pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
 def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    documents = DOCUMENTS if unit != "errors and warnings" else [*DOCUMENTS, WRONG]
+    documents = [*DOCUMENTS, *MORE.get(unit, ())]
     text = "---\n".join(documents)
     changed = text.replace("a/b:1", "a/b:2")
     for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
@@ -104,7 +112,9 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
     stopped, done = (run(*words, "--budget", budget, stdin=given) for budget in ("ci", "unlimited"))
     number = SMALL[unit].limits[unit]
     assert stopped.code == 1
-    assert f"more than {number} {unit}, the limit of the budget" in stopped.err + stopped.out
+    factors = r" \(\d+ values of runtime \"r\" x 2 TrainJobs\)" if unit == "values of runtimes" else ""
+    message = rf"more than {number} {unit}{factors}, the limit of the budget"
+    assert re.search(message, stopped.err + stopped.out)
     assert not stopped.out or command == "krm" or words[0] == "validate"
     assert "over-budget" not in done.err + done.out
     assert done.code == (1 if unit == "errors and warnings" else 0), done.err

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import multiplied
 import pytest
-from committing import git
+from committing import commit, git
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -313,3 +314,111 @@ def test_a_glob_or_selector_of_a_megabyte(key: str, tmp_path: Path) -> None:
     done = run_with_patches(tmp_path, "", text, PATCHED)
     assert (done.returncode, "error[too-long]" in done.stderr) == (1, True), done.stderr[:2000]
     assert len(done.stderr) < 20_000
+
+
+UNITS = 10
+"""The most processor time of an input that multiplies two parts, in units of the run with 500 TrainJobs."""
+GENERATE = "cmp generate"
+
+
+def over(unit: str, factors: str = "") -> str:
+    return f"error[over-budget]: more than {unit}{f' ({factors})' * bool(factors)}, the limit of the budget"
+
+
+MULTIPLIED: dict[str, tuple[str, Callable[[], multiplied.Files], int, str]] = {
+    "terms of targets": (
+        GENERATE,
+        multiplied.many_terms,
+        1,
+        over("1000000 terms of targets", "250,000 terms of targets x 400 TrainJobs"),
+    ),
+    "labels": (GENERATE, multiplied.labels, 1, over("1000000 labels and annotations", "20,000 labels x 300 TrainJobs")),
+    "labels of environments": (
+        "validate --budget ci",
+        multiplied.labels_of_environments,
+        1,
+        over("500000 values of settings", "20,002 values x 90 environments"),
+    ),
+    "annotations of a runtime": (
+        GENERATE,
+        multiplied.annotations_of_a_runtime,
+        1,
+        over("1000000 labels and annotations", "20,000 annotations x 300 TrainJobs"),
+    ),
+    "TrainJobs of one name": (GENERATE, multiplied.jobs_of_one_name, 1, over("1000 errors and warnings")),
+    "runtimes of one name": (
+        GENERATE,
+        multiplied.namesakes,
+        1,
+        over("100000 runtimes of one name", "1,000 runtimes x 1,000 TrainJobs"),
+    ),
+    "manifests of environments": (
+        "validate --budget ci",
+        multiplied.manifests_of_environments,
+        1,
+        over("100000 manifests", "1,500 manifests x 100 environments"),
+    ),
+    "aliases of a large text": (GENERATE, multiplied.a_large_text, 1, over("33554432 output bytes")),
+    "a large text that is not copied": (
+        "validate --budget ci",
+        multiplied.a_large_text,
+        0,
+        "no problems found: 1 TrainJob",
+    ),
+    "aliases of many texts": (GENERATE, multiplied.many_texts, 1, over("16777216 input bytes")),
+    "a pattern with sets": (GENERATE, multiplied.a_long_name, 0, "kind: JobSet"),
+    "patterns of nested folders": (GENERATE, multiplied.nested_folders, 0, "kind: JobSet"),
+    "a large listing": (GENERATE, multiplied.a_large_listing, 0, "kind: JobSet"),
+    "many listings": (GENERATE, multiplied.many_listings, 0, "kind: JobSet"),
+}
+
+
+def measured(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Return the result of a command within the limits, and its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = limited(command, folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Return the processor time of `cmp generate` on 500 TrainJobs in one file."""
+    folder = tmp_path_factory.mktemp("unit")
+    multiplied.write(folder, iter([multiplied.jobs(500)]))
+    done, seconds = measured(GENERATE, folder)
+    assert (done.returncode, done.stdout.count("kind: JobSet")) == (0, 500), done.stderr
+    return seconds
+
+
+@pytest.mark.parametrize(("command", "files", "code", "expected"), MULTIPLIED.values(), ids=MULTIPLIED)
+def test_an_input_that_multiplies(
+    command: str, files: Callable[[], multiplied.Files], code: int, expected: str, unit: float, tmp_path: Path
+) -> None:
+    multiplied.write(tmp_path, files())
+    done, seconds = measured(command, tmp_path)
+    output = done.stdout + done.stderr
+    assert (done.returncode, expected in output) == (code, True), output[-2000:]
+    assert code == 0 or "kind: JobSet" not in done.stdout
+    assert seconds < UNITS * unit
+
+
+@pytest.mark.parametrize("files", [multiplied.many_listings, multiplied.a_large_listing])
+def test_listings_of_a_commit(files: Callable[[], multiplied.Files], unit: float, tmp_path: Path) -> None:
+    git("init", "--quiet", "-b", "main", at=tmp_path)
+    multiplied.write(tmp_path, iter([multiplied.jobs(1)]))
+    commit(at=tmp_path)
+    git("checkout", "--quiet", "-b", "pr", at=tmp_path)
+    multiplied.write(tmp_path, files())
+    commit(at=tmp_path)
+    done, seconds = measured("diff main..pr --budget ci -- .", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert seconds < UNITS * unit
+
+
+def test_10000_trainjobs_with_30_labels_are_within_the_budget(tmp_path: Path) -> None:
+    multiplied.write(
+        tmp_path, iter([multiplied.jobs(10_000), multiplied.settings(f"labels: {multiplied.mapping(30)}\n")])
+    )
+    done = limited("validate --budget ci", tmp_path)
+    assert (done.returncode, "no problems found: 10000 TrainJobs" in done.stdout) == (0, True), done.stderr[-2000:]

@@ -282,3 +282,41 @@ def test_a_krm_function_keeps_the_configmap() -> None:
     (result,) = answer["results"]
     assert result["resourceRef"] == {"apiVersion": "v1", "kind": "ConfigMap", "name": "installer"}
     assert result["field"]["path"] == "data.runtimes.yaml"
+
+
+def aliased(text: str, count: int, name: str = "installer") -> str:
+    head = HEAD.replace("installer", name)
+    return f"{head}  a: &x {json.dumps(text)}\n" + "".join(f"  b{index}: *x\n" for index in range(count))
+
+
+def test_a_text_counts_as_often_as_aliases_repeat_it_and_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parsed: list[str] = []
+
+    def parse(text: str) -> Any:
+        parsed.append(text)
+        return read_stream(text)
+
+    monkeypatch.setattr("trainc.frontends.configmaps.read_stream", parse)
+    Path("a.yaml").write_text(f"{aliased(ONE, 3)}---\n{aliased(ONE, 2, 'other')}")
+    reading = Reading(kinds=COMPILED)
+    reading.gather(["a.yaml"])
+    runtimes = reading.documents["runtime"]
+    assert (len(runtimes), parsed.count(ONE)) == (7, 1)
+    assert len({document.identity for document in runtimes}) == 7
+    places = [str(Place(document, ("kind",)).locate()) for document in runtimes]
+    assert places == ["a.yaml:5:59"] * 4 + ["a.yaml:14:59"] * 3
+    assert reading.meter.used["input bytes"] == Path("a.yaml").stat().st_size + 7 * len(ONE)
+
+
+@pytest.mark.parametrize(("aliases", "runtimes"), [(1, 2), (2, 0)])
+def test_a_config_map_above_1_mib_is_not_searched(
+    aliases: int, runtimes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(aliased(ONE + f"# {'é' * 200_000}\n", aliases))
+    reading = Reading(kinds=COMPILED)
+    reading.gather(["a.yaml"])
+    assert len(reading.documents["runtime"]) == runtimes

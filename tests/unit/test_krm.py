@@ -209,6 +209,7 @@ WRONG = {
     "a path in a list of text": config_map(paths="jobs,../x"),
     "settings elsewhere": config(settings="../trainc.yaml"),
     "a path with NUL": config(paths=["a\0b"]),
+    "a hidden path": config(paths=["jobs/.git/config"]),
     "standard input": config(paths=["-"]),
     "a path that is not there": config(paths=["jibs"]),
     "paths without TrainJobs": config(paths=["rt.yaml"]),
@@ -361,3 +362,21 @@ def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(
     found = answer(jobset, job(on=LOCAL), config=config(settings="trainc.yaml"))
     assert names(found) == [JOBSET, "TrainJob a"]
     assert found["items"][0]["metadata"]["namespace"] == "ml"
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param('".git/config"', id="git"), pytest.param('"a\\0b"', id="NUL"), pytest.param('".a"', id="dot")]
+)
+@pytest.mark.parametrize("key", ["runtimes: {{paths: [{}]}}", "patches: [{{path: {}}}]", "sources: [{}]", "output: {}"])
+def test_a_path_of_the_settings_that_is_not_allowed(
+    key: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("settings.yaml").write_text(key.format(path))
+    found = answer(job(), config=config(settings="settings.yaml"), code=1)
+    assert [item["tags"]["id"] for item in found["results"]] == ["settings-path"]
+    assert names(found) == ["TrainJob a"]
+    Path("settings.yaml").rename("trainc.yaml")
+    Path("job.yaml").write_text(yaml.safe_dump(job()))
+    done = run("cmp", "generate")
+    assert (done.code, done.out, done.err.count("error[settings-path]")) == (1, "", 1)

@@ -36,6 +36,9 @@ LABELS = {"team": "nlp", "tier": "a", "size": "8", "empty": "", "acme.io/pool": 
         "size<9,size>-1",
         "team=nlp,tier!=b,size in (8,16),!legacy,acme.io/pool",
         "acme.io/pool=h100",
+        "size>-9223372036854775808",
+        "size<+9223372036854775807",
+        f"size>{'0' * 50}7",
     ],
 )
 def test_selectors_that_match(selector: str) -> None:
@@ -67,6 +70,27 @@ def test_selectors_that_do_not_match(selector: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "is_greater", "is_less"),
+    [
+        ("9" * 5000, False, False),
+        ("-" + "9" * 5000, False, False),
+        ("9223372036854775808", False, False),
+        ("9223372036854775807", True, False),
+        ("-9223372036854775808", False, True),
+        ("0" * 5000 + "2", True, False),
+        ("+0", False, True),
+        ("-1", False, True),
+        ("1_0", False, False),
+        ("\u0662", False, False),
+        ("", False, False),
+    ],
+)
+def test_numbers_are_integers_of_64_bits(value: str, is_greater: bool, is_less: bool) -> None:
+    (greater,), (less,) = parse("i>1"), parse("i<1")
+    assert (greater.matches({"i": value}), less.matches({"i": value})) == (is_greater, is_less)
+
+
+@pytest.mark.parametrize(
     ("selector", "fault", "reason"),
     [
         (",", ",", "must have a key"),
@@ -82,6 +106,7 @@ def test_selectors_that_do_not_match(selector: str) -> None:
         ("a in ()", ")", "the list of values is empty"),
         ("a in (b c)", "c", "a comma or a closing parenthesis"),
         ("a>b", "b", "an integer after >"),
+        ("a<9223372036854775808", "9223372036854775808", "an integer after <"),
         ("a===b", "=", "a value"),
         ("-a=b", "-a", 'the key "-a" is not valid'),
         ("a=b/c", "b/c", 'the value "b/c" is not valid'),
@@ -107,6 +132,9 @@ def test_invalid_selectors(selector: str, fault: str, reason: str) -> None:
         ("[ab]-[!0-9]", ["a-x", "b-y"], ["c-x", "a-1"]),
         ("a.b", ["a.b"], ["axb"]),
         ("*a*b*", ["ab", "xaxbx"], ["ba"]),
+        ("[]a]b", ["ab", "]b"], ["bb"]),
+        ("[a-c][!]x]", ["ab", "ca"], ["ax", "a]", "db"]),
+        ("[a", [], ["a"]),
     ],
 )
 def test_globs(glob: str, names: list[str], others: list[str]) -> None:

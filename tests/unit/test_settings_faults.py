@@ -138,7 +138,33 @@ def in_prod(text: str) -> str:
         pytest.param(
             "output: a/../../.git/b", "1:9: error[settings-path]: output must not", "use another", id="in git"
         ),
+        *(
+            pytest.param(
+                template.format(path),
+                f"1:{place}: error[settings-path]: {key} must not {words}",
+                help,
+                id=f"{key} {path}",
+            )
+            for template, place, key in (
+                ("sources: [a, {}]", 14, "sources"),
+                ("output: {}", 9, "output"),
+                ("runtimes: {{paths: [{}]}}", 20, "runtimes.paths"),
+                ("patches: [{{path: {}}}]", 18, "the path of a patch"),
+                ("extends: {}", 10, "extends"),
+            )
+            for path, words, help in (
+                (".git/config", 'be in a folder of git, such as ".git/config"', "use another path"),
+                ("b/.Git", 'be in a folder of git, such as "b/.Git"', "use another path"),
+                (".GIT/x", 'be in a folder of git, such as ".GIT/x"', "use another path"),
+                (".github/a", 'be a hidden file or folder, such as ".github/a"', "use a name without a dot"),
+                ("a/./.b", 'be a hidden file or folder, such as "a/./.b"', "use a name without a dot"),
+                ('"a\\0b"', "have a NUL character", "remove the character"),
+            )
+        ),
         pytest.param("output: ''", "1:9: error[too-short]", "set a value", id="no output"),
+        pytest.param("sources: ['']", "1:11: error[too-short]", "set a value", id="no source"),
+        pytest.param("runtimes: {paths: ['']}", "1:20: error[too-short]", "set a value", id="no runtime"),
+        pytest.param("patches: [{path: ''}]", "1:18: error[", "", id="no patch"),
         # Patterns.
         pytest.param('exclude: ["[a-"]', "1:11: error[exclude-pattern]", "as in .gitignore", id="pattern"),
         pytest.param(

@@ -15,7 +15,7 @@ from trainc.argocd.plugin_environment import fault
 from trainc.base.records import NamedTuple
 from trainc.base.releases import RELEASES, release_fault
 from trainc.compilation import Options
-from trainc.files.confine import is_within
+from trainc.files.confine import is_hidden, is_within
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.library import OptionNames
 
@@ -179,6 +179,8 @@ def _paths_in_repository(paths: Sequence[str], given: Given, root: str, diagnost
             diagnostics.append(
                 fault(message, "use a path relative to the application's folder: trainc reads only the repository")
             )
+        elif any(map(is_hidden, os.path.normpath(path).split(os.sep))):
+            diagnostics.append(fault(f'{given.place}: "{path}" is hidden', "use a name without a dot at its start"))
         else:
             yield os.path.normpath(path) if path != "-" else os.path.join(os.curdir, path)
 

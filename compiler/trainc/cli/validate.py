@@ -54,7 +54,13 @@ def validate(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout="the report of --format")
     from trainc.reports import load
 
-    run = run._replace(all_rules=True, written=tuple(file for _, file in reports), others="skip", check_only=True)
+    run = run._replace(
+        all_rules=True,
+        written=tuple(file for _, file in reports),
+        others="skip",
+        check_only=True,
+        stand_ins="check",
+    )
     compile = partial(_compiled, run.settings.inputs(paths), among)
     if run.environments or run.settings.environment_names:
         from trainc.cli.common.environments import compiled, verdict

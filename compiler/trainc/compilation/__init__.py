@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
+    from trainc.compilation.given_secrets import GivenSecrets
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -94,6 +95,8 @@ class Build(NamedTuple):
     plans: Sequence[Plan] = ()
     jobs: tuple[Compiled, ...] = ()
     """The TrainJobs with objects."""
+    stand_ins: int = 0
+    """The number of runtimes that stand-in TrainJobs check."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
     """The ids of the lint findings in built-in runtimes, by the runtime's name."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -149,14 +152,19 @@ def edit_documents(build: Build) -> Build:
     environment, documents = build.options.settings.environment, build.documents
     if environment is None:
         return build
+    from trainc.compilation.multiplied import charge_settings
     from trainc.edits.transforming import Transformation
 
     patches, transformation = None, Transformation(environment)
+    if not charge_settings(environment, len(documents["job"]), build.meter):
+        return stop_beyond_budget(build)
     if environment.patches:
         from trainc.edits.patching import Patches
 
         patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.options.follow_links)
         documents = {**documents, **{role: patches.apply_all(documents[role]) for role in USED}}
+        if build.meter.over is not None:
+            return stop_beyond_budget(build)
     return build._replace(
         documents=transformation.transformed(documents), patches=patches, transformation=transformation
     )
@@ -181,7 +189,22 @@ def find_runtimes(build: Build) -> Build:
         from trainc.compilation.built_in import announced
 
         before.append(announced(build.options.settings.release))
+    searched = searched._replace(has_secret=_secrets_of(build.reading))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
+
+
+def _secrets_of(reading: Reading) -> Callable[[str, str], bool]:
+    """Return a function that returns whether the paths have a Secret; it parses them on its first call."""
+    known: list[GivenSecrets] = []
+
+    def has(namespace: str, name: str) -> bool:
+        if not known:
+            from trainc.compilation.given_secrets import GivenSecrets
+
+            known.append(GivenSecrets(reading))
+        return known[0].has(namespace, name)
+
+    return has
 
 
 def check_given_runtimes(build: Build) -> Build:
@@ -189,7 +212,7 @@ def check_given_runtimes(build: Build) -> Build:
     diagnostics: list[Diagnostic] = []
     given = build.library.levels[0]
     for entry in (*given.all_entries(), *given.unnamed):
-        of_entry = entry.conform()[1]
+        of_entry = entry.conform_quietly()[1]
         diagnostics += of_entry
         if not build.meter.charge("errors and warnings", len(of_entry)):
             break
@@ -207,9 +230,28 @@ def select_trainjobs(build: Build) -> Build:
 
 def run_stages(build: Build) -> Build:
     """Run each TrainJob through the pipeline (`pipeline.stages`), and resolve the lines of its errors."""
+    is_multiplied = len(build.trainjobs) > 1 or build.meter.all_runs is not None
+    if is_multiplied and any(level.entries for level in build.library.levels[:-1]):
+        from trainc.compilation.multiplied import charge_runtimes
+
+        if not charge_runtimes(build.trainjobs, build.library, build.meter):
+            return stop_beyond_budget(build)
     plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
     found = (*diagnostics_of(plans), *unused_gang(plans, build.options))
     return build._replace(plans=plans).with_diagnostics(found)
+
+
+def check_unused_runtimes(build: Build) -> Build:
+    """Check the runtimes of the given paths that no TrainJob uses, with stand-in TrainJobs."""
+    if build.options.stand_ins != "check" or build.meter.over is not None:
+        return build
+    if all(entry.requested for entry in build.library.levels[0].all_entries()):
+        return build
+    from trainc.compilation import stand_ins
+
+    unused = stand_ins.unused_runtimes(build.library)
+    found = stand_ins.check(unused, build.library, build.options, build.meter)
+    return build._replace(stand_ins=len(unused)).with_diagnostics(found)
 
 
 def report_patches(build: Build) -> Build:
@@ -221,10 +263,11 @@ def report_patches(build: Build) -> Build:
 
 
 def stop_beyond_budget(build: Build) -> Build:
-    """Stop the run if it is beyond its budget."""
-    if build.meter.over is None:
+    """Stop the run if it is beyond its budget, also if some of its diagnostics are not charged."""
+    over = build.meter.over or build.meter.budget.excess("errors and warnings", len(build.diagnostics))
+    if over is None:
         return build
-    return build._replace(diagnostics=tuple(stopped(build.diagnostics, build.meter.over)), stopped=True)
+    return build._replace(diagnostics=tuple(stopped(build.diagnostics, over)), stopped=True)
 
 
 def collect_objects(build: Build) -> Build:
@@ -237,6 +280,19 @@ def collect_objects(build: Build) -> Build:
         if plan.objects and not plan.failed
     )
     return build._replace(jobs=tuple(jobs))
+
+
+def show_stand_ins(build: Build) -> Build:
+    """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
+    options = build.options
+    if options.stand_ins != "show" or options.only is not None or build.documents["job"]:
+        return build
+    from trainc.compilation import stand_ins
+
+    unused = stand_ins.unused_runtimes(build.library)
+    plans, found = stand_ins.shown(unused, build.library, options, build.meter)
+    jobs = (Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan) for plan in plans)
+    return build._replace(jobs=tuple(jobs), stand_ins=len(unused)).with_diagnostics(found)
 
 
 def check_used_runtimes(build: Build) -> Build:
@@ -346,9 +402,11 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_given_runtimes,
     select_trainjobs,  # one for each name; --only
     run_stages,  # each TrainJob through the pipeline
+    check_unused_runtimes,
     report_patches,
     stop_beyond_budget,
     collect_objects,
+    show_stand_ins,
     check_used_runtimes,
     report_lint_findings,
     check_queues,  # admission by Kueue
@@ -356,6 +414,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     stop_beyond_budget,
     report_lint_paths,
     report_settings,
+    stop_beyond_budget,
     replace_errors_of_templates,
     collapse_repeated,
 )
@@ -375,6 +434,7 @@ def _compilation(build: Build) -> Compilation:
         others=tuple(build.documents["other"]),
         copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
         runtimes=len(reading.documents["runtime"]),
+        stand_ins=build.stand_ins,
         files=reading.files,
         kustomizations=reading.kustomizations,
         skipped=tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped))),

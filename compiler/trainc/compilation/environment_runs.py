@@ -19,6 +19,7 @@ from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
+from trainc.frontends.reading import ParsedFiles
 from trainc.kubernetes.trees import get
 from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
@@ -141,11 +142,17 @@ class CachedStreams:
 def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[EnvironmentRun, ...]:
     """Return a run for each environment; `compiled` compiles with the options of one.
 
-    The budget is that of all runs together.
+    The budget is that of all runs together. Each file is parsed once.
     """
     meter, found = Meter(options[0].budget), list[EnvironmentRun]()
+    if len(options) > 1:
+        parsed = ParsedFiles()
+        options = [each._replace(all_runs=meter, parsed=parsed) for each in options]
     for each in options:
         result = compiled(each._replace(settings=each.settings._replace(strict="")))
+        if not found and len(options) > 1:
+            manifests = len(result.checked) + len(result.others)
+            meter.charge_product("manifests", (manifests, "manifests"), (len(options), "environments"))
         meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
         meter.charge("errors and warnings", len(result.diagnostics))
         if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):

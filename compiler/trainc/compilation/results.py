@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from trainc.base.kinds import LEGACY, TRAINJOB
 from trainc.base.records import NamedTuple
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
-    from trainc.frontends.reading import Others
+    from trainc.frontends.reading import Others, ParsedFiles
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.plan import Plan
     from trainc.provenance.tracing import Trace
     from trainc.settings.model import Flags
+
+
+StandIns = Literal["none", "check", "show"]
 
 
 class Options(NamedTuple):
@@ -81,6 +84,9 @@ class Options(NamedTuple):
     """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
+    stand_ins: StandIns = "none"
+    """Whether stand-in TrainJobs check the runtimes of the paths that no TrainJob uses, or show those of paths without
+    TrainJobs."""
     queues: bool = True
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
@@ -93,6 +99,10 @@ class Options(NamedTuple):
     """The names of options in diagnostics."""
     settings: Settings = DEFAULT
     """The project's settings, in the environment of the run."""
+    all_runs: Meter | None = None
+    """With a run for each environment, the meter of the products of all runs."""
+    parsed: ParsedFiles | None = None
+    """With a run for each environment, the files that are already parsed."""
 
     @property
     def copied_files(self) -> Callable[[str], bool] | None:
@@ -208,6 +218,8 @@ class Compilation(NamedTuple):
     """Those of them that are copied to the output."""
     runtimes: int = 0
     """The number of runtimes in the given paths."""
+    stand_ins: int = 0
+    """The number of these runtimes that are checked or shown with stand-in TrainJobs."""
     files: int = 0
     """The number of files read."""
     kustomizations: Kustomizations | None = None

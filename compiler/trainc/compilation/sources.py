@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def metered(options: Options) -> Meter:
     """Return the meter of a run, with the settings files charged."""
-    meter = Meter(options.budget)
+    meter = Meter(options.budget, options.all_runs)
     for file in options.settings.settings_files:
         meter.charge("input bytes", size_of(file.document.text))
     return meter
@@ -53,6 +53,7 @@ def read(
         others=options.others,
         copied_files=options.copied_files,
         meter=meter,
+        parsed=options.parsed,
     )
     if options.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)

@@ -66,7 +66,12 @@ def compile_subset(
     read.settle()
     everything = others or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
+    lenient = options._replace(
+        settings=settings._replace(strict=""),
+        queues=False,
+        complete=everything,
+        stand_ins=options.stand_ins if everything else "none",
+    )
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     skipped = tuple(
         name for name in read.skipped_names() if given(name if is_manifest(name) else name.rpartition(":")[0])

@@ -142,9 +142,9 @@ def open_to_read(path: str, root: Root | None) -> Opened:
         if not is_within(real, root.real):
             os.stat(full)  # raises for a dangling link
             raise LinkOutError
-        hidden = any(map(_is_hidden, parts))
+        hidden = any(map(is_hidden, parts))
         parts = _parts(real, root.real)
-        if not hidden and any(map(_is_hidden, parts)):
+        if not hidden and any(map(is_hidden, parts)):
             raise HiddenLinkError
     import errno
 
@@ -156,9 +156,9 @@ def _parts(path: str, folder: str) -> list[str]:
     return path[len(folder) :].strip(os.sep).split(os.sep) if path != folder else []
 
 
-def _is_hidden(name: str) -> bool:
-    """Whether a file or folder is hidden. A mounted ConfigMap has links to `..data`."""
-    return name.startswith(".") and not name.startswith("..")
+def is_hidden(name: str) -> bool:
+    """Return whether a file or folder is hidden. A mounted ConfigMap has links to `..data`."""
+    return name.startswith(".") and not name.startswith("..") and name != os.curdir
 
 
 def _follow(full: str) -> Opened:

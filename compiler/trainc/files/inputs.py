@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", trainc_only=True)
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", trainc_only=True)
 SETTINGS_PATH: Final = Declaration(
-    "settings-path", ("read",), "Path in the settings outside the root", trainc_only=True
+    "settings-path", ("read",), "Path in the settings outside the root, or hidden", trainc_only=True
 )
 
 LARGEST_FILE: Final = 256 * 1024 * 1024

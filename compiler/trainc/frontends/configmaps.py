@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import OLD_GROUP, RUNTIME, RUNTIMES, role_of
 from trainc.base.records import NamedTuple
+from trainc.budget import size_of
 from trainc.diagnostics import Diagnostic, Document, Inside, Location
 from trainc.frontends import sort
-from trainc.kubernetes.documents import YamlError, read_stream
+from trainc.kubernetes.documents import ParsedDocument, YamlError, read_stream
 from trainc.kubernetes.documents.positions import Span
 from trainc.kubernetes.documents.streams import Chunk
-from trainc.kubernetes.documents.strings import in_literal, scalar, without_separator
+from trainc.kubernetes.documents.strings import Scalar, in_literal, scalar, without_separator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
 
@@ -38,12 +39,39 @@ class Broken(NamedTuple):
     place: Location
 
 
-def runtimes(configmap: Document) -> Iterator[Document | Diagnostic | Broken]:
-    """Yield the runtimes of a ConfigMap, and the faults of the values that hold them."""
+Parsed = dict[str, tuple[list[ParsedDocument], list[YamlError]]]
+"""The documents and errors of texts that have been parsed."""
+
+
+def runtimes(
+    configmap: Document, parsed: Parsed, charge: Callable[[int], bool]
+) -> Iterator[Document | Diagnostic | Broken]:
+    """Yield the runtimes of a ConfigMap, and the faults of the values that hold them.
+
+    Args:
+        configmap: the ConfigMap. None is found in one that is too large for an API server.
+        parsed: the texts that the run has parsed. An alias repeats a text, which is parsed once.
+        charge: charges the bytes of each text with a runtime, also of an alias; returns whether the run may continue.
+    """
     data = configmap.value.get("data")
-    for key, value in data.items() if isinstance(data, dict) else ():
-        if isinstance(value, str) and len(value) <= LARGEST and MARK in value and OLD_GROUP in value:
-            yield from _documents_in_value(configmap, ("data", key), value)
+    texts = {key: value for key, value in data.items() if isinstance(value, str)} if isinstance(data, dict) else {}
+    if sum(map(len, texts.values())) > LARGEST or sum(map(size_of, texts.values())) > LARGEST:
+        return
+    known: dict[tuple[Scalar | None, str], list[Document | Diagnostic | Broken]] = {}
+    for key, value in texts.items():
+        if MARK not in value or OLD_GROUP not in value:
+            continue
+        if not charge(size_of(value)):
+            return
+        if value not in parsed:
+            parsed[value] = read_stream(value)
+        at = (*configmap.within, "data", key)
+        written = scalar(configmap.text, at), value
+        if written in known:
+            yield from (_document_at_alias(one, at) for one in known[written])
+        else:
+            found = known[written] = [*_documents_in_value(configmap, ("data", key), value, *parsed[value])]
+            yield from found
 
 
 def without_runtimes(configmap: Document) -> Tree:
@@ -71,8 +99,16 @@ def _holds_only_runtimes(value: object) -> bool:
     return not errors and len(kinds) == len(read) and {*kinds} == {"runtime"}
 
 
-def _documents_in_value(configmap: Document, path: Path, value: str) -> Iterator[Document | Diagnostic | Broken]:
-    read, errors = read_stream(value)
+def _document_at_alias(one: Document | Diagnostic | Broken, path: Path) -> Document | Diagnostic | Broken:
+    """Return a document of a text that an alias repeats at a path; its place is that of the text."""
+    if not isinstance(one, Document) or one.inside is None:
+        return one
+    return one._replace(inside=one.inside._replace(path=path))
+
+
+def _documents_in_value(
+    configmap: Document, path: Path, value: str, read: Sequence[ParsedDocument], errors: Sequence[YamlError]
+) -> Iterator[Document | Diagnostic | Broken]:
     sorted_documents = [
         found for part in read for found in sort(document(configmap, path, value, part.chunk, part.value), RUNTIMES)
     ]

@@ -7,6 +7,7 @@ Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.declarations import Declaration
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from trainc.base.kinds import Kind, Role
     from trainc.budget import Unit
     from trainc.files.selection import Selection
+    from trainc.frontends.configmaps import Parsed
     from trainc.frontends.kustomizations import Kustomizations
-    from trainc.kubernetes.documents import YamlError
+    from trainc.kubernetes.documents import ParsedDocument, YamlError
     from trainc.source.broken import BrokenFile
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
@@ -41,6 +43,8 @@ read        parse it, and skip each document that cannot be read
 """
 
 _GROUP: Final = OLD_GROUP.encode()
+SECRET: Final = b"Secret"
+"""A word of the files with a Secret, an ExternalSecret or a SealedSecret."""
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
 _TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
@@ -70,13 +74,15 @@ class Reading:
         others: Others = "read",
         copied_files: Callable[[str], bool] | None = None,
         meter: Meter | None = None,
+        parsed: ParsedFiles | None = None,
     ) -> None:
         """Start without documents.
 
         `kinds` are the kinds that the run compiles: documents of any other kind have the role `other`. `namespace`
         becomes the namespace of TrainJobs and TrainingRuntimes that set none. All documents of `copied_files` must be
-        readable. `meter` counts the work of the run.
+        readable. `meter` counts the work of the run. `parsed` has the files that another run has parsed.
         """
+        self.parsed = parsed
         self.meter = meter or Meter()
         self.files_of = files_of
         self.kinds = kinds
@@ -93,7 +99,10 @@ class Reading:
         self.files = 0
         """The number of files read, including the skipped ones."""
         self.skipped: list[inputs.File] = []
-        """The outputs and the files without TrainJobs and runtimes that were skipped, without their bytes."""
+        """The outputs and the files without TrainJobs and runtimes that were skipped.
+
+        Their bytes are kept if they mention a Secret.
+        """
         self.kept: list[inputs.File | Diagnostic] | None = None
         """All files with their bytes, and the faults of the others; None if they are not kept."""
         self._may_drop = False
@@ -106,6 +115,8 @@ class Reading:
         """The charts with a note, because their templates are not rendered."""
         self.dropped: list[Diagnostic] = []
         """The faults of the documents of other kinds that were skipped, because they cannot be read."""
+        self._parsed: Parsed = {}
+        """The texts of ConfigMaps that have been parsed."""
         self.kustomizations: Kustomizations | None = None
         """The kustomizations among the files; None if there are none."""
 
@@ -147,7 +158,8 @@ class Reading:
         if self._may_drop and _GROUP not in file.data and self._is_skipped(file):
             self._skip(file)
         elif self._charge("input bytes", file):
-            documents: Iterable[Document | Diagnostic] = documents_of(file, self._drop if self._may_drop else None)
+            drop = self._drop if self._may_drop else None
+            documents: Iterable[Document | Diagnostic] = documents_of(file, drop, self.parsed)
             if not file.found and inputs.is_stream(file.path):
                 documents = list(documents) or [_no_document(file)]
             if file.path.endswith(KUSTOMIZATION_NAMES):
@@ -170,7 +182,7 @@ class Reading:
 
     def _skip(self, file: inputs.File) -> None:
         if self._charge("skipped bytes", file):
-            self.skipped.append(file._replace(data=b""))
+            self.skipped.append(file if SECRET in file.data else file._replace(data=b""))
 
     def _skip_output(self, file: inputs.File) -> None:
         """Skip an output in a folder; report a TrainJob or a runtime in it, because no build writes one."""
@@ -321,7 +333,7 @@ class Reading:
         """Sort the runtimes in the data of a ConfigMap, which itself is a document of another kind."""
         from trainc.frontends import configmaps
 
-        for found in configmaps.runtimes(configmap):
+        for found in configmaps.runtimes(configmap, self._parsed, partial(self.meter.charge, "input bytes")):
             if isinstance(found, Diagnostic):
                 self.report(found)
             elif isinstance(found, configmaps.Broken):
@@ -389,16 +401,34 @@ def _is_content(diagnostic: Diagnostic) -> bool:
     return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
 
 
+class ParsedFiles:
+    """The files that the runs of several environments have in common, each parsed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[bytes, tuple[list[ParsedDocument], list[YamlError]]]] = {}
+
+    def read(self, file: inputs.File) -> tuple[list[ParsedDocument], list[YamlError]]:
+        """Return the documents of a file and its errors, as `read_stream` does."""
+        known = self._known.get(file.path)
+        if known is None or known[0] != file.data:
+            from trainc.kubernetes.documents import read_stream
+
+            known = self._known[file.path] = file.data, read_stream(file.data)
+        return known[1]
+
+
 def documents_of(
-    file: inputs.File, drop: Callable[[YamlError, Diagnostic], bool] | None = None
+    file: inputs.File,
+    drop: Callable[[YamlError, Diagnostic], bool] | None = None,
+    parsed: ParsedFiles | None = None,
 ) -> Iterator[Document | Diagnostic]:
     """Yield a diagnostic for each syntax error of a file, then its documents.
 
-    `drop` returns whether an error is not reported.
+    `drop` returns whether an error is not reported. `parsed` has the files that another run has parsed.
     """
     from trainc.kubernetes.documents import read_stream
 
-    documents, errors = read_stream(file.data)
+    documents, errors = read_stream(file.data) if parsed is None else parsed.read(file)
     if errors:
         from trainc.frontends import templates
         from trainc.source.broken import BrokenFile

@@ -18,6 +18,7 @@ from trainc.base.records import NamedTuple
 from trainc.base.releases import release_fault
 from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.files.confine import is_hidden
 from trainc.kubernetes.structural import StructuralSchema
 from trainc.kubernetes.trees import get
 from trainc.pipeline.delivery import Delivery
@@ -142,7 +143,7 @@ def _path(path: str) -> str:
 
 
 def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
-    """Report paths that are invalid or outside the working directory."""
+    """Report paths that are invalid, hidden, or outside the working directory."""
     for key in ("paths", "runtimes", "settings"):
         value = values.get(key, [])
         for index, path in enumerate([value] if isinstance(value, str) else value):
@@ -155,6 +156,8 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
                     "trainc krm reads only files in its working directory"
                 )
                 yield _error(config, f"{path} is outside the working directory", help, at)
+            elif any(map(is_hidden, os.path.normpath(path).split(os.sep))):
+                yield _error(config, f"{path} is a hidden file or folder", "use a name without a dot at its start", at)
 
 
 def _wrong_names(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:

@@ -22,7 +22,7 @@ _PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
 LONGEST_LABEL: Final = 63
 """Maximum characters of a DNS label, which the names of Jobs, pods and claims must be."""
-_MOST: Final = 1024
+_MOST: Final = 2**16
 """Number of names cached with their reasons, which must not be modified: jobs repeat the same labels."""
 
 

@@ -62,6 +62,19 @@ class SideSpec(NamedTuple):
         """Return a file name of this side without its revision."""
         return file if self.commit is None else file.removeprefix(self.commit.named(""))
 
+    def revision(self) -> tuple[str, str]:
+        """Return the prefix of this side's file names, and that of the same files in the work tree; empty on disk."""
+        if self.commit is None:
+            return "", ""
+        top = os.path.relpath(self.commit.top)
+        return self.commit.named(""), "" if top == os.curdir else os.path.join(top, "")
+
+    @property
+    def folder(self) -> str:
+        """The absolute path of the first path's folder."""
+        path = os.path.abspath(os.curdir if self.paths[0] == STDIN else self.paths[0])
+        return os.path.dirname(path) if self.is_file(self.paths[0]) else path
+
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
@@ -82,6 +95,14 @@ class SideItem(NamedTuple):
     """The object under its own name, if it is compared under another one."""
     environment: str = ""
     """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
+    unhashed: ObjectId | None = None
+    """The identity without the hash in its name, if the other side's names have none."""
+
+    @property
+    def compiled_id(self) -> ObjectId:
+        """The identity with which its side is compiled, without a hash in the name."""
+        own = self.own or self
+        return own.unhashed or own.id
 
     @property
     def is_renamed(self) -> bool:
@@ -102,6 +123,8 @@ class Side(NamedTuple):
     """The files in folders that were skipped, because the side does not depend on them."""
     as_rendered: Callable[[], Side] | None = None
     """The function that returns a side without TrainJobs and JobSets as a rendered one, with its hidden files."""
+    runtimes: tuple[Document, ...] = ()
+    """The runtimes of its paths, without the changes of the settings."""
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
@@ -131,12 +154,6 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
     return tuple(dict.fromkeys(options.environments)) or names
 
 
-def environments_of(spec: SideSpec, options: Options) -> tuple[str, ...]:
-    """Return the environments of one side's settings, of which `options` may select some."""
-    names = settings_of(spec, options).environment_names
-    return tuple(name for name in names if name in options.environments or not options.environments) or names
-
-
 def _default_environment(own: Settings) -> tuple[str, ...]:
     """Return the name of a side without environments; none if its settings are unknown."""
     return () if failed(own.diagnostics) else ("",)
@@ -148,6 +165,7 @@ def read(
     meter: Meter,
     environment: str = "",
     *,
+    own: Settings,
     files: SideFiles,
     reporting: Settings | None = None,
 ) -> Side:
@@ -160,22 +178,26 @@ def read(
         options: the options of the run, which override the side's own settings.
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
+        own: the side's own settings, without an environment (`settings_of`).
         files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
-    if spec.trainer_version:
-        options = options._replace(trainer_version=spec.trainer_version)
-    side = _read(spec, options, meter, environment, reporting, files)
+    side = _read(spec, options, meter, environment, own, reporting, files)
     meter.check()
     return side
 
 
 def _read(
-    spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None, files: SideFiles
+    spec: SideSpec,
+    options: Options,
+    meter: Meter,
+    environment: str,
+    own: Settings,
+    reporting: Settings | None,
+    files: SideFiles,
 ) -> Side:
-    own = settings_of(spec, options)
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
@@ -203,10 +225,11 @@ def _read(
     rendered = _Rendered(spec, own, options, found, files_of, files)
     if rendered.is_certain:
         return rendered.side()
-    items = tuple(_rendered(found.documents["other"])[0])
-    return Side(
-        spec, "nothing", items, tuple(found.diagnostics), own, tuple(found.skipped_names()), cache(rendered.side)
-    )
+    # The TrainJobs of an environment may all be excluded.
+    items = () if environment else _rendered(found.documents["other"])[0]
+    runtimes = tuple(found.documents["runtime"])
+    diagnostics, skipped = tuple(found.diagnostics), tuple(found.skipped_names())
+    return Side(spec, "nothing", items, diagnostics, own, skipped, cache(rendered.side), runtimes)
 
 
 def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
@@ -336,11 +359,15 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     delivery = own.delivery._replace(name_suffix_hash=False)
     result = compile_documents(
         reading,
-        options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
+        options._replace(
+            settings=_as_reported(own, options, reporting)._replace(delivery=delivery),
+            complete=False,
+            option_names=options.option_names._replace(revision=spec.revision()),
+        ),
     )
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
-    return Side(spec, "compiled", items, diagnostics, own, result.skipped)
+    return Side(spec, "compiled", items, diagnostics, own, result.skipped, runtimes=tuple(reading.documents["runtime"]))
 
 
 def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:

@@ -28,7 +28,19 @@ if TYPE_CHECKING:
     from trainc.settings.extending import FileSource
     from trainc.settings.model import Flags
 
-__all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "load", "load_file", "read", "with_flags"]
+__all__ = [
+    "DEFAULT",
+    "Base",
+    "ProjectPath",
+    "Settings",
+    "files_on_disk",
+    "in_environment",
+    "load",
+    "load_base",
+    "load_file",
+    "read",
+    "with_flags",
+]
 
 
 def with_flags(settings: Settings, flags: Flags) -> Settings:
@@ -127,18 +139,22 @@ def read(
     file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    from trainc.settings.extending import FileSource
-
     relative, full = not os.path.isabs(path), os.path.abspath(path)
     root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
+    source = files_on_disk(root, relative=relative, follow_links=follow_links)
+    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
+    return found._replace(file=resolved(path))
+
+
+def files_on_disk(root: str, *, relative: bool = False, follow_links: bool = False) -> FileSource:
+    """Return the source of the files that a settings file on disk extends; as in `load_file`."""
+    from trainc.settings.extending import FileSource
 
     def read_extended(other: str) -> inputs.File | Diagnostic:
         shown = os.path.relpath(other) if relative else other
         return inputs.settings(shown, root=root, follow_links=follow_links)
 
-    source = FileSource(read_extended, resolved)
-    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
-    return found._replace(file=resolved(path))
+    return FileSource(read_extended, resolved)
 
 
 def load_file(
@@ -160,9 +176,6 @@ def load_file(
         relative: whether messages show its paths relative to the current folder.
         limits: the budget, which limits the number of environments.
     """
-    from trainc.diagnostics import failed
-    from trainc.settings.checking import faults
-    from trainc.settings.effective import effective
     from trainc.settings.extending import extended_files, parsed
 
     document, wrong = parsed(file)
@@ -170,9 +183,17 @@ def load_file(
         return Settings(diagnostics=wrong)
     own = SettingsFile(document, path)
     extended, unreadable = extended_files(own, root, source)
-    base = Base((*extended, own), root, relative)
+    return load_base(Base((*extended, own), root, relative), limits, unreadable)
+
+
+def load_base(base: Base, limits: budget.Budget, unreadable: Sequence[Diagnostic] = ()) -> Settings:
+    """Return the settings of a file and those that it extends; `unreadable` are the faults of reading them."""
+    from trainc.diagnostics import failed
+    from trainc.settings.checking import faults
+    from trainc.settings.effective import effective
+
     diagnostics = (*unreadable, *faults(base, limits, complete=not unreadable))
-    settings = Settings(document=document, settings_files=base.files, diagnostics=diagnostics)
+    settings = Settings(document=base.document, settings_files=base.files, diagnostics=diagnostics)
     if failed(diagnostics):
         return settings
     return effective(settings._replace(environment_names=base.environment_names, base=base), base, "", NO_FLAGS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.violations import shortened, shown
 from trainc.settings import schema, values
@@ -46,15 +47,29 @@ def _faults_of_keys(base: Base, limits: Budget) -> Iterator[Diagnostic]:
     if excluded := [each for each in required if each is not None]:
         yield from excluded
         return
-    names = set[str]()
-    for document, value in read:
-        environments = value.get(ENVIRONMENTS)
-        names.update(environments if isinstance(environments, dict) else ())
-        if (over := limits.excess("environments", len(names))) is not None:
-            yield over._replace(place=Place(document, (ENVIRONMENTS,), key=True))
-            return
+    if (over := _excess(read, limits)) is not None:
+        yield over
+        return
     for document in documents:
         yield from schema.faults(document)
+
+
+def _excess(files: list[tuple[Document, dict[str, Any]]], limits: Budget) -> Diagnostic | None:
+    """Return the error for too many environments, or for too many values for each of them; None within the budget."""
+    own = [(document, found) for document, value in files if isinstance(found := value.get(ENVIRONMENTS), dict)]
+    names = {name for _, environments in own for name in environments}
+    if not names:
+        return None
+    from trainc.kubernetes.sizes import measured
+
+    place = Place(own[-1][0], (ENVIRONMENTS,), key=True)
+    if (over := limits.excess("environments", len(names))) is not None:
+        return over._replace(place=place)
+    meter = Meter(limits)
+    values = sum(measured(value)[0] for _, value in files) - sum(measured(environments)[0] for _, environments in own)
+    meter.charge_product("values of settings", (values, "values"), (len(names), "environments"))
+    meter.charge("values of settings", sum(measured(environments)[0] for _, environments in own))
+    return None if meter.over is None else meter.over._replace(place=place)
 
 
 def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:

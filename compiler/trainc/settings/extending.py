@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, Place
-from trainc.files.inputs import SETTINGS_PATH, fault
+from trainc.files.inputs import fault
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.violations import TOO_MANY_ITEMS, WRONG_TYPE, field_of, shown
 from trainc.settings.model import SettingsFile
-from trainc.settings.paths import is_inside
+from trainc.settings.paths import fault as path_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,10 +124,8 @@ class _Reading:
         """Return the file at a path, with its real path; an error, or None for a file that is already a layer."""
         field = field_of(place.path)
         folder, root = self.source.resolved(file.folder), self.source.resolved(self.root)
-        if not is_inside(folder, written, root) or "\0" in written:
-            message = f'{KEY} must be a relative path inside the root, not "{written}"'
-            help = "move the settings file into the repository"
-            return Diagnostic.declared(SETTINGS_PATH, message, help, field=field, place=place)
+        if (wrong_path := path_fault(KEY, written, place, folder=folder, root=root)) is not None:
+            return wrong_path
         path = os.path.normpath(os.path.join(file.folder, written))
         real = self.source.resolved(path)
         names = [name for _, name in chain]

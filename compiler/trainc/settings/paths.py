@@ -1,7 +1,8 @@
-"""The paths in trainc.yaml: relative to the file, and inside the root.
+"""The paths in trainc.yaml: relative to the file that has them, inside the root, and not hidden.
 
-Reads    the values of `sources`, `output` and `runtimes.paths`.
-Returns  paths that the other modules open, or an error at the line of a path that is absolute or leads out of the root.
+Reads    the values of `sources`, `output`, `runtimes.paths`, `extends` and `patches[].path`.
+Returns  paths that the other modules open, or an error at the line of any other path. The command line may name hidden
+         files; a trainc.yaml may not, because others may have written it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Place
-from trainc.files.confine import is_within, resolved
+from trainc.files.confine import is_hidden, is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
 from trainc.files.selection import GIT
 from trainc.kubernetes.violations import field_of
@@ -21,42 +22,63 @@ if TYPE_CHECKING:
 
     from trainc.settings.layers import Leaf
     from trainc.settings.model import Base
+_RULES: Final = {
+    "extends": "extends must be a relative path",
+    "output": "output must be a relative path",
+    "patches.path": "the path of a patch must be relative and",
+    "runtimes.paths": "runtimes.paths must be relative paths",
+    "sources": "sources must be relative paths",
+}
+"""The start of the message for a path outside of the root."""
+_NAMES: Final = {"patches.path": "the path of a patch"}
+"""The subjects of messages, for the keys that are not their own."""
 _FIXES: Final = {
+    "extends": "move the settings file into the repository",
+    "output": "use a folder inside the repository, or -o",
+    "patches.path": "move the file into the repository",
     "runtimes.paths": "move the runtimes into the repository, or use --runtimes",
     "sources": "move the manifests into the repository, or give them as PATH",
-    "output": "use a folder inside the repository, or -o",
 }
+_OPTIONS: Final = {"output": ", or use -o", "runtimes.paths": ", or use --runtimes", "sources": ", or give it as PATH"}
+"""How the command line sets the path of a key, for the help."""
 
 
 def paths_in_root(base: Base, leaves: Iterable[Leaf]) -> tuple[ProjectPath, ...]:
-    """Return the paths that are inside the root. `faults` reports the others."""
+    """Return the paths of a file. `faults` has reported those that are not valid."""
     found = []
     for written, place, _ in leaves:
-        if isinstance(place, Place) and _is_inside(base, written, place):
+        if isinstance(place, Place):
             path = os.path.normpath(os.path.join(base.folder_of(place), written))
             # Messages show the paths as they show the file's.
             found.append(ProjectPath(written, os.path.relpath(path) if base.relative else path, base.root, place))
     return tuple(found)
 
 
-def is_inside(folder: str, written: str, root: str) -> bool:
-    """Return whether a path is relative and inside a root; folder and root are without links."""
-    return not os.path.isabs(written) and is_within(os.path.normpath(os.path.join(folder, written)), root)
+def faults(base: Base, key: str, paths: Iterable[tuple[str, Place]]) -> Iterator[Diagnostic]:
+    """Yield an error for each path of a key that is not valid."""
+    root = resolved(base.root)
+    for written, place in paths:
+        found = fault(key, written, place, folder=resolved(base.folder_of(place)), root=root)
+        if found is not None:
+            yield found
 
 
-def _is_inside(base: Base, written: str, place: Place) -> bool:
-    return is_inside(resolved(base.folder_of(place)), written, resolved(base.root))
+def fault(key: str, written: str, place: Place, *, folder: str, root: str) -> Diagnostic | None:
+    """Return the error for a path that is not valid: absolute, outside of the root, in a folder of git, or hidden.
 
-
-def faults(base: Base, key: str, leaves: Iterable[Leaf]) -> Iterator[Diagnostic]:
-    """Yield an error for each path of a key that is absolute or outside the root, or an output folder inside .git."""
-    for written, place, _ in leaves:
-        assert isinstance(place, Place)  # only the file's paths are checked
-        at = field_of(place.path)
-        if not _is_inside(base, written, place):
-            several = "a relative path" if key == "output" else "relative paths"
-            message = f'{key} must be {several} inside the root, not "{written}"'
-            yield Diagnostic.declared(SETTINGS_PATH, message, _FIXES[key], field=at, place=place)
-        elif key == "output" and GIT in os.path.normpath(written).split(os.sep):
-            message = f'output must not be a folder of git, such as "{written}"'
-            yield Diagnostic.declared(SETTINGS_PATH, message, "use another folder", field=at, place=place)
+    `folder` is the folder that the path is relative to. Both folders are without links.
+    """
+    name = _NAMES.get(key, key)
+    parts = os.path.normpath(written).split(os.sep)
+    if "\0" in written:
+        message, help = f'{name} must not have a NUL character, such as "{written}"', "remove the character"
+    elif os.path.isabs(written) or not is_within(os.path.normpath(os.path.join(folder, written)), root):
+        message, help = f'{_RULES[key]} inside the root, not "{written}"', _FIXES[key]
+    elif any(part.lower() == GIT for part in parts):
+        message, help = f'{name} must not be in a folder of git, such as "{written}"', "use another path"
+    elif any(map(is_hidden, parts)):
+        message = f'{name} must not be a hidden file or folder, such as "{written}"'
+        help = f"use a name without a dot at its start{_OPTIONS.get(key, '')}"
+    else:
+        return None
+    return Diagnostic.declared(SETTINGS_PATH, message, help, field=field_of(place.path), place=place)

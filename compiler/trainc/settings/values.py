@@ -90,12 +90,23 @@ def _distinct_diagnostics(groups: Iterable[Iterable[Diagnostic]]) -> Iterator[Di
 def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
     of_output = leaf(layer, "output")
     keys = {
-        ("sources",): items(layer, "sources"),
-        ("output",): () if of_output is None else (of_output,),
-        ("runtimes", "paths"): items(layer, "runtimes", "paths"),
+        "sources": items(layer, "sources"),
+        "output": () if of_output is None else (of_output,),
+        "runtimes.paths": items(layer, "runtimes", "paths"),
     }
     for key, leaves in keys.items():
-        yield from path_faults(base, ".".join(key), leaves)
+        yield from path_faults(
+            base, key, ((each.value, each.source) for each in leaves if isinstance(each.source, Place))
+        )
+    yield from path_faults(
+        base,
+        "patches.path",
+        (
+            (each.value["path"], each.source._replace(path=(*each.source.path, "path")))
+            for each in items(layer, "patches")
+            if isinstance(each.source, Place) and "path" in each.value
+        ),
+    )
 
 
 def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
-from trainc.source.masking import MASK, masked, secrecy_at
+from trainc.source.masking import MASK, masked_at
 from trainc.source.patterns import in_message, joined
+from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path
     from trainc.kubernetes.violations import Violation
-    from trainc.source.masking import Secrecy
 
 _QUOTED: Final = (
     re.compile(r'(?<=")(?:[^"\\]|\\.)++', re.DOTALL),
@@ -38,27 +38,31 @@ _CUT: Final = "..."
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
     """Return a diagnostic whose place has not been located, with its secrets masked."""
-    place = diagnostic.place
-    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
-    message, help = about(diagnostic.message, *fields), about(diagnostic.help, *fields)
+    place, forms = diagnostic.place, NOTHING
+    fields = []
+    if isinstance(place, Place):
+        fields, forms = [(place.document.value, place.path)], document_forms(place.document)
+    message, help = (about(text, *fields, forms=forms) for text in (diagnostic.message, diagnostic.help))
     if message == diagnostic.message and help == diagnostic.help:
         return diagnostic
     return diagnostic._replace(message=message, help=help)
 
 
-def masked_violation(violation: Violation, *trees: Any) -> Violation:
+def masked_violation(violation: Violation, *trees: Any, forms: Mapping[str, str] = NOTHING) -> Violation:
     """Return a violation in some trees with its secrets masked."""
     fields = [(tree, violation.path) for tree in trees]
-    return violation._replace(message=about(violation.message, *fields), help=about(violation.help, *fields))
+    message, help = (about(text, *fields, forms=forms) for text in (violation.message, violation.help))
+    return violation._replace(message=message, help=help)
 
 
-def about(text: str, *fields: tuple[Any, Path]) -> str:
-    """Return a text about some fields of trees with their secrets masked.
+def about(text: str, *fields: tuple[Any, Path], forms: Mapping[str, str] = NOTHING) -> str:
+    """Return a text about some fields of trees with their secrets masked; `forms` are those of unnamed secrets.
 
     >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
     'label "a-token" has the value "***"'
     """
-    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), secrecy_at(tree, path)))
+    shown = ((get(tree, path), masked_at(redacted(tree, forms), path)) for tree, path in fields)
+    secrets = dict(pair for pairs in shown for pair in _secrets(*pairs))
     for quoted in _QUOTED if secrets else ():
         text = quoted.sub(lambda match: _shown(match[0], secrets), text)
     for begin, end in reversed(list(joined(in_message(text)))):
@@ -75,9 +79,9 @@ def _shown(part: str, secrets: dict[str, str]) -> str:
     return MASK + rest if any(not each.startswith(head) for each in shown) else part
 
 
-def _secrets(value: Any, secret: Secrecy) -> Iterator[tuple[str, str]]:
+def _secrets(value: Any, masked: Any) -> Iterator[tuple[str, str]]:
     """Yield the scalars of a value that are masked, each as text and as JSON, with their masked forms."""
-    pairs = [(value, masked(value, secret=secret))]
+    pairs = [(value, masked)]
     while pairs:
         given, shown = pairs.pop()
         if isinstance(given, dict | list):

@@ -11,6 +11,7 @@ is not valid or cannot be applied is an error, and the run then has no objects.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBSET, role_of
@@ -22,7 +23,7 @@ from trainc.edits.patching.parsed_patches import read as read_items
 from trainc.edits.patching.patch_faults import UNUSED_PATCH, PatchError, TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.budget import Meter
     from trainc.diagnostics import Document, Identity
@@ -61,12 +62,32 @@ class Patches:
         """The identities of the texts of all valid patches."""
         return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
 
-    def apply_all(self, documents: Iterable[Document]) -> list[Document]:
+    def apply_all(self, documents: Sequence[Document]) -> list[Document]:
         """Return documents with all patches that match them."""
-        return [*map(self.apply, documents)]
+        counts = Counter(kind for document in documents for kind in self._kinds_of_targets(document))
+        if not all(self._charge_targets(kind, count) for kind, count in counts.items()):
+            return [*documents]
+        return [*map(self._apply, documents)]
 
     def apply(self, document: Document) -> Document:
         """Return a document with all patches that match it."""
+        within = all(self._charge_targets(kind, 1) for kind in self._kinds_of_targets(document))
+        return self._apply(document) if within else document
+
+    def _charge_targets(self, kind: str, count: int) -> bool:
+        """Charge the comparison of targets of a kind with some objects. Return whether the run may continue."""
+        terms = sum(patch.target.terms for patch in self._of_kind.get(kind, ()))
+        return self.meter.charge_product("terms of targets", (terms, "terms of targets"), (count, f"{kind}s"))
+
+    def _kinds_of_targets(self, document: Document) -> Iterator[str]:
+        """Yield the kinds of the targets that may match a document."""
+        kind = document.value["kind"]
+        if kind in self._of_kind:
+            yield kind
+        if JOBSET.kind in self._of_kind and role_of(document.value["apiVersion"], kind) == "job":
+            yield JOBSET.kind
+
+    def _apply(self, document: Document) -> Document:
         source = document.value
         kind = source["kind"]
         for patch in self._of_kind.get(kind, ()):

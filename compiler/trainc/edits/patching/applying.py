@@ -71,7 +71,8 @@ def _merge_help(message: str) -> str:
 
 def _operated(patch: Patch, value: Tree, most: int | None) -> tuple[Any, Edit]:
     result, steps = operations.apply(value, patch.operations or (), most=most)
-    return result, Edit(value, partial(_source, steps, patch.document))
+    between = partial(operations.values, value, patch.operations or ())
+    return result, Edit(value, partial(_source, steps, patch.document), between)
 
 
 def _source(steps: tuple[Step, ...], patch: Document, path: Path) -> Place | Path:

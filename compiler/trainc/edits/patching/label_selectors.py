@@ -9,6 +9,7 @@ Source   Kubernetes 1.36, apimachinery's labels package: the operators =, ==, !=
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
@@ -22,6 +23,8 @@ _SPECIAL: Final = frozenset("=!(),<>") | {"==", "!="}
 _SETS: Final = ("in", "notin")
 _EQUAL: Final = ("=", "==", "!=")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_MOST_DIGITS: Final = 19
+"""Of an integer of 64 bits."""
 _SHOWN: Final = 40
 
 
@@ -54,9 +57,10 @@ class Requirement(NamedTuple):
         if self.operator in _SETS:
             return (value in self.values) == (self.operator == "in")
         (limit,) = self.values
-        if not _INTEGER.fullmatch(value):
+        number, bound = _integer(value), _integer(limit)
+        if number is None or bound is None:
             return False
-        return int(value) > int(limit) if self.operator == ">" else int(value) < int(limit)
+        return number > bound if self.operator == ">" else number < bound
 
 
 class _Token(NamedTuple):
@@ -64,6 +68,7 @@ class _Token(NamedTuple):
     part: tuple[int, int]
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> tuple[Requirement, ...]:
     """Return the requirements of a selector, all of which an object must match. Raises SelectorError.
 
@@ -119,8 +124,10 @@ class _Parser:
             return Requirement(key, "notin" if operator.text == "!=" else "in", frozenset({self.value()}))
         if operator.text in ("<", ">"):
             limit = self.token
-            if not _INTEGER.fullmatch(limit.text):
-                raise _unexpected_token(limit, f"an integer after {operator.text}", "use a number, such as 3")
+            if _integer(limit.text) is None:
+                raise _unexpected_token(
+                    limit, f"an integer after {operator.text}", "use a number of 64 bits, such as 3"
+                )
             return Requirement(key, operator.text, frozenset({self.take().text}))
         raise _unexpected_token(operator, "an operator", "use one of =, ==, !=, in, notin, <, >")
 
@@ -156,6 +163,15 @@ class _Parser:
                 f'the {what} "{_shown(token.text)}" is not valid: {reason}', f"fix the {what}", token.part
             )
         return token.text
+
+
+def _integer(text: str) -> int | None:
+    """Return an integer of 64 bits; None for any other text."""
+    digits = text.lstrip("+-").lstrip("0")
+    if not _INTEGER.fullmatch(text) or len(digits) > _MOST_DIGITS:
+        return None
+    number = int(f"{'-' * text.startswith('-')}{digits or 0}")
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def _unexpected_token(token: _Token, expected: str, help: str) -> SelectorError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
 from trainc.edits.patching.patch_faults import PatchError, TooLargeError
-from trainc.edits.patching.sizes import DEEPEST, measured
+from trainc.kubernetes.sizes import DEEPEST, measured
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -126,6 +126,16 @@ def apply(tree: Any, operations: Sequence[Operation], *, most: int | None = None
     return edited.tree, steps
 
 
+def values(tree: Any, operations: Sequence[Operation]) -> Iterator[tuple[Any, Path | None]]:
+    """Yield the tree after each operation, which can be applied, and the path before it of a value that it copies."""
+    for operation in operations:
+        edited, given = _Edited(tree, None), operation.given
+        copied = edited._resolved(given["from"], ()) if given["op"] == "copy" else None
+        for _ in edited.apply(operation):
+            tree = edited.tree
+        yield tree, copied
+
+
 class _Edited:
     """A tree whose containers are copied before the library changes them."""
 
@@ -202,11 +212,11 @@ class _Edited:
         try:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
-            from trainc.source.masking import masked, secrecy_at
+            from trainc.kubernetes.trees import put
+            from trainc.source.masking import masked_at
 
-            secret = secrecy_at(self.tree, path)
-            values = (get(self.tree, path), operation.given["value"])
-            found, wanted = (_value(masked(value, secret=secret)) for value in values)
+            trees = (self.tree, put(self.tree, path, operation.given["value"]))
+            found, wanted = (_value(masked_at(tree, path)) for tree in trees)
             message = f"the test fails: {pointer or 'the object'} is {found}, not {wanted}"
             raise PatchError(message, "narrow the target, or remove the test", (index, "value")) from None
 

@@ -16,14 +16,13 @@ from trainc.edits.patching import merges, operations
 from trainc.edits.patching.label_selectors import SelectorError
 from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError
 from trainc.edits.patching.patch_names import name_of
-from trainc.edits.patching.sizes import measured
 from trainc.edits.patching.targets import Target
 from trainc.edits.patching.targets import read as read_target
-from trainc.files.confine import is_within, resolved
-from trainc.files.inputs import SETTINGS_PATH, fault
+from trainc.files.inputs import fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.documents import read_stream
+from trainc.kubernetes.sizes import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,16 +137,10 @@ def _document_in_file(
 ) -> Document | Diagnostic:
     """Return the document of a file."""
     written, place = setting.value["path"], _setting_place(setting, "path")
-    folder, root = setting.folder, environment.root
-    target = os.path.normpath(os.path.join(resolved(folder or "."), written))
-    if os.path.isabs(written) or not is_within(target, resolved(root or ".")):
-        message = f'the path of a patch must be relative and inside the root, not "{written}"'
-        help = "move the file into the repository"
-        return Diagnostic.declared(SETTINGS_PATH, message, help, field=f"{_field(setting)}.path", place=place)
-    path = os.path.normpath(os.path.join(folder, written))
+    path = os.path.normpath(os.path.join(setting.folder, written))
     if not os.path.isabs(setting.place.document.file):
         path = os.path.relpath(path)  # messages show the path as they show that of trainc.yaml
-    files = list(files_of([path], root=root or None, follow_links=follow_links))
+    files = list(files_of([path], root=environment.root or None, follow_links=follow_links))
     if len(files) != 1 or os.path.isdir(path):
         missing = fault(path, f"{written} is not a file", "use the path of a file with one patch")
         return missing._replace(place=place, field=f"{_field(setting)}.path")

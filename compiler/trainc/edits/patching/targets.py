@@ -8,14 +8,13 @@ Returns  whether a document matches. Names, labels and annotations are those of 
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBSET, TRAINJOB, role_of
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
 from trainc.edits.patching.label_selectors import SelectorError, parse
+from trainc.files.globs import matches
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 SELECTORS: Final = {"labelSelector": "labels", "annotationSelector": "annotations"}
-_SPECIAL: Final = frozenset("*?[")
+_OF_GLOB: Final = 20
+"""The number of terms that take the time of a glob."""
+_SPECIAL: Final = frozenset("*?[\\")
 
 
 class Target(NamedTuple):
@@ -36,6 +37,12 @@ class Target(NamedTuple):
     namespace: str = ""
     labels: tuple[Requirement, ...] = ()
     annotations: tuple[Requirement, ...] = ()
+
+    @property
+    def terms(self) -> int:
+        """The number of comparisons with an object, in units of one term of a selector."""
+        globs = sum(not _SPECIAL.isdisjoint(glob) for glob in (self.name, self.namespace))
+        return 1 + globs * _OF_GLOB + len(self.labels) + len(self.annotations)
 
     def matches(self, source: Tree) -> bool:
         """Return whether the target matches an object: for a JobSet, the TrainJob that it is compiled from."""
@@ -71,17 +78,9 @@ def is_match(glob: str, text: str) -> bool:
     >>> [is_match("llama-*", text) for text in ("llama-7b", "llama", "my-llama-7b")]
     [True, False, False]
     """
-    if glob in ("", text):
+    if glob in ("", "*", text):
         return True
-    return not _SPECIAL.isdisjoint(glob) and compiled(glob).match(text) is not None
-
-
-@lru_cache(maxsize=1024)
-def compiled(glob: str) -> re.Pattern[str]:
-    """Return the regular expression of a glob: `*`, `?`, `[abc]`, `[!abc]`. A star never backtracks."""
-    from fnmatch import translate
-
-    return re.compile(translate(glob))
+    return not _SPECIAL.isdisjoint(glob) and matches(glob, text)
 
 
 def read(given: dict[str, Any]) -> Target:

@@ -45,13 +45,20 @@ class Check(NamedTuple, Generic[P]):
 
 
 def check(
-    id: str, *, phase: Phase, title: str, severity: Severity = "error", trainc_only: bool = False
+    id: str,
+    *,
+    phase: Phase,
+    title: str,
+    severity: Severity = "error",
+    trainc_only: bool = False,
+    can_be_disabled: bool = False,
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Declare an id, and turn the generator function that finds it into a check.
 
-    The function's docstring states the rule in one sentence; the id's page has the details.
+    The function's docstring states the rule in one sentence; the id's page has the details. With `can_be_disabled`,
+    settings and annotations can disable it as a lint rule.
     """
-    declared = Declaration(id, (phase,), title, severity, trainc_only)
+    declared = Declaration(id, (phase, "lint") if can_be_disabled else (phase,), title, severity, trainc_only)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(declared, find)

@@ -19,6 +19,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
 from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
+from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ class Missing(NamedTuple):
 
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
-    trace = Trace(plan)
+    trace, forms = Trace(plan), masked_forms(plan)
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
         for violation in refused.violations:
-            yield _diagnosed(trace, refused, position, explained(plan, masked_violation(violation, tree)))
+            yield _diagnosed(trace, refused, position, explained(plan, masked_violation(violation, tree, forms=forms)))
 
 
 def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
