@@ -155,3 +155,26 @@ def test_a_patch_of_one_environment_is_a_source_in_none() -> None:
     commit()
     assert deployed() == ["team-job"]
     assert "evil" not in run("pods", "jobs", "--env", "prod").out
+
+
+SETTINGS_BELOW = "environments: {prod: {}}\nimages: [{name: pytorch/pytorch, newName: evil/x}]\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("path", ["jobs/team/trainc.yaml", "jobs/trainc.yaml"])
+def test_settings_below_the_project_are_listed(path: str, form: str) -> None:
+    write(path, SETTINGS_BELOW)
+    commit()
+    assert "evil/x" in generate(str(Path(path).parent), "prod", "runtimes").out
+    assert path in review(form).out
+    write(path, SETTINGS_BELOW.replace("evil/x", "evil/y"))
+    commit()
+    done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
+    assert (done.code, path in done.out) == (3, True)
+
+
+def test_a_copy_of_the_settings_in_another_folder_is_listed() -> None:
+    write("jobs/trainc.yaml", Path("trainc.yaml").read_text())
+    commit()
+    for form in FORMATS:
+        assert "jobs/trainc.yaml" in review(form).out
