@@ -174,6 +174,8 @@ class Reading:
 
         before = len(self.diagnostics)
         if may_mention(file.data.partition(b"\n")[2], [row.kind.encode() for row in COMPILED]):
+            if not self._charge("input bytes", file):
+                return
             for document in documents_of(file, lambda error, diagnostic: True):
                 for found in () if isinstance(document, Diagnostic) else sort(document, COMPILED):
                     if not isinstance(found, Diagnostic) and found[0] != "other":

@@ -154,8 +154,6 @@ def read(
         environment: the environment; empty for a project without environments.
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    if spec.commit is not None:
-        spec.commit.objects.meter = meter
     if spec.trainer_version:
         options = options._replace(trainer_version=spec.trainer_version)
     side = _read(spec, options, meter, environment, reporting)
