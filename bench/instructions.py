@@ -6,7 +6,8 @@ additional TrainJob; with callgrind also the C functions that execute the most i
 
 With --projects, print the ratios of the runs with and without settings instead, each with its limit: 1,000 TrainJobs in
 one environment, in three environments and with two patches, and, with --before, the same without a trainc.yaml by the
-trainc of another revision.
+trainc of another revision. Another row compares the check of 100 runtimes that no TrainJob uses with that of as many
+TrainJobs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -111,6 +113,20 @@ def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
         yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])
 
 
+def runtimes_limit(folder: Path, count: int) -> Limit:
+    """Return the limit on the check of runtimes that no TrainJob uses, against that of as many TrainJobs."""
+    unused = inputs.folder_of_runtimes(folder / "runtimes", inputs.runtime_names(count))
+    used = inputs.folder_of_jobs(folder / "jobs", inputs.jobs(count))
+    validate = [TRAINC, "validate", "--no-config"]
+    return Limit(
+        f"`validate` of {count:,} unused runtimes",
+        f"{count:,} TrainJobs",
+        1.3,
+        [*validate, str(unused)],
+        [*validate, str(used)],
+    )
+
+
 def table(limits: Iterable[Limit], count: Callable[[list[str], Path], int], profile: Path) -> Iterator[str]:
     """Count the commands; yield the rows of the table."""
     yield head(("work", "compared with", "limit", "ratio", "reached"))
@@ -134,7 +150,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         profile = Path(name) / "callgrind.out"
         if args.projects:
-            for row in table(limits(Path(name), PROJECT, args.before), count, profile):
+            rows = chain(limits(Path(name), PROJECT, args.before), (runtimes_limit(Path(name), MORE),))
+            for row in table(rows, count, profile):
                 print(row, flush=True)
             return
         one = inputs.file_of_jobs(Path(name) / "one.yaml", inputs.jobs(1))

@@ -10,7 +10,7 @@ import pytest
 
 import trainc
 from trainc.compilation import NO_OPTIONS, Options
-from trainc.diagnostics import Diagnostic
+from trainc.diagnostics import Diagnostic, Location
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -108,3 +108,19 @@ WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
 NO_NAMES = {"network": {"enableDNSHostnames": False}}
 MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}
+
+
+def marked(folder: Path, text: str, options: Options = NO_OPTIONS) -> list[tuple[str, str, str, str]]:
+    """Return the lint findings for a YAML text: id, severity, the marked part of the line, and the message."""
+    path = folder / "x.yaml"
+    path.write_text(text)
+    found = [d for d in trainc.compile([str(path)], options=options).diagnostics if d.stage == "lint"]
+    lines = text.splitlines()
+    rows: list[tuple[str, str, str, str]] = []
+    for diagnostic in found:
+        place = diagnostic.locate()
+        assert isinstance(place, Location)
+        end = place.end_column - 1 if place.end_line == place.line else None
+        mark = lines[place.line - 1][place.column - 1 : end]
+        rows.append((diagnostic.id, diagnostic.severity, mark, diagnostic.message))
+    return rows

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from declared import ENTRIES
 from running import Done, run
 from snapshots import uncounted
@@ -68,6 +69,27 @@ RUNTIME = (
     '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", '
     '"metadata": {"name": "team-torch"}, "spec": {"mlPolicy": {"torch": {}}}}'
 )
+TEAM_RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {{name: team-torch}}
+spec:
+  mlPolicy: {{torch: {{}}}}
+  template:
+    spec:
+      failurePolicy: {{maxRestarts: {restarts}}}
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec:
+            template:
+              spec:
+                containers:
+                - name: node
+                  image: registry.acme.io/torch:7
+                  resources: {{requests: {{cpu: 4}}}}
+"""
 KUBECTL = f"""\
 #!/bin/sh
 case "$*" in
@@ -217,7 +239,12 @@ spec:
             resources: {{requests: {{cpu: 1}}}}
 {}"""
 """A TFJob without its version, its first fields and its other roles."""
+MISUSES = ("ambiguous-argument", "ambiguous-option", "ambiguous-revision")
+"""The errors of a command line, whose exit code is 2; their consoles run in a git repository."""
 CONSOLES: dict[str, dict[str, str]] = {
+    "ambiguous-argument": {"jobs/finetune.yaml": JOB},
+    "ambiguous-option": {"--exclude=*.yaml": JOB},
+    "ambiguous-revision": {"jobs/finetune.yaml": JOB},
     "ahead-of-jobset": MPI_JOBS,
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
@@ -254,6 +281,14 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "announced-release": {"jobs/finetune.yaml": JOB},
     "trainer-upgrade": {"job.yaml": f"{MPI_JOB}  suspend: true\n"},
+    "unused-runtime": {
+        f"{side}/{name}": text
+        for side, restarts in (("before", 1), ("after", 3))
+        for name, text in (
+            ("runtimes/team.yaml", TEAM_RUNTIME.format(restarts=restarts)),
+            ("jobs/finetune.yaml", JOB.replace("torch-distributed", "team-torch")),
+        )
+    },
     "trainer-version": {
         "trainc.yaml": 'trainerVersion: "2.5"\n',
         "fixed/trainc.yaml": 'trainerVersion: "2.2"\n',
@@ -535,8 +570,12 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
     monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
-    both = examples(id)
-    for name, codes in (("Wrong", {int(ENTRIES[id].severity == "error")}), ("Right", {0})):
+    if id in MISUSES:
+        git("init", "--quiet")
+        commit()
+        git("update-ref", "refs/remotes/origin/main", "main")
+    both, wrong = examples(id), 2 if id in MISUSES else int(ENTRIES[id].severity == "error")
+    for name, codes in (("Wrong", {wrong}), ("Right", {0})):
         shown = both[name][1]
         printed, code = typed(shown, home=os.path.realpath(tmp_path))
         assert (printed if id == BUILT_IN_RUNTIME else NOTE.sub("", printed)) == shown

@@ -197,15 +197,20 @@ def paths(tree: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield at
 
 
-def with_canary(documents: list[Any], path: tuple[Any, ...]) -> list[Any]:
+def with_canary(documents: list[Any], path: tuple[Any, ...], canary: str = CANARY) -> list[Any]:
+    """Return documents with the canary at the end of a key or value; one that is a command precedes it."""
     changed = copy.deepcopy(documents)
     *above, last = path[:-1] if path[-1] is None else path
     parent: Any = functools.reduce(lambda tree, step: tree[step], above, changed)
     if path[-1] is None:
-        parent[f"{last}{CANARY}"] = parent.pop(last)
+        parent[_with(canary, last)] = parent.pop(last)
     else:
-        parent[last] = f"{parent[last]}{CANARY}"
+        parent[last] = _with(canary, parent[last])
     return changed
+
+
+def _with(canary: str, text: object) -> str:
+    return f"{canary}{text}" if canary.startswith(("::", "##")) else f"{text}{canary}"
 
 
 def texts() -> Iterator[str]:
@@ -263,6 +268,57 @@ def test_fields(
     assert "canary" in printed
 
 
+SETTINGS: Final = """\
+sources: [in]
+output: rendered
+exclude: [a]
+runtimes: {paths: [in]}
+cluster: gpu
+trainerVersion: "2.3"
+namespace: team
+labels: {owner: research}
+annotations: {note: text}
+images: [{name: "torch", newTag: "2"}]
+patches:
+- target: {kind: TrainJob, labelSelector: a=b}
+  patch: {metadata: {annotations: {note: text, list: [text]}}}
+- target: {kind: JobSet}
+  patch: [{op: add, path: /metadata/annotations/note, value: {text: text}}]
+- target: {kind: JobSet}
+  patch: "metadata: {annotations: {note: text}}"
+environments:
+  prod: {namespace: prod, cluster: gpu, patches: [{patch: {metadata: {labels: {text: text}}}}]}
+"""
+
+
+OF_SETTINGS: Final = (Command("settings"), Command("settings --format json"))
+
+
+@pytest.mark.parametrize("command", OF_SETTINGS, ids=lambda line: line.words)
+def test_settings(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The canary is in each key and each value of trainc.yaml, at the start and at the end."""
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    shown = 0
+    settings = [yaml.safe_load(SETTINGS)]
+    for path in paths(settings):
+        for canary in (CANARY, f"::error title=canary::{CANARY}", "##vso[task.complete]canary"):
+            Path("trainc.yaml").write_text(yaml.safe_dump_all(with_canary(settings, path, canary)))
+            done = run(*command.words.split())
+            check(done, command)
+            if done.code == 0:
+                text = yaml.safe_load(done.out) if "---" not in done.out else list(yaml.safe_load_all(done.out))
+                shown += canary in f"{flat(text)}"
+    assert shown > 30
+
+
+def flat(tree: Any) -> str:
+    """Return all keys and scalars of a tree."""
+    if isinstance(tree, dict):
+        return "\0".join(f"{key}\0{flat(value)}" for key, value in tree.items())
+    return "\0".join(map(flat, tree)) if isinstance(tree, list) else str(tree)
+
+
 NAME: Final = f"::error title=canary::{CANARY}"
 ARGUMENTS: Final = (
     (NAME,),
@@ -290,6 +346,9 @@ ARGUMENTS: Final = (
     ("diff", f"{NAME}..HEAD"),
     ("upgrade", NAME),
     ("secret", NAME, "in"),
+    ("settings", NAME),
+    ("settings", "in", "--env", NAME),
+    ("settings", "in", "--namespace", NAME),
     ("secret", "job", NAME),
     ("runtimes", NAME),
     ("runtimes", "show", NAME),
@@ -337,8 +396,8 @@ def test_arguments(words: tuple[str, ...]) -> None:
 
 
 SECRETS: Final = (
-    "--password=it's hunter2",
-    "PASSWORD=foo;hunter2",
+    "--password=hunter2",
+    "PASSWORD=hunter2;run",
     "OPENAI_KEY=hunter2",
     "https://example.com/a?sig=hunter2",
     "https://ada:hunter2@example.com/a",
@@ -347,10 +406,23 @@ SECRETS: Final = (
     "curl -u ada:hunter2 https://example.com",
     "mysql -phunter2 db",
 )
+
+
+def patches_with_secrets() -> list[Any]:
+    """Return a patch for each way to write a secret."""
+    arguments = [{"op": "add", "path": "/spec/trainer/args", "value": list(SECRETS)}]
+    variable = [{"op": "replace", "path": "/spec/trainer/env/0/value", "value": "hunter2"}]
+    merged = {"spec": {"trainer": {"env": [{"name": "KAGGLE_KEY", "value": "hunter2"}], "args": list(SECRETS)}}}
+    patches: list[Any] = [arguments, variable, merged, *map(yaml.safe_dump, (arguments, variable, merged))]
+    return [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in patches]
+
+
 POLICIES: Final = ("torch: {numProcPerNode: 1}", "flux: {numProcPerNode: 1}", "mpi: {numProcPerNode: 1}")
 
 
-@pytest.mark.parametrize("command", [line for line in LINES if not line.manifest], ids=lambda line: line.words)
+@pytest.mark.parametrize(
+    "command", [*(line for line in LINES if not line.manifest), *OF_SETTINGS], ids=lambda line: line.words
+)
 def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything but manifests is masked, in valid jobs and in diagnostics of faulty ones."""
     monkeypatch.chdir(tmp_path)
@@ -368,6 +440,8 @@ def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatc
         }
         text = yaml.safe_dump_all([job, runtime]).replace("torch:\n      numProcPerNode: 1", policy)
         Path(f"in/{number}.yaml").write_text(text.replace("namespace: team", f"namespace: team-{number}"))
+    if "settings" in command.words:
+        Path("trainc.yaml").write_text(yaml.safe_dump({"patches": patches_with_secrets()}))
     for _ in range(2):
         done = run(*command.words.split())
         assert done.code != 70, done.err

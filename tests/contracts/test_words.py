@@ -27,7 +27,7 @@ ALLOWED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "in all": ((r"in all [a-z`]", '"in all" before a noun is plain English; only the adverb is banned'),),
     "room": ((r"(makes?|has|have|is) room|room for", "capacity, in plain English"),),
     "sheet": ((r"style ?sheets?", "CSS"),),
-    "stand": ((r"stand-?alone", "plain English"),),
+    "stand": ((r"stand-?alone", "plain English"), (r"stand[- ]ins?", "a term of the glossary")),
 }
 """By word: patterns of allowed contexts, each with its reason."""
 

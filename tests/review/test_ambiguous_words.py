@@ -41,8 +41,8 @@ def test_a_revision_that_several_refs_match(planted: str, form: str) -> None:
     git("update-ref", planted, "HEAD")
     done = review("origin/main", "--format", form)
     assert (done.code, done.out) == (2, "")
-    said = f"ambiguous revision 'origin/main': {planted} and refs/remotes/origin/main match it; use the full name"
-    assert said in " ".join(done.err.split())
+    said = f"ambiguous revision 'origin/main': {planted} and refs/remotes/origin/main match it help: use the full name"
+    assert f"error[ambiguous-revision]: {said}" in " ".join(done.err.split())
     done = review("refs/remotes/origin/main", "--format", form)
     assert done.code == 0
     assert "other.py" in done.out
@@ -98,7 +98,8 @@ def test_an_option_that_is_a_file(planted: str, words: tuple[str, ...]) -> None:
     before = sorted(Path().rglob("*"))
     done = run(*words, planted)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"Error: ambiguous argument '{planted}': both option and path; use './{planted}' for the path.\n"
+    assert done.err.startswith(f"error[ambiguous-option]: ambiguous argument '{planted}': both option and path\n")
+    assert f"use './{planted}' for the path" in done.err
     assert sorted(Path().rglob("*")) == before
 
 

@@ -119,15 +119,40 @@ def test_undoing_a_change_removes_only_that_change(pair: tuple[dict[str, Any], d
         assert [(other.kind, other.path) for other in left] == [*all_changes[:number], *all_changes[number + 1 :]]
 
 
+LIMITS = "spec.trainer.resourcesPerNode.limits"
+
+
+def job_with(cpu: object, **annotations: str) -> dict[str, Any]:
+    limits = {"limits": {"cpu": cpu}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"annotations": annotations},
+        "spec": {"trainer": {"resourcesPerNode": limits}},
+    }
+
+
+def config_map(divisor: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "data": {"divisor": divisor}}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
         pytest.param({"a": 1}, {"a": 1}, [], id="nothing"),
         pytest.param({"a": 1}, {"a": True}, ["changed a"], id="a number is not a boolean"),
-        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": 1}}, [], id="a quantity in another type"),
-        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, [], id="in another unit"),
+        pytest.param(job_with("1"), job_with(1), [], id="a quantity in another type"),
+        pytest.param(job_with("1"), job_with("1000m"), [], id="in another unit"),
+        pytest.param(job_with("1"), job_with("x"), [f"changed {LIMITS}.cpu"], id="not a quantity"),
         pytest.param({"value": "1"}, {"value": "1000m"}, ["changed value"], id="not a quantity field"),
-        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": "x"}}, ["changed limits.cpu"], id="not a quantity"),
+        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": 1}}, ["changed limits.cpu"], id="without a schema"),
+        pytest.param(config_map("1k"), config_map("1000"), ["changed data.divisor"], id="data of a ConfigMap"),
+        pytest.param(
+            job_with("1", sizeLimit="1"),
+            job_with("1", sizeLimit="1e0"),
+            ["changed metadata.annotations.sizeLimit"],
+            id="an annotation",
+        ),
         pytest.param({}, {"a": {"b": 1}}, ["added a"], id="added as a whole"),
         pytest.param({"a.b/c": 1}, {}, ['removed ["a.b/c"]'], id="a key with dots"),
         pytest.param(

@@ -188,7 +188,7 @@ def test_an_argument_that_is_a_revision_and_a_path_is_an_error(repository: Path,
     commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
     done = run("diff", *AMBIGUOUS[folder], "-r", "runtimes")
     assert (done.code, done.out) == (2, "")
-    assert f"ambiguous argument '{folder}': both revision and path; use '--'" in " ".join(done.err.split())
+    assert f"ambiguous argument '{folder}': both revision and path help: use --" in " ".join(done.err.split())
 
 
 def test_the_full_hash_of_a_commit_is_a_revision(repository: Path) -> None:

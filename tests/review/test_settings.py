@@ -40,7 +40,7 @@ def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param("{}", "lint: {strict: true}", ["+lint.strict True"], id="a new section"),
         pytest.param("lint: {strict: true}", "lint: {strict: false}", ["~lint.strict False"], id="a new value"),
         pytest.param("lint: {disable: [a, b]}", "lint: {disable: [b, c]}", ["-lint.disable a", "+lint.disable c"], id="rules are a set"),  # noqa: E501
-        pytest.param("b: 1", "{a: 1, lint: {strict: true}, accelerators: {x: {}}}", ["+lint.strict True", "+accelerators {'x': {}}", "+a 1", "-b 1"], id="fields without effect come last"),  # noqa: E501
+        pytest.param("b: 1", "{a: 1, lint: {strict: true}, accelerators: {x: {}}}", ["+lint.strict True", "+a 1", "+accelerators {'x': {}}", "-b 1"], id="rules come first"),  # noqa: E501
         pytest.param("accelerators: {x: {env: [{name: A, value: a}]}}", "accelerators: {x: {env: [{name: A, value: b}]}}", ["~accelerators.x.env[A].value b"], id="a part of an accelerator"),  # noqa: E501
         pytest.param("lint: [a]", "lint: {disable: a}", ["~lint {'disable': 'a'}"], id="of another type"),
         pytest.param("- a", "lint: {strict: true}", ["+lint.strict True"], id="not an object before"),

@@ -207,6 +207,14 @@ def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None
     assert counts == [30, 90]
 
 
+def test_the_limit_of_unused_runtimes(tmp_path: Path) -> None:
+    limit = instructions.runtimes_limit(tmp_path, 3)
+    done = subprocess.run(limit.measured, check=True, capture_output=True, text=True)
+    assert done.stdout == "no problems found: 0 TrainJobs, 3 runtimes, checked with stand-in TrainJobs\n"
+    subprocess.run(limit.reference, check=True, capture_output=True)
+    assert len(list((tmp_path / "jobs").rglob("*.yaml"))) == 3
+
+
 def test_the_rows_of_a_project(tmp_path: Path) -> None:
     counts = {"measured": 30, "reference": 20}
     limit = instructions.Limit("a", "b", 1.1, ["measured"], ["reference"])

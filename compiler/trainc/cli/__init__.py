@@ -19,7 +19,6 @@ HOT: Final = ("build", "validate")
 """The commands whose plain command lines are read without click; importing it takes a quarter of a cold start."""
 COMPLETING: Final = "_TRAINC_COMPLETE"
 """The environment variable with which a shell requests completions from click."""
-AMBIGUOUS: Final = "ambiguous argument '{0}': both option and path; use './{0}' for the path"
 WINDOWS: Final = "trainc does not run on Windows itself: use WSL (https://aka.ms/wsl)"
 """The message where the system calls that trainc needs do not exist."""
 
@@ -75,9 +74,9 @@ def _run() -> int:
     name, *words = sys.argv
     completing = COMPLETING in os.environ
     if not completing and (word := _ambiguous_word(words)):
-        from trainc.source.printable import escape
+        from trainc.cli.common import ambiguous_options, printing
 
-        return _report_misuse(AMBIGUOUS.format(escape(word)))
+        return printing.report_ambiguous_word(ambiguous_options.diagnostic(word))
     if words and words[0] in HOT and not completing:
         command: Command = import_module(f"{__name__}.{words[0]}").command
         values = command.read(words[1:])

@@ -80,6 +80,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     """
     from trainc.budget import checked_output
     from trainc.review import compare
+    from trainc.review.ambiguous_words import AmbiguousWordError
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
     from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
@@ -92,6 +93,8 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
         reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
         review = compare(old, new, run, reported)
+    except AmbiguousWordError as error:
+        return printing.report_ambiguous_word(error.diagnostic)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     printing.report_skipped(review.skipped, run)

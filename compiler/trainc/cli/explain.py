@@ -78,7 +78,7 @@ def explain(
         raise click.UsageError(f"--losses cannot be combined with {'--patches' if patches else 'FIELD'}.")
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True))
+    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True, stand_ins="show"))
     printing.report_skipped(result.skipped, run)
     if losses:
         return _losses(result, run, form)
@@ -92,6 +92,7 @@ def explain(
     if not result.failed and selector is not None and not _selects(result, selector):
         result, text = result.with_diagnostics([_no_such_field(result, selector)]), ()
     printing.report_errors(result, run)
+    printing.report_stand_ins(result, run)
     printing.write(*text)
     return WRONG_INPUT if result.failed else OK
 

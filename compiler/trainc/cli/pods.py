@@ -32,7 +32,9 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="referenced", legacy_files=True))
+    result = compile_paths(
+        run.settings.inputs(paths), run._replace(others="referenced", legacy_files=True, stand_ins="show")
+    )
     printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
@@ -41,6 +43,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
+    printing.report_stand_ins(result, run)
     from trainc import budget, pods
 
     listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
@@ -57,6 +60,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
     """
     from trainc import pods
     from trainc.kubernetes.container_environment import sources
+    from trainc.provenance.tracing.masked_forms import masked_forms
 
     given = [document.value for document in result.others]
     flavors = _flavors(result)
@@ -66,6 +70,7 @@ def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
             sources([*compiled.objects, *given], compiled.namespace),
             name,
             flavors.get(id(compiled.objects[0])),
+            masked_forms(compiled.plan),
         )
 
 

@@ -60,10 +60,12 @@ def _json(listings: Sequence[tuple[str, Iterable[SettingEntry]]]) -> str:
     """Return the settings of each environment as JSON; the environment is null for a project without environments."""
     import json
 
+    from trainc.source.printable import escape_json
+
     listed = [
         {"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in listings
     ]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+    return escape_json(json.dumps(listed, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _fields(entry: SettingEntry) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _yaml(name: str, listed: Iterable[SettingEntry]) -> str:
     rows = list(_rows(listed))
     width = max(len(text) for text, _ in rows if len(text) <= WIDEST)
     lines = [f"{text:{width}}  # {escape(source)}" if source else text for text, source in rows]
-    return "\n".join([*([f"# environment {name}"] if name else []), *lines, ""])
+    return "\n".join([*([f"# environment {escape(name)}"] if name else []), *lines, ""])
 
 
 def _rows(listed: Iterable[SettingEntry]) -> Iterator[tuple[str, str]]:
@@ -107,7 +109,7 @@ def _rows(listed: Iterable[SettingEntry]) -> Iterator[tuple[str, str]]:
                 yield f"{_indent(depth)}{_key(str(step))}", ""
         above = entry.path
         depth = len(parents) - is_item
-        first, *more = _text(entry.value, item=is_item, key=str(entry.path[-1])).splitlines()
+        first, *more = _text(entry.value, item=is_item, key=str(entry.path[-1]))
         yield f"{_indent(depth)}{first}", entry.source
         yield from ((f"{_indent(depth)}{line}", "") for line in more)
 
@@ -118,15 +120,25 @@ def _indent(depth: int) -> str:
 
 def _key(name: str) -> str:
     """Return a key that YAML parsers read as a string."""
-    return _text(None, item=False, key=name).removesuffix(" null")
+    return _text(None, item=False, key=name)[0].removesuffix(" null")
 
 
-def _text(value: Any, *, item: bool, key: str) -> str:
-    """Return a value after its key, or as an item of a list."""
+def _text(value: Any, *, item: bool, key: str) -> list[str]:
+    """Return the lines of a value after its key, or as an item of a list.
+
+    A line that a terminal or a pipeline would obey is escaped: key and value are then in double quotes, as in JSON.
+    """
     from trainc.emit.yaml import Writer
+    from trainc.source.printable import escape
 
     writer = Writer(as_given=True)
-    return writer.part([value] if item else {key: value})
+    lines = writer.part([value] if item else {key: value}).removesuffix("\n").split("\n")
+    if all(escape(line) == line for line in lines):
+        return lines
+    import json
+
+    name, shown = (escape(json.dumps(part, ensure_ascii=False)) for part in (key, value))
+    return [f"- {shown}" if item else f"{name}: {shown}"]
 
 
 command = Command(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
+    from trainc.compilation.given_secrets import GivenSecrets
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -94,6 +95,8 @@ class Build(NamedTuple):
     plans: Sequence[Plan] = ()
     jobs: tuple[Compiled, ...] = ()
     """The TrainJobs with objects."""
+    stand_ins: int = 0
+    """The number of runtimes that stand-in TrainJobs check."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
     """The ids of the lint findings in built-in runtimes, by the runtime's name."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -186,7 +189,22 @@ def find_runtimes(build: Build) -> Build:
         from trainc.compilation.built_in import announced
 
         before.append(announced(build.options.settings.release))
+    searched = searched._replace(has_secret=_secrets_of(build.reading))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
+
+
+def _secrets_of(reading: Reading) -> Callable[[str, str], bool]:
+    """Return a function that returns whether the paths have a Secret; it parses them on its first call."""
+    known: list[GivenSecrets] = []
+
+    def has(namespace: str, name: str) -> bool:
+        if not known:
+            from trainc.compilation.given_secrets import GivenSecrets
+
+            known.append(GivenSecrets(reading))
+        return known[0].has(namespace, name)
+
+    return has
 
 
 def check_given_runtimes(build: Build) -> Build:
@@ -194,7 +212,7 @@ def check_given_runtimes(build: Build) -> Build:
     diagnostics: list[Diagnostic] = []
     given = build.library.levels[0]
     for entry in (*given.all_entries(), *given.unnamed):
-        of_entry = entry.conform()[1]
+        of_entry = entry.conform_quietly()[1]
         diagnostics += of_entry
         if not build.meter.charge("errors and warnings", len(of_entry)):
             break
@@ -223,6 +241,19 @@ def run_stages(build: Build) -> Build:
     return build._replace(plans=plans).with_diagnostics(found)
 
 
+def check_unused_runtimes(build: Build) -> Build:
+    """Check the runtimes of the given paths that no TrainJob uses, with stand-in TrainJobs."""
+    if build.options.stand_ins != "check" or build.meter.over is not None:
+        return build
+    if all(entry.requested for entry in build.library.levels[0].all_entries()):
+        return build
+    from trainc.compilation import unused_runtimes
+
+    unused = unused_runtimes.unused_entries(build.library)
+    found = unused_runtimes.check(unused, build.library, build.options, build.meter)
+    return build._replace(stand_ins=len(unused)).with_diagnostics(found)
+
+
 def report_patches(build: Build) -> Build:
     """Report the patches of trainc.yaml that cannot be applied, and those that match no object."""
     if build.patches is None:
@@ -249,6 +280,19 @@ def collect_objects(build: Build) -> Build:
         if plan.objects and not plan.failed
     )
     return build._replace(jobs=tuple(jobs))
+
+
+def show_stand_ins(build: Build) -> Build:
+    """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
+    options = build.options
+    if options.stand_ins != "show" or options.only is not None or build.documents["job"]:
+        return build
+    from trainc.compilation import unused_runtimes
+
+    unused = unused_runtimes.unused_entries(build.library)
+    plans, found = unused_runtimes.shown(unused, build.library, options, build.meter)
+    jobs = (Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan) for plan in plans)
+    return build._replace(jobs=tuple(jobs), stand_ins=len(unused)).with_diagnostics(found)
 
 
 def check_used_runtimes(build: Build) -> Build:
@@ -358,9 +402,11 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_given_runtimes,
     select_trainjobs,  # one for each name; --only
     run_stages,  # each TrainJob through the pipeline
+    check_unused_runtimes,
     report_patches,
     stop_beyond_budget,
     collect_objects,
+    show_stand_ins,
     check_used_runtimes,
     report_lint_findings,
     check_queues,  # admission by Kueue
@@ -388,6 +434,7 @@ def _compilation(build: Build) -> Compilation:
         others=tuple(build.documents["other"]),
         copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
         runtimes=len(reading.documents["runtime"]),
+        stand_ins=build.stand_ins,
         files=reading.files,
         kustomizations=reading.kustomizations,
         skipped=tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped))),

@@ -42,7 +42,7 @@ def warnings(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[D
     for document in documents:
         id = ObjectId.from_manifest(document.value)
         if id.kind in KINDS:
-            name = get(document.value, MAKERS[id.kind], id.name) if id.kind in MAKERS else id.name
+            name = secret_name(document, id) or id.name
             given.setdefault(("Secret" if id.kind in MAKERS else id.kind, name), {}).setdefault(id.namespace, document)
     for plan in compiled:
         own = {(tree["kind"], tree["metadata"]["name"]) for tree in plan.objects}
@@ -55,6 +55,13 @@ def warnings(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[D
             seen.add(key)
             if plan.job.namespace and (elsewhere := sorted(teams & holders.keys())):
                 yield _warning(plan, path, reference, elsewhere, holders[elsewhere[0]])
+
+
+def secret_name(document: Document, id: ObjectId) -> str:
+    """Return the name of the Secret that a document is, or of which a controller makes it; empty for other kinds."""
+    if id.kind in MAKERS:
+        return str(get(document.value, MAKERS[id.kind], id.name))
+    return id.name if id.kind == "Secret" else ""
 
 
 def _references(plan: Plan) -> Iterator[tuple[Path, Reference]]:

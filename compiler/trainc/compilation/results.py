@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from trainc.base.kinds import LEGACY, TRAINJOB
 from trainc.base.records import NamedTuple
@@ -14,7 +14,7 @@ from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others, ParsedFiles
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
     from trainc.provenance.tracing import Trace
     from trainc.settings.model import Flags
+
+
+StandIns = Literal["none", "check", "show"]
 
 
 class Options(NamedTuple):
@@ -78,6 +81,9 @@ class Options(NamedTuple):
     """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
+    stand_ins: StandIns = "none"
+    """Whether stand-in TrainJobs check the runtimes of the paths that no TrainJob uses, or show those of paths without
+    TrainJobs."""
     queues: bool = True
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
@@ -125,8 +131,11 @@ class Options(NamedTuple):
         }
         return {path: value for path, value in values.items() if value}
 
-    def with_project(self, paths: Sequence[str]) -> Options:
-        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml."""
+    def with_project(self, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> Options:
+        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml.
+
+        contents   the contents of files that differ from those on the disk, by their paths
+        """
         return self.with_settings(
             load(
                 paths,
@@ -135,6 +144,7 @@ class Options(NamedTuple):
                 root=self.root,
                 follow_links=self.follow_links,
                 limits=self.budget,
+                contents=contents,
             )
         )
 
@@ -197,6 +207,8 @@ class Compilation(NamedTuple):
     """Those of them that are copied to the output."""
     runtimes: int = 0
     """The number of runtimes in the given paths."""
+    stand_ins: int = 0
+    """The number of these runtimes that are checked or shown with stand-in TrainJobs."""
     files: int = 0
     """The number of files read."""
     kustomizations: Kustomizations | None = None

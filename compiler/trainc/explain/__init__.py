@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
 from trainc.kubernetes.trees import Memory
+from trainc.provenance.tracing.correspondence import leaves
+from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.provenance.tracing.recompiling import Decisions
-from trainc.source.masking import leaves, masked
+from trainc.source.masking import masked_at
+from trainc.source.unnamed_secrets import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Location, Path, Place
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import TrainJob
     from trainc.provenance.tracing import Trace
-    from trainc.source.masking import Secrecy
 
 
 class Writing(NamedTuple):
@@ -65,7 +67,8 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
             found = list(selected(tree, selector))
             if found:
                 trace = trace or compiled.trace()
-                fields = [Explained(path, tuple(writings(trace, index, path, secret))) for path, secret in found]
+                forms = masked_forms(compiled.plan)
+                fields = [Explained(path, tuple(writings(trace, index, path, forms))) for path in found]
                 if selector is not None:
                     # Thirty more compilations of the TrainJob: only for the fields that the user selects.
                     decisions = decisions or Decisions(compiled.plan)
@@ -77,8 +80,8 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
                 yield Account(compiled.plan.job, tree, tuple(fields))
 
 
-def selected(tree: Tree, selector: Selector | None) -> Iterator[tuple[Path, Secrecy]]:
-    """Yield an object's selected leaf fields, in output order, each with whether it is a secret.
+def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
+    """Yield the paths of an object's selected leaf fields, in output order.
 
     A selected mapping or list selects all its leaves.
     """
@@ -87,16 +90,17 @@ def selected(tree: Tree, selector: Selector | None) -> Iterator[tuple[Path, Secr
         yield from leaves(ordered)
         return
     matches = selector.find(ordered)
-    for path, secret in leaves(ordered) if matches else ():
+    for path in leaves(ordered) if matches else ():
         if any(path[:length] in matches for length in range(len(path) + 1)):
-            yield path, secret
+            yield path
 
 
-def writings(trace: Trace, index: int, path: Path, secret: Secrecy) -> Iterator[Writing]:
-    """Yield the writings of a field, the latest first."""
+def writings(trace: Trace, index: int, path: Path, forms: Mapping[str, str]) -> Iterator[Writing]:
+    """Yield the writings of a field, the latest first, each with the value as it is shown in its object."""
     for origin in trace.history(index, path):
         at = _located(origin.place) if origin.in_file else None
-        yield Writing(origin.stage, origin.by, masked(origin.value, secret=secret), at)
+        objects, there = origin.at
+        yield Writing(origin.stage, origin.by, masked_at(redacted(objects, forms), there), at)
 
 
 _LOCATED: Final = Memory()

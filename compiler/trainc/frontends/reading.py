@@ -42,6 +42,8 @@ read        parse it, and skip each document that cannot be read
 """
 
 _GROUP: Final = OLD_GROUP.encode()
+SECRET: Final = b"Secret"
+"""A word of the files with a Secret, an ExternalSecret or a SealedSecret."""
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
 _TRAINING_GROUPS: Final = (OLD_GROUP, "volcano.sh", "mlkube.io", "kueue.x-k8s.io")
@@ -93,7 +95,10 @@ class Reading:
         self.files = 0
         """The number of files read, including the skipped ones."""
         self.skipped: list[inputs.File] = []
-        """The outputs and the files without TrainJobs and runtimes that were skipped; with `keep`, their bytes too."""
+        """The outputs and the files without TrainJobs and runtimes that were skipped.
+
+        Their bytes are kept with `keep`, and if they mention a Secret.
+        """
         self.keep = False
         self._may_drop = False
         """Whether unreadable documents of other kinds are skipped in the current file: it is a file of a folder."""
@@ -166,7 +171,7 @@ class Reading:
 
     def _skip(self, file: inputs.File) -> None:
         if self._charge("skipped bytes", file):
-            self.skipped.append(file if self.keep else file._replace(data=b""))
+            self.skipped.append(file if self.keep or SECRET in file.data else file._replace(data=b""))
 
     def _skip_output(self, file: inputs.File) -> None:
         """Skip an output in a folder; report a TrainJob or a runtime in it, because no build writes one."""

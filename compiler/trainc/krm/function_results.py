@@ -18,7 +18,8 @@ from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.reports import in_order, sort_key
-from trainc.source.masking import masked, secrecy_at
+from trainc.source.masking import masked_at
+from trainc.source.unnamed_secrets import document_forms, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,8 +93,8 @@ def _current_value(located: Diagnostic, raw: Diagnostic) -> Tree:
     value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
-    secret = secrecy_at(where.document.value, where.path)
-    return {"currentValue": value} if masked(value, secret=secret) == value else {}
+    tree = redacted(where.document.value, document_forms(where.document))
+    return {"currentValue": value} if masked_at(tree, where.path) == value else {}
 
 
 def _file(located: Diagnostic, subject: _Subject | None) -> Tree:

@@ -102,7 +102,8 @@ def environment(
 ) -> ContainerEnvironment:
     """Return a container's variables in the order of their definition; a later one overrides an earlier one.
 
-    With `shown`, each variable has the value that this function returns, also in the variables that refer to it.
+    With `shown`, each variable has the value that this function returns, also in the variables that refer to it. A
+    value that is written in the container stays as it is.
     """
     result = ContainerEnvironment({}, {})
     for index, source in enumerate(container.get("envFrom") or ()):
@@ -122,7 +123,7 @@ def environment(
         elif source := variable.get("valueFrom"):
             value = _resolved(source, container, pod, sources)
         if value is not None:
-            result.variables.update([_shown(variable["name"], value, shown)])
+            result.variables.update([_shown(variable["name"], value, None if value == text else shown)])
     return result
 
 

@@ -181,6 +181,8 @@ class OptionNames(NamedTuple):
     strict: str = "--strict"
     environment: str = ""
     """The option of a command line that selects the run's environment; empty without one."""
+    revision: tuple[str, str] = ("", "")
+    """The prefix of file names in a commit, and that of the same files on disk."""
     exclude: str = "leave one out with --exclude"
     """How to leave out a file."""
 
@@ -197,6 +199,8 @@ class Library(NamedTuple):
     """The files in the searched paths that were skipped."""
     forbidden: Place | None = None
     """The setting that forbids built-in runtimes; None if they are allowed."""
+    has_secret: Callable[[str, str], bool] | None = None
+    """Whether the given paths have a Secret, by namespace and name; None if that is unknown."""
 
     def find(self, kind: str, namespace: str, name: str) -> LibraryEntry | None:
         """Return the first runtime of that kind and name.

@@ -212,6 +212,8 @@ class Traits(NamedTuple):
     """The field with the number of processes on each node."""
     process_words: Literal["ignored", "read", "rejected"] = "ignored"
     """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which dialects before v2.3 allow."""
+    starter: str = ""
+    """The program that starts one process per GPU, by a count of Trainer; `counted_processes` of its module has it."""
     launcher: str = ""
     """The name of the job that starts the processes in the pods of another job; empty if each pod starts its own."""
     node: str = ""

@@ -224,6 +224,8 @@ class Plan(NamedTuple):
         """Whether the plan has errors, which prevent output."""
         if self.refused and any(found.severity == "error" for each in self.refused for found in each.violations):
             return True
+        if self.lint_findings and any(found.error for found in self.lint_findings):
+            return True
         return bool(self.diagnostics) and failed(self.diagnostics)
 
     # Changes: each returns a new plan

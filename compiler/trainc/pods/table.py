@@ -115,7 +115,7 @@ def container_lines(pod: Pod, container: Container) -> Iterator[str]:
     kind = "init container" if container.init else "container"
     yield f"{pod.name}, {kind} {container.tree['name']}"
     parts: list[tuple[str, list[str]]] = [
-        ("image", [masked(container.tree.get("image", ""))]),
+        ("image", [container.tree.get("image", "")]),
         ("command", [words(container.command or [])]),
         ("args", [words(container.args or [])]),
         ("resources", [requests_and_limits(container.tree.get("resources") or {})]),
@@ -128,12 +128,15 @@ def container_lines(pod: Pod, container: Container) -> Iterator[str]:
 
 
 def variable(name: str, value: Value) -> str:
-    """Return a variable, whose value is already masked if it is a secret."""
+    """Return a variable."""
     return f"{name}=? {value.reason}" if isinstance(value, Unknown) else f"{name}={value}"
 
 
 def words(texts: list[Value]) -> str:
-    """Return a command or arguments in shell syntax, with secrets masked; unknown words are question marks."""
+    """Return a command or arguments in shell syntax; unknown words are question marks.
+
+    The values of references are masked by the option that has them.
+    """
     return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts))
 
 

@@ -1,10 +1,10 @@
 """Review: the effect of a changed input on the objects, the edit that causes it, and how the cluster handles it.
 
 Reads    two sides (`sides`): sources, rendered manifests or git revisions.
-Returns  a Review (`reviewed`): the changed settings (`settings`, `lint_annotations`); the added, removed and changed
-         objects, each change with its consequence (`consequences`) and cause (`causes`); the changes grouped by cause,
-         so that one edit of a runtime is one entry; and the resources that the pods request before and after.
-         `formats/<format>.py` writes it.
+Returns  a Review (`reviewed`): the changed settings with their measured effects (`setting_effects`), and the changed
+         lint annotations (`lint_annotations`); the added, removed and changed objects, each change with its consequence
+         (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime is an entry;
+         and the resources that the pods request before and after. `formats/<format>.py` writes it.
 """
 
 from __future__ import annotations
@@ -15,25 +15,28 @@ from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
-from trainc.edits.patching.patch_names import numbered
-from trainc.files.inputs import SETTINGS
 from trainc.pods import footprint
-from trainc.review import lint_annotations, merged_reviews, renamed_jobs, setting_changes, side_environments, sides
+from trainc.provenance.tracing.masked_forms import masked_forms
+from trainc.review import lint_annotations, merged_reviews, renamed_jobs, runtime_changes, side_environments, sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
-from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, touches, with_new_name
+from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
 from trainc.review.masked_changes import shown
+from trainc.review.masked_settings import shown_setting
 from trainc.review.objects_ahead import with_objects_ahead
-from trainc.review.presence import Presence
 from trainc.review.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+from trainc.review.setting_causes import CausesBySetting
+from trainc.review.setting_effects import SettingEffect, SettingEffects
+from trainc.review.setting_order import in_order
 from trainc.review.side_environments import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
-TRAINER_VERSION: Final = "trainerVersion"
 OLD_SIDE: Final = "in {}: "
 """The prefix of the old side's messages."""
 
@@ -67,15 +69,17 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
     if before.is_rendered or after.is_rendered:
         return _compare_rendered(before, after, options)
+    settings = SettingEffects(before, after)
     if names == ("",):
-        return _compare(before.first, after.first, options)
+        return in_order(_compare(before.first, after.first, options, settings=settings))
     found: list[tuple[str, Review]] = []
-    for name in names:
+    for name in (*names, *settings.other_environments(names)):
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
-        if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
-            found.append((name, _compare(*pair, options, name)))
-    return merged_reviews.merge_reviews(found) if found else Review(old.name, new.name)
+        is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits or len(names) == 1
+        if contents != {"nothing"} or is_needed:
+            found.append((name, _compare(*pair, options, name, settings)))
+    return in_order(merged_reviews.merge_reviews(found)) if found else Review(old.name, new.name)
 
 
 def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:
@@ -106,8 +110,10 @@ def _are_releases(old: SideSpec, new: SideSpec) -> bool:
     return bool(old.trainer_version and new.trainer_version)
 
 
-def _compare(before: Side, after: Side, options: Options, environment: str = "") -> Review:
-    """Compare two sides in one environment."""
+def _compare(
+    before: Side, after: Side, options: Options, environment: str = "", settings: SettingEffects | None = None
+) -> Review:
+    """Compare two sides in one environment; `settings` are the changed ones, None for sides that share them."""
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     if _are_releases(old, new):
@@ -116,25 +122,29 @@ def _compare(before: Side, after: Side, options: Options, environment: str = "")
         notes = upgrades.notes(before, after)
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
-    if before.content == after.content == "nothing" and not diagnostics:
+    diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
+    has_runtimes = bool(before.runtimes or after.runtimes)
+    is_empty = before.content == after.content == "nothing" and not has_runtimes
+    if is_empty and not diagnostics and (settings is None or not settings.in_environments):
         diagnostics = (sides.no_jobs(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
+    effects = [] if settings is None else settings.measured(after, environment)
     if before.content == after.content == "compiled":
         after = renamed_jobs.with_old_names(before, after)
-    edited = _edited_settings(before, after)
+        before, after = renamed_jobs.with_hashes(before, after)
+    annotations = [SettingEffect(edit) for edit in _edited_annotations(before, after)]
     before, after = sides.comparable_sides(before, after)
-    reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
-    presence = Presence(before, after, environment)
+    reviewer = _Reviewer(before, after, effects)
     pairs = list(_pairs(before, after))
     found, warnings = with_objects_ahead([reviewed for pair in pairs if (reviewed := reviewer.review(*pair))])
     return Review(
         old=old.name,
         new=new.name,
-        settings=tuple(reviewer.setting(edit, found, presence) for edit in edited),
+        settings=tuple(reviewer.setting(effect) for effect in (*effects, *annotations)),
         objects=found,
         unchanged=len(pairs) - len(found),
-        pods=(_pods(before, after),),
+        pods=() if is_empty else (_pods(before, after),),
         diagnostics=(*diagnostics, *warnings),
         skipped=skipped,
     )
@@ -151,13 +161,11 @@ def _pods(before: Side, after: Side) -> PodNumbers:
     )
 
 
-def _edited_settings(old: Side, new: Side) -> list[SettingEdit]:
-    """Return the changed settings of two sides. A rendered side has none."""
+def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
+    """Return the changed lint annotations of two sides. A rendered side has none."""
     if "rendered" in {old.content, new.content}:
         return []
-    plans = (list(_plans(side).values()) for side in (old, new))
-    found = [*setting_changes.edits(old.settings, new.settings), *lint_annotations.edits(*plans)]
-    return sorted(found, key=lambda edit: edit.rank)
+    return lint_annotations.edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
 def _plans(side: Side) -> dict[tuple[str, str], Plan]:
@@ -217,11 +225,13 @@ def _key(id: ObjectId) -> tuple[str, bool, str, str, str]:
 class _Reviewer:
     """Finds the differences of each pair of objects, and their causes."""
 
-    def __init__(self, old: Side, new: Side, *, name_suffix_hash: bool) -> None:
+    def __init__(self, old: Side, new: Side, effects: Sequence[SettingEffect]) -> None:
         self.sides = {False: new, True: old}
-        self.name_suffix_hash = name_suffix_hash
+        self.name_suffix_hash = all(side.settings.delivery.name_suffix_hash for side in (old, new))
+        self.settings = CausesBySetting(effects, self._located, self._shown_setting)
         self.release = new.settings.release
         self.causes = Causes()
+        self._settings: dict[int, tuple[SettingEdit, Change]] = {}
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
@@ -259,6 +269,7 @@ class _Reviewer:
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(old, new, judgement),
+            forms=_forms(old, new),
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -268,31 +279,38 @@ class _Reviewer:
         return not old.job.plan.release.is_same(new.job.plan.release)
 
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
-        known = None
+        known, forms = None, _forms(old, new)
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
-            yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
-
-    def setting(self, edit: SettingEdit, objects: Sequence[Reviewed], presence: Presence) -> ChangedSetting:
-        """Return a changed setting with the objects that it changes."""
-        at = self._located(edit.place, old=edit.gone)
-        changed = tuple(
-            reviewed
-            for reviewed in objects
-            if edit.owner is None
-            and (
-                presence.is_by(edit.change.path, reviewed)
-                or any(
-                    cause is not None and _is_of(edit.change, at.file, cause)
-                    for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
-                )
+            cause = self.settings.cause(
+                new.compiled_id, change, consequence.effect, self._cause(edit, forms) if edit else None
             )
+            yield Line(shown(change, old.tree, new.tree, forms), consequence, cause)
+
+    def setting(self, effect: SettingEffect) -> ChangedSetting:
+        """Return a changed setting with the objects that it changes."""
+        edit = effect.edit
+        return ChangedSetting(
+            self._shown_setting(edit),
+            self._located(edit.place, old=edit.gone),
+            edit.gone,
+            effect.objects,
+            edit.owner,
+            effect.unknown,
+            edit.rank,
+            self.settings.severity(effect),
         )
-        return ChangedSetting(shown(edit.change, *edit.trees), at, edit.gone, changed, edit.owner)
+
+    def _shown_setting(self, edit: SettingEdit) -> Change:
+        """Return the change of a setting without secrets, which is computed once."""
+        if id(edit) not in self._settings:
+            objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
+            self._settings[id(edit)] = (edit, shown_setting(edit, *objects))
+        return self._settings[id(edit)][1]
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
@@ -301,13 +319,17 @@ class _Reviewer:
         own = item.own or item
         before, after = self._plans_of(item)
         edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
+        cause = self._cause(edit, _forms(old, new)) if edit else None
+        if before and after:
+            cause = self.settings.cause_of_presence(item.compiled_id, cause)
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,
-            cause=self._cause(edit) if edit else None,
+            cause=cause,
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=own.tree if new else None,
+            forms=_forms(old, new),
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -347,34 +369,33 @@ class _Reviewer:
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: InputEdit | ReleaseEdit) -> Cause:
-        """Return an edit as a cause, which is computed once."""
+    def _cause(self, edit: InputEdit | ReleaseEdit, forms: Mapping[str, str]) -> Cause:
+        """Return an edit as a cause, which is computed once; `forms` are those of unnamed secrets."""
         if not isinstance(edit, InputEdit):
             return Cause(edit.by, edit.field, edit.change, edit.at, release=True)
         if id(edit) not in self._shown:
-            self._shown[id(edit)] = (edit, self._make_cause(edit))
+            self._shown[id(edit)] = (edit, self._make_cause(edit, forms))
         return self._shown[id(edit)][1]
 
-    def _make_cause(self, edit: InputEdit) -> Cause:
+    def _make_cause(self, edit: InputEdit, forms: Mapping[str, str]) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
-        return Cause(by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
+        return Cause(by, edit.change.field, shown(edit.change, *edit.trees, forms), at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
 
 
-def _is_of(setting: Change, file: str, cause: Cause) -> bool:
-    """Return whether a changed setting of a file is the cause of a change: it has its path, or contains it."""
-    if cause.release:
-        return setting.path[-1:] == (TRAINER_VERSION,)
-    if cause.at.file != file:
-        return False
-    if patch := numbered(setting.path, file):
-        return cause.by.endswith(patch)
-    if cause.setting:
-        return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
-    return cause.by == SETTINGS and touches(cause.edit.path, setting.path)
+def _patched_objects(side: Side) -> Iterator[Tree]:
+    """Yield the TrainJobs, runtimes and JobSets of a side with patches, each once."""
+    plans = list(_plans(side).values())
+    yield from {id(value): value for plan in plans for value in (plan.job.value, plan.runtime.value)}.values()
+    yield from (item.tree for item in side.items if item.job is not None)
+
+
+def _forms(*items: SideItem | None) -> Mapping[str, str]:
+    """Return the texts of the unnamed secrets of an object's versions, with their masked forms."""
+    return masked_forms(*(own.job.plan for own in items if own is not None and own.job is not None))

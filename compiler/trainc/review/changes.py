@@ -2,8 +2,9 @@
 
 Reads    a tree before and after; a subtree that both share is skipped.
 Returns  the smallest parts that differ. List items are matched and named by their merge keys
-         (`tracing.correspondence`): `env[PET_NNODES].value`. Equal quantities in different notations do not differ. If
-         only the order of a list's items changes, the change is the new order.
+         (`tracing.correspondence`): `env[PET_NNODES].value`. If only the order of a list's items changes, the
+         change is the new order. Where the schema of a manifest has a quantity, equal amounts in different notations do
+         not differ.
 """
 
 from __future__ import annotations
@@ -15,18 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.provenance.tracing.correspondence import GONE, same_items, value_at
 from trainc.provenance.tracing.field_names import item_of
+from trainc.review.quantities import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.trees import Path
 
 Kind = Literal["added", "removed", "changed", "moved"]
 
-AMOUNTS: Final = frozenset({"limits", "requests", "minResources", "overhead", "capacity"})
-"""Mappings whose values are quantities."""
-AMOUNT: Final = frozenset({"sizeLimit", "divisor"})
-"""Fields whose value is a quantity."""
 _WITHOUT_REFERENCES: Final = 2
 """The version of marshal's format in which equal values have the same bytes."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
@@ -60,16 +59,18 @@ class _At(NamedTuple):
     field: str = ""
     old: Path = ()
     new: Path = ()
+    schema: StructuralSchema | None = None
+    """The schema of the whole manifest; None if it has none."""
 
     def key(self, key: str) -> _At:
         """Return the place of a key in this mapping."""
         name = key if _PLAIN.fullmatch(key) else f'["{key}"]'
         joint = "." if self.field and not name.startswith("[") else ""
-        return _At(f"{self.field}{joint}{name}", (*self.old, key), (*self.new, key))
+        return _At(f"{self.field}{joint}{name}", (*self.old, key), (*self.new, key), self.schema)
 
     def item(self, name: str, old: int, new: int) -> _At:
         """Return the place of an item of this list."""
-        return _At(f"{self.field}[{name}]", (*self.old, old), (*self.new, new))
+        return _At(f"{self.field}[{name}]", (*self.old, old), (*self.new, new), self.schema)
 
 
 def changes(old: Any, new: Any) -> list[Change]:
@@ -79,7 +80,7 @@ def changes(old: Any, new: Any) -> list[Change]:
     ...     {"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "B"}, {"name": "A", "value": "2"}]})]
     [('changed', 'env[A].value', '2'), ('added', 'env[B]', {'name': 'B'})]
     """
-    return list(_changes(old, new, _At()))
+    return list(_changes(old, new, _At(schema=schema_of(new))))
 
 
 def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
@@ -93,7 +94,7 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
             yield from _entries(old.get(key, GONE), new.get(key, GONE), here.key(key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _lists(old, new, here)
-    elif not is_same_amount(old, new, here.new):
+    elif not _are_equal(old, new, here):
         yield Change("changed", here.field, here.old, here.new, old, new)
 
 
@@ -125,17 +126,19 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     matches = _aligned_indices(old, new) if _lack_names(old, new) else same_items(old, new)
     for index, to in enumerate(matches):
         if to is None:
-            yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
+            at = here.item(item_of(old, index), index, min(index, len(new)))
+            yield Change("removed", at.field, at.old, at.new, old=old[index])
         elif not _are_identical(old[index], new[to]):
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     matched = set(matches)
     for index, item in enumerate(new):
         if index not in matched:
-            yield Change("added", *here.item(item_of(new, index), min(index, len(old)), index), new=item)
+            at = here.item(item_of(new, index), min(index, len(old)), index)
+            yield Change("added", at.field, at.old, at.new, new=item)
     kept = [index for index in matches if index is not None]
     if kept != sorted(kept):
         names = [[item_of(items, index) for index in range(len(items))] for items in (old, new)]
-        yield Change("moved", *here, *names)
+        yield Change("moved", here.field, here.old, here.new, *names)
 
 
 def _lack_names(old: list[Any], new: list[Any]) -> bool:
@@ -157,16 +160,16 @@ def _aligned_indices(old: list[Any], new: list[Any]) -> list[int | None]:
     return [*range(begin), *between, *range(len(new) - end, len(new))]
 
 
-def is_same_amount(old: Any, new: Any, path: Path) -> bool:
-    """Whether two scalars are equal to Kubernetes: quantities are compared by amount."""
+def _are_equal(old: Any, new: Any, here: _At) -> bool:
+    """Whether two values are equal to Kubernetes: quantities are compared by amount."""
     if type(old) is type(new) and old == new:
         return True
-    if path[-1:] and (path[-1] in AMOUNT or (len(path) > 1 and path[-2] in AMOUNTS)):
-        try:
-            return Quantity.from_json(old) == Quantity.from_json(new)
-        except (QuantityError, TypeError):
-            return False
-    return False
+    if here.schema is None or not here.schema.is_quantity(here.new):
+        return False
+    try:
+        return Quantity.from_json(old) == Quantity.from_json(new)
+    except (QuantityError, TypeError):
+        return False
 
 
 def undone(tree: Any, change: Change) -> Any:

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 def settings_of(commit: Commit, file: File) -> Settings:
     """Return the settings of a file of a commit."""
-    source = FileSource(lambda path: _read(commit, path), lambda path: _resolved(commit, path))
-    return load_file(file, commit.path_of(file), source, root=commit.top)
+    return load_file(file, commit.path_of(file), files_of(commit), root=commit.top)
+
+
+def files_of(commit: Commit) -> FileSource:
+    """Return the source of the files that a settings file of a commit extends."""
+    return FileSource(lambda path: _read(commit, path), lambda path: _resolved(commit, path))
 
 
 def _resolved(commit: Commit, path: str) -> str:

@@ -11,16 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.ids import LINT_RULES
+from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
 from trainc.review.changes import Change
-from trainc.review.setting_changes import ANNOTATION_RANK, NO_EFFECT, SettingEdit
+from trainc.review.setting_changes import ANNOTATION_RANK, UNKNOWN_RANK, SettingEdit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.diagnostics import ObjectId, Path
+    from trainc.diagnostics import Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import Runtime, TrainJob
     from trainc.pipeline.plan import Plan
@@ -61,8 +62,9 @@ def _edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdit]:
             change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
         else:
             change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
-        rank = ANNOTATION_RANK if rule in LINT_RULES else NO_EFFECT
-        yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=new.id)
+        rank = ANNOTATION_RANK if rule in LINT_RULES else UNKNOWN_RANK
+        owner = ObjectId.from_source(new.document.unedited)
+        yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=owner)
 
 
 def _rules(tree: Tree) -> frozenset[str]:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.source.masking import masked, secrecy_at
+from trainc.provenance.tracing.correspondence import GONE, value_at
+from trainc.source.masking import masked, masked_at, secrecy_at
+from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.kubernetes.trees import Path
     from trainc.review.changes import Change
 
 
-def shown(change: Change, old: Any, new: Any) -> Change:
-    """Return a change of the tree `old` to `new` without secrets."""
+def shown(change: Change, old: Any, new: Any, forms: Mapping[str, str] = NOTHING) -> Change:
+    """Return a change of the tree `old` to `new` without secrets; `forms` are those of unnamed secrets."""
     if change.kind == "moved":
         return change
-    return change._replace(
-        old=masked(change.old, secret=secrecy_at(old, change.old_path)),
-        new=masked(change.new, secret=secrecy_at(new, change.new_path)),
-    )
+    before, after = _shown(change.old, old, change.old_path, forms), _shown(change.new, new, change.new_path, forms)
+    return change._replace(old=before, new=after)
+
+
+def _shown(value: Any, tree: Any, path: Path, forms: Mapping[str, str]) -> Any:
+    """Return a value as it is shown at its path in a tree; one that the tree has not, by its context."""
+    if value is GONE:
+        return value
+    if value_at(tree, path) == value:
+        return masked_at(redacted(tree, forms), path)
+    return masked(redacted(value, forms), secret=secrecy_at(tree, path))

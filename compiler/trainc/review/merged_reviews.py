@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
-from trainc.review.reviewed import ChangedSetting, Review
+from trainc.review.reviewed import AffectedObject, Review
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from trainc.diagnostics import Diagnostic
-    from trainc.review.reviewed import Reviewed
+    from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.review.reviewed import ChangedSetting, Reviewed
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
@@ -30,7 +30,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
     objects = _objects(by_name)
     return first._replace(
-        settings=tuple(_settings(reviews, objects)),
+        settings=tuple(_settings(by_name)),
         objects=tuple({id(each): each for each in objects.values()}.values()),
         unchanged=sum(review.unchanged for review in reviews),
         pods=tuple(pods._replace(environment=name) for name, review in by_name for pods in review.pods),
@@ -68,18 +68,25 @@ def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Itera
     return review.diagnostics
 
 
-def _settings(reviews: Iterable[Review], objects: dict[int, Reviewed]) -> Iterable[ChangedSetting]:
-    """Return the settings of all environments, each once, with the merged objects."""
-    merged: dict[Hashable, tuple[ChangedSetting, dict[int, Reviewed]]] = {}
-    for review in reviews:
+def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]:
+    """Return the settings of all environments, each once, with the objects of all of them."""
+    merged: dict[Hashable, tuple[list[ChangedSetting], dict[tuple[ObjectId, ObjectId | None, bool], list[str]]]] = {}
+    for name, review in by_name:
         for setting in review.settings:
             change = setting.change
             # Removed rules have one place and one field; only their values differ.
-            key = (setting.at, setting.gone, change.kind, change.field, repr((change.old, change.new)))
-            changed = merged.setdefault(key, (setting, {}))[1]
-            for reviewed in setting.objects:
-                changed[id(objects[id(reviewed)])] = objects[id(reviewed)]
-    return [setting._replace(objects=tuple(changed.values())) for setting, changed in merged.values()]
+            key = (setting.at, setting.gone, setting.owner, change.kind, change.field, repr((change.old, change.new)))
+            equal, changed = merged.setdefault(key, ([], {}))
+            equal.append(setting)
+            for each in setting.objects:
+                changed.setdefault((each.id, each.renamed, bool(name)), []).append(name)
+    for equal, changed in merged.values():
+        objects = (
+            AffectedObject(id, renamed, tuple(filter(None, names))) for (id, renamed, _), names in changed.items()
+        )
+        unknown = next((each.unknown for each in equal if each.unknown), "")
+        severity = max(each.severity for each in equal)
+        yield equal[0]._replace(objects=tuple(objects), unknown=unknown, severity=severity)
 
 
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from trainc.diagnostics import ObjectId
 from trainc.emit.order import objects_of_a_job
 from trainc.files.confine import is_within
 from trainc.kubernetes.trees import get
+from trainc.pipeline.suffix import digest
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change
@@ -47,6 +48,39 @@ def with_old_names(old: Side, new: Side) -> Side:
     pairs = [pair for pair in (*_generated(old, new), *_renamed(old, new)) if _name(pair.old) != _name(pair.new)]
     found = {id(job): renamed(job, *reversed(_name(before))) for before, job in pairs}
     return new._replace(items=tuple(_item(item, found) for item in new.items)) if found else new
+
+
+def with_hashes(old: Side, new: Side) -> tuple[Side, Side]:
+    """Return two sides with their real names if the names of one side, and not of the other, have a hash.
+
+    The objects of the new side have the names of the old side, and each also has its own identity.
+    """
+    before, after = (side.settings.delivery.name_suffix_hash for side in (old, new))
+    if before == after:
+        return old, new
+    if after:
+        own = {id(job): _with_hash(job) for item in new.items if (job := (item.own or item).job) is not None}
+        return old, new._replace(items=tuple(_with_identity(item, own) for item in new.items))
+    named = {_name(job): _with_hash(job) for job in _jobs(old)}
+    before_jobs = {id(job): named[_name(job)] for job in _jobs(old)}
+    after_jobs = {
+        id(job): renamed(job, *reversed(_name(named[_name(job)]))) for job in _jobs(new) if _name(job) in named
+    }
+    return (
+        old._replace(items=tuple(_item(item, before_jobs)._replace(own=None) for item in old.items)),
+        new._replace(items=tuple(_item(item, after_jobs)._replace(own=item.own or item) for item in new.items)),
+    )
+
+
+def _with_hash(job: Compiled) -> Compiled:
+    """Return a TrainJob with its objects under the name with a hash; a generated name has no other hash."""
+    return job if _is_generated(job) else renamed(job, f"{job.name}-{digest(job.objects)}")
+
+
+def _with_identity(item: SideItem, jobs: dict[int, Compiled]) -> SideItem:
+    """Return an object whose own identity is that of another version of its TrainJob."""
+    own = item.own or item
+    return item._replace(own=_item(own, jobs)._replace(own=None, unhashed=own.id))
 
 
 def _generated(old: Side, new: Side) -> Iterator[_Pair]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from trainc.review.consequences import RANK, Consequence, most_severe
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
+from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.kubernetes.trees import Tree
@@ -45,7 +46,7 @@ class Cause(NamedTuple):
     @property
     def key(self) -> object:
         """The identity of an edit, whichever objects it changes."""
-        return (self.by, self.field, self.at, self.edit.kind)
+        return (self.by, self.field, self.at, self.gone, self.edit.kind)
 
 
 class Line(NamedTuple):
@@ -83,6 +84,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    forms: Mapping[str, str] = NOTHING
+    """The texts of its unnamed secrets, with their masked forms."""
 
     @property
     def number(self) -> int:
@@ -92,17 +95,19 @@ class Reviewed(NamedTuple):
     @property
     def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
-        return self.before and masked(self.before)
+        return self.before and masked(redacted(self.before, self.forms))
 
     @property
     def masked_after(self) -> Tree | None:
         """The whole object after, without secrets."""
-        return self.after and masked(self.after)
+        return self.after and masked(redacted(self.after, self.forms))
 
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(masked_violation(violation, self.before, self.after) for violation in self.refused)
+        return tuple(
+            masked_violation(violation, self.before, self.after, forms=self.forms) for violation in self.refused
+        )
 
     @property
     def effect(self) -> Effect:
@@ -126,6 +131,22 @@ class CauseGroup(NamedTuple):
         return most_severe([line.consequence for line, _ in self.lines])
 
 
+class AffectedObject(NamedTuple):
+    """An object that a changed setting changes, adds or removes."""
+
+    id: ObjectId
+    """The identity of the new object, or of the old one if the setting removes it."""
+    renamed: ObjectId | None = None
+    """The identity without the setting, if it differs."""
+    environments: tuple[str, ...] = ()
+    """The environments in which the setting changes it; empty for a project without environments."""
+
+    @property
+    def number(self) -> int:
+        """The number of objects in the cluster: one for each environment."""
+        return len(self.environments) or 1
+
+
 class ChangedSetting(NamedTuple):
     """A setting that differs between the sides: a field of trainc.yaml, or a rule in a lint annotation."""
 
@@ -135,10 +156,16 @@ class ChangedSetting(NamedTuple):
     """Its line in the new side; `file` is the path within the side, without a revision."""
     gone: bool = False
     """Whether the line is in the old side, because the new side has no settings."""
-    objects: tuple[Reviewed, ...] = ()
-    """The objects that it changes, adds or removes."""
+    objects: tuple[AffectedObject, ...] = ()
+    """The objects that differ if the setting alone is set back."""
     owner: ObjectId | None = None
     """The TrainJob or runtime that has the annotation; None for a field of trainc.yaml."""
+    unknown: str = ""
+    """The reason why the objects are unknown; empty if they are known."""
+    rank: int = 0
+    """The position among the changed settings (`setting_changes`)."""
+    severity: int = 0
+    """The position among the settings with this rank: that of its most severe effect, negative without one."""
 
 
 class PodNumbers(NamedTuple):
@@ -195,13 +222,18 @@ class Review(NamedTuple):
 
 
 def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
-    """Return changed objects grouped by the causes of their changes; an object is in the group of each cause."""
+    """Return changed objects grouped by the causes of their changes; an object is in the group of each cause.
+
+    An edit that has other values in another environment has a group for each of these environments.
+    """
+    objects = [*objects]
+    values = _values_of_causes(objects)
     members: dict[object, dict[int, Reviewed]] = {}
     lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
     causes: dict[object, Cause | None] = {}
     for reviewed in objects:
         for line in reviewed.lines:
-            key = line.cause and line.cause.key
+            key = line.cause and (line.cause.key, values[line.cause.key, _environment(reviewed)])
             causes.setdefault(key, line.cause)
             members.setdefault(key, {})[id(reviewed)] = reviewed
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
@@ -218,3 +250,22 @@ def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:
         groups,
         key=lambda group: (group.cause is None, -sum(each.number for each in group.objects), -RANK[group.effect]),
     )
+
+
+def _values_of_causes(objects: Iterable[Reviewed]) -> dict[tuple[object, str], frozenset[str]]:
+    """Return the values of each edit in an environment."""
+    causes = {
+        (id(line.cause), _environment(reviewed)): line.cause
+        for reviewed in objects
+        for line in reviewed.lines
+        if line.cause is not None
+    }
+    found: dict[tuple[object, str], set[str]] = {}
+    for (_, environment), cause in causes.items():
+        found.setdefault((cause.key, environment), set()).add(repr((cause.edit.old, cause.edit.new)))
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def _environment(reviewed: Reviewed) -> str:
+    """Return the first environment of an object, which is the same in the others; empty without environments."""
+    return next(iter(reviewed.environments), "")

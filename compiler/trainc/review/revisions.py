@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import SETTINGS, STDIN, File, fault
+from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
 from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, Objects, RevisionError, TreeEntry, environment
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 """The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
-
-
-class AmbiguousRevisionError(RevisionError):
-    """A revision with two meanings."""
 
 
 class CommitLinkError(Exception):
@@ -232,7 +229,7 @@ def known(revision: str, *, folder: str = ".") -> bool:
     """Whether a revision exists in the repository that contains a folder."""
     try:
         _verified(folder, revision)
-    except AmbiguousRevisionError:
+    except AmbiguousWordError:
         return True
     except RevisionError:
         return False
@@ -240,28 +237,25 @@ def known(revision: str, *, folder: str = ".") -> bool:
 
 
 def _verified(folder: str, revision: str) -> str:
-    """Return the hash of a revision. Raises RevisionError if it is unknown, or if git finds two meanings for it."""
+    """Return the hash of a revision.
+
+    Raises RevisionError if it is unknown, and AmbiguousWordError if git finds two meanings for it.
+    """
     done = _run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     if done.returncode:
         message = _message(done)
         raise RevisionError(_unknown_revision(folder, revision) if message == UNKNOWN else message)
     if AMBIGUOUS in done.stderr:
-        raise AmbiguousRevisionError(_ambiguous_revision(folder, revision))
+        raise ambiguous_revision(revision, _matching_refs(folder, revision))
     return done.stdout.decode().strip()
 
 
-def _ambiguous_revision(folder: str, revision: str) -> str:
-    """Return the message about a revision that several refs match, or a ref and the start of a hash."""
+def _matching_refs(folder: str, revision: str) -> list[str]:
+    """Return the refs that a revision can name, in git's order."""
     name = re.split(r"[~^:]|@\{", revision, maxsplit=1)[0]
     candidates = [f"{prefix}{name}" for prefix in REFS]
     listed = _git(folder, "for-each-ref", "--format=%(refname)", *candidates).decode(errors="replace").split("\n")
-    refs = [ref for ref in candidates if ref in listed]
-    if len(refs) > 1:
-        return f"ambiguous revision '{revision}': {' and '.join(refs)} match it; use the full name of one of them"
-    return (
-        f"ambiguous revision '{revision}': {refs[0] if refs else 'a ref'} and another commit match it; "
-        "use the full name of the ref, or the full hash"
-    )
+    return [ref for ref in candidates if ref in listed]
 
 
 def _unknown_revision(folder: str, revision: str) -> str:

@@ -3,7 +3,7 @@
 Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
          file that it extends.
 Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or an environment, is a
-         setting.
+         setting. The rules of an environment that only one side has are settings, too, beside the environment itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
-from trainc.edits.environment import KEYS
 from trainc.kubernetes.trees import get, put
 from trainc.provenance.tracing import nearest_existing
 from trainc.provenance.tracing.correspondence import GONE
@@ -27,16 +26,16 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 LINT: Final = "lint"
-REPORTING: Final = ((LINT,), ("fieldValidation",))
-"""The sections that decide what is reported; they change no object."""
-TRANSFORMATIONS: Final = ("extends", ENVIRONMENTS, "patches", *KEYS)
-"""The sections that can change the documents before they are compiled."""
+FIELD_VALIDATION: Final = "fieldValidation"
+REPORTING: Final = ((LINT,), (FIELD_VALIDATION,))
+"""The sections that decide what is reported."""
 RULES: Final = (LINT, "disable")
-RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2} | dict.fromkeys(TRANSFORMATIONS, 2)
-"""The sections that have an effect. They precede other fields, which must not push them out of a shortened list."""
-ANNOTATION_RANK: Final = 1
-"""Annotations precede accelerators, because only the latter are also shown as the cause of changed objects."""
-NO_EFFECT: Final = 3
+OWN: Final = os.curdir
+"""The path of the project's own file, relative to itself."""
+
+RULE_RANK, ANNOTATION_RANK, OBJECT_RANK, UNKNOWN_RANK = range(4)
+"""The positions among the changed settings: of those that decide what is reported, of annotations, of those that change
+objects, and of annotations with unknown rules."""
 
 
 class SettingEdit(NamedTuple):
@@ -50,22 +49,28 @@ class SettingEdit(NamedTuple):
     gone: bool
     """Whether the place is in the old document, because the new side has none."""
     rank: int
-    """The position among the changed settings; equal ranks keep their order."""
+    """The position among the changed settings."""
     owner: ObjectId | None = None
     """The TrainJob or runtime that has the setting as an annotation; None for trainc.yaml."""
+    file: str = OWN
+    """The path of its file, relative to the project's own one."""
+
+    @property
+    def environment(self) -> str:
+        """The environment that has the setting; empty for one of the file."""
+        path = self.change.path
+        return str(path[1]) if path[:1] == (ENVIRONMENTS,) and len(path) > 1 else ""
 
 
 def edits(old: Settings, new: Settings) -> list[SettingEdit]:
     """Return the changed settings of two projects by rank."""
-    found = (edit for before, after in _pairs(old, new) for edit in _edits(before, after))
-    return sorted(found, key=lambda edit: edit.rank)
-
-
-def _pairs(old: Settings, new: Settings) -> Iterator[tuple[Document | None, Document | None]]:
-    """Yield both versions of each settings file, the project's own first; None for a side without the file."""
     before, after = _by_path(old), _by_path(new)
-    for path in dict.fromkeys((*after, *before)):
-        yield before.get(path), after.get(path)
+    found = (
+        edit._replace(file=path)
+        for path in dict.fromkeys((*after, *before))
+        for edit in edits_of_file(before.get(path), after.get(path))
+    )
+    return sorted(found, key=lambda edit: edit.rank)
 
 
 def _by_path(settings: Settings) -> dict[str, Document]:
@@ -74,7 +79,8 @@ def _by_path(settings: Settings) -> dict[str, Document]:
     return {os.path.relpath(file.path, files[0].path): file.document for file in files}
 
 
-def _edits(old: Document | None, new: Document | None) -> Iterator[SettingEdit]:
+def edits_of_file(old: Document | None, new: Document | None) -> Iterator[SettingEdit]:
+    """Yield the changed settings of both versions of a file; None for a side without it."""
     trees = _tree(old), _tree(new)
     return (_edit(change, old, new, trees) for change in _changes(*trees))
 
@@ -90,7 +96,7 @@ def _edit(change: Change, old: Document | None, new: Document | None, trees: tup
     if change.kind == "removed" and not gone:
         path = path[:-1]
     own = own_path(change.path)
-    rank = RANKS.get(str(own[0]), NO_EFFECT) if own else RANKS[ENVIRONMENTS]
+    rank = RULE_RANK if own[:1] in REPORTING else OBJECT_RANK
     return SettingEdit(change, nearest_existing(Place(document, path)), trees, gone, rank)
 
 
@@ -119,6 +125,8 @@ def _changes(old: Tree, new: Tree) -> Iterator[Change]:
                 yield Change("added", field, (*path, len(before)), (*path, after.index(rule)), new=rule)
             else:
                 yield Change("removed", field, (*path, before.index(rule)), (*path, len(after)), old=rule)
+    for name, before_only, layer in _layers_of_one(old, new):
+        yield from _rules_of_layer(name, before_only, layer)
 
 
 def _layers_of_both(old: Tree, new: Tree) -> Iterator[Path]:
@@ -129,6 +137,24 @@ def _layers_of_both(old: Tree, new: Tree) -> Iterator[Path]:
         for name in before:
             if all(isinstance(layers.get(name), dict) for layers in (before, after)):
                 yield (ENVIRONMENTS, name)
+
+
+def _layers_of_one(old: Tree, new: Tree) -> Iterator[tuple[str, bool, Tree]]:
+    """Yield the environments that one document has: the name, whether it is the old document, and the layer."""
+    mappings = [tree.get(ENVIRONMENTS) for tree in (old, new)]
+    before, after = (mapping if isinstance(mapping, dict) else {} for mapping in mappings)
+    for side, other in ((after, before), (before, after)):
+        for name, layer in side.items():
+            if name not in other and isinstance(layer, dict):
+                yield name, side is before, layer
+
+
+def _rules_of_layer(name: str, is_old: bool, layer: Tree) -> Iterator[Change]:
+    """Yield the changed rules of an environment that one document has."""
+    own = {key: layer[key] for key in (LINT, FIELD_VALIDATION) if key in layer}
+    whole: Tree = {ENVIRONMENTS: {name: own}}
+    nothing: Tree = {ENVIRONMENTS: {name: {}}}
+    yield from _changes(*((whole, nothing) if is_old else (nothing, whole)))
 
 
 def _rules(tree: Tree, at: Path) -> list[str] | None:

@@ -14,6 +14,7 @@ from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import SETTINGS, STDIN
 from trainc.review import commit_settings, revisions
+from trainc.review.ambiguous_words import ambiguous_argument
 from trainc.review.sides import SideSpec
 
 if TYPE_CHECKING:
@@ -84,10 +85,7 @@ def _sides_of_one_argument(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
     exists = [argument == STDIN or os.path.lexists(argument) for argument in (first, *rest)]
     for argument, found in zip((first, *rest), exists, strict=True):
         if found and _names_revision(argument):
-            raise ValueError(
-                f"ambiguous argument '{argument}': both revision and path; "
-                f"use '{SEPARATOR}' to separate revisions from paths, or './{argument}' for the path"
-            )
+            raise ambiguous_argument(argument)
     if len(rest) == 1 and all(exists):
         return SideSpec(first, (first,)), SideSpec(rest[0], (rest[0],))
     if not exists[0] and _is_range(first):

@@ -7,6 +7,7 @@ Returns  the pairs of sides to compare. Objects are matched by environment and i
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from trainc.review import sides
@@ -29,10 +30,16 @@ class Versions:
 
     def __init__(self, spec: SideSpec, options: Options, meter: Meter, reporting: Settings | None) -> None:
         self.spec = spec
+        if spec.trainer_version:
+            options = options._replace(trainer_version=spec.trainer_version)
         self.options = options
+        self.project = sides.settings_of(spec, options)
+        """The side's own settings, without an environment."""
         self.meter = meter
         self.reporting = reporting
-        self.names = sides.environments_of(spec, options) or ("",)
+        names = self.project.environment_names
+        wanted = tuple(name for name in names if name in options.environments or not options.environments)
+        self.names = wanted or names or ("",)
         self.first = self._read(self.names[0])
 
     @property
@@ -53,8 +60,18 @@ class Versions:
             names = [name for name in names if name in self.options.environments]
         return {name: _selected(self.first, (name,)) for name in names}
 
+    def path_of(self, other: Versions, path: str) -> str:
+        """Return the path in this side of a file of the other side: two folders may be compared."""
+        if self.spec.paths == other.spec.paths:
+            return path
+        return os.path.normpath(os.path.join(self.spec.folder, os.path.relpath(path, other.spec.folder)))
+
     def _read(self, name: str) -> Side:
-        return sides.read(self.spec, self.options, self.meter, name, reporting=self.reporting)
+        return self.read_with(self.project, self.meter, name)
+
+    def read_with(self, project: Settings, meter: Meter, name: str) -> Side:
+        """Return the side in an environment as it is with some settings instead of its own."""
+        return sides.read(self.spec, self.options, meter, name, own=project, reporting=self.reporting)
 
 
 def pairs(old: Versions, new: Versions) -> list[Pair] | None:

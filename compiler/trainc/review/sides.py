@@ -62,6 +62,19 @@ class SideSpec(NamedTuple):
         """Return a file name of this side without its revision."""
         return file if self.commit is None else file.removeprefix(self.commit.named(""))
 
+    def revision(self) -> tuple[str, str]:
+        """Return the prefix of this side's file names, and that of the same files in the work tree; empty on disk."""
+        if self.commit is None:
+            return "", ""
+        top = os.path.relpath(self.commit.top)
+        return self.commit.named(""), "" if top == os.curdir else os.path.join(top, "")
+
+    @property
+    def folder(self) -> str:
+        """The absolute path of the first path's folder."""
+        path = os.path.abspath(os.curdir if self.paths[0] == STDIN else self.paths[0])
+        return os.path.dirname(path) if self.is_file(self.paths[0]) else path
+
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
@@ -82,6 +95,14 @@ class SideItem(NamedTuple):
     """The object under its own name, if it is compared under another one."""
     environment: str = ""
     """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
+    unhashed: ObjectId | None = None
+    """The identity without the hash in its name, if the other side's names have none."""
+
+    @property
+    def compiled_id(self) -> ObjectId:
+        """The identity with which its side is compiled, without a hash in the name."""
+        own = self.own or self
+        return own.unhashed or own.id
 
     @property
     def is_renamed(self) -> bool:
@@ -100,6 +121,8 @@ class Side(NamedTuple):
     """The side's own settings."""
     skipped: tuple[str, ...] = ()
     """The files in folders that were skipped, because the side does not depend on them."""
+    runtimes: tuple[Document, ...] = ()
+    """The runtimes of its paths, without the changes of the settings."""
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
@@ -129,19 +152,19 @@ def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, .
     return tuple(dict.fromkeys(options.environments)) or names
 
 
-def environments_of(spec: SideSpec, options: Options) -> tuple[str, ...]:
-    """Return the environments of one side's settings, of which `options` may select some."""
-    names = settings_of(spec, options).environment_names
-    return tuple(name for name in names if name in options.environments or not options.environments) or names
-
-
 def _default_environment(own: Settings) -> tuple[str, ...]:
     """Return the name of a side without environments; none if its settings are unknown."""
     return () if failed(own.diagnostics) else ("",)
 
 
 def read(
-    spec: SideSpec, options: Options, meter: Meter, environment: str = "", *, reporting: Settings | None = None
+    spec: SideSpec,
+    options: Options,
+    meter: Meter,
+    environment: str = "",
+    *,
+    own: Settings,
+    reporting: Settings | None = None,
 ) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
 
@@ -152,17 +175,17 @@ def read(
         options: the options of the run, which override the side's own settings.
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
+        own: the side's own settings, without an environment (`settings_of`).
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    if spec.trainer_version:
-        options = options._replace(trainer_version=spec.trainer_version)
-    side = _read(spec, options, meter, environment, reporting)
+    side = _read(spec, options, meter, environment, own, reporting)
     meter.check()
     return side
 
 
-def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None) -> Side:
-    own = settings_of(spec, options)
+def _read(
+    spec: SideSpec, options: Options, meter: Meter, environment: str, own: Settings, reporting: Settings | None
+) -> Side:
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
@@ -193,12 +216,12 @@ def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, repo
         return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options, reporting)
-    skipped = tuple(found.skipped_names())
+    skipped, runtimes = tuple(found.skipped_names()), tuple(found.documents["runtime"])
     if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
-        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
+        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped, runtimes)
     items, duplicates = _rendered(found.documents["other"], partial(_environment_of, spec, own))
     content: Content = "rendered" if jobsets else "nothing"
-    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped)
+    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped, runtimes)
 
 
 def _settings_files(spec: SideSpec, own: Settings, options: Options) -> tuple[str, ...]:
@@ -277,11 +300,15 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     delivery = own.delivery._replace(name_suffix_hash=False)
     result = compile_documents(
         reading,
-        options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
+        options._replace(
+            settings=_as_reported(own, options, reporting)._replace(delivery=delivery),
+            complete=False,
+            option_names=options.option_names._replace(revision=spec.revision()),
+        ),
     )
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
-    return Side(spec, "compiled", items, diagnostics, own, result.skipped)
+    return Side(spec, "compiled", items, diagnostics, own, result.skipped, tuple(reading.documents["runtime"]))
 
 
 def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:

@@ -21,13 +21,25 @@ from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.settings.extending import FileSource
     from trainc.settings.model import Flags
 
-__all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "load", "load_file", "read", "with_flags"]
+__all__ = [
+    "DEFAULT",
+    "Base",
+    "ProjectPath",
+    "Settings",
+    "files_on_disk",
+    "in_environment",
+    "load",
+    "load_base",
+    "load_file",
+    "read",
+    "with_flags",
+]
 
 
 def with_flags(settings: Settings, flags: Flags) -> Settings:
@@ -86,6 +98,7 @@ def load(
     root: str | None = None,
     follow_links: bool = False,
     limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings for these paths.
 
@@ -96,10 +109,13 @@ def load(
         root: the folder where the search ends and that links must not lead out of, instead of the git root.
         follow_links: whether links may lead out of the root.
         limits: the budget, which limits the number of environments.
+        contents: the contents of files that differ from those on the disk, by their paths.
     """
     if file is None and search:
         file = next(_settings_files_above(paths[0] if paths else ".", root), None)
-    return DEFAULT if file is None else read(file, root=root, follow_links=follow_links, limits=limits)
+    if file is None:
+        return DEFAULT
+    return read(file, root=root, follow_links=follow_links, limits=limits, contents=contents)
 
 
 def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
@@ -118,26 +134,37 @@ def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
 
 
 def read(
-    path: str, *, root: str | None = None, follow_links: bool = False, limits: budget.Budget = budget.DEFAULT
+    path: str,
+    *,
+    root: str | None = None,
+    follow_links: bool = False,
+    limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path, root=root, follow_links=follow_links)
+    file = inputs.settings(path, root=root, follow_links=follow_links, contents=contents)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    from trainc.settings.extending import FileSource
-
     relative, full = not os.path.isabs(path), os.path.abspath(path)
     root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
+    source = files_on_disk(root, relative=relative, follow_links=follow_links, contents=contents)
+    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
+    return found._replace(file=resolved(path))
+
+
+def files_on_disk(
+    root: str, *, relative: bool = False, follow_links: bool = False, contents: Mapping[str, bytes] = {}
+) -> FileSource:
+    """Return the source of the files that a settings file on disk extends; as in `load_file` and `load`."""
+    from trainc.settings.extending import FileSource
 
     def read_extended(other: str) -> inputs.File | Diagnostic:
         shown = os.path.relpath(other) if relative else other
-        return inputs.settings(shown, root=root, follow_links=follow_links)
+        return inputs.settings(shown, root=root, follow_links=follow_links, contents=contents)
 
-    source = FileSource(read_extended, resolved)
-    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
-    return found._replace(file=resolved(path))
+    return FileSource(read_extended, resolved)
 
 
 def load_file(
@@ -159,9 +186,6 @@ def load_file(
         relative: whether messages show its paths relative to the current folder.
         limits: the budget, which limits the number of environments.
     """
-    from trainc.diagnostics import failed
-    from trainc.settings.checking import faults
-    from trainc.settings.effective import effective
     from trainc.settings.extending import extended_files, parsed
 
     document, wrong = parsed(file)
@@ -169,9 +193,17 @@ def load_file(
         return Settings(diagnostics=wrong)
     own = SettingsFile(document, path)
     extended, unreadable = extended_files(own, root, source)
-    base = Base((*extended, own), root, relative)
+    return load_base(Base((*extended, own), root, relative), limits, unreadable)
+
+
+def load_base(base: Base, limits: budget.Budget, unreadable: Sequence[Diagnostic] = ()) -> Settings:
+    """Return the settings of a file and those that it extends; `unreadable` are the faults of reading them."""
+    from trainc.diagnostics import failed
+    from trainc.settings.checking import faults
+    from trainc.settings.effective import effective
+
     diagnostics = (*unreadable, *faults(base, limits, complete=not unreadable))
-    settings = Settings(document=document, settings_files=base.files, diagnostics=diagnostics)
+    settings = Settings(document=base.document, settings_files=base.files, diagnostics=diagnostics)
     if failed(diagnostics):
         return settings
     return effective(settings._replace(environment_names=base.environment_names, base=base), base, "", NO_FLAGS)

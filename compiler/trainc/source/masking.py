@@ -8,8 +8,12 @@
 3. **Unparsable files.** A line of a file that cannot be parsed shows its key: nothing after its first `:` or `=`, and
    nothing of a line without one, which may continue a value (`secrets`). References, code and switches stay visible.
 
-A value is masked at its position, in a document's text (`secrets`), in a tree (this module) and in a message about its
-field (`messages`). The same word elsewhere stays visible.
+In an item of a list, which may be one of a command line, a mask covers one plain word (`command_lines`). An operation
+of a JSON patch has the names in its pointer (`secrecy`). A secret stays one if a patch removes its name
+(`unnamed_secrets`).
+
+A value is masked by its path in its document: in a tree (this module), in the text of the document (`secrets`) and in a
+message about its field (`messages`). The same word elsewhere stays visible.
 
 Reads    a value, and whether its context marks it as a secret.
 Returns  the value with `***` for each secret.
@@ -18,37 +22,24 @@ Returns  the value with `***` for each secret.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import get
-from trainc.source.patterns import hidden, in_item, in_line, joined
-from trainc.source.secret_names import LAST_APPLIED, is_secret
+from trainc.source.command_lines import in_argument
+from trainc.source.patterns import joined
+from trainc.source.secrecy import NAMED, secrecy_of
+from trainc.source.secrets import in_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from trainc.kubernetes.trees import Path
     from trainc.source.patterns import Stretch
+    from trainc.source.secrecy import Secrecy
 
 MASK: Final = "***"
 SHORT: Final = 256
 """The maximum length of a text whose masked form is cached: manifests repeat short texts."""
-
-Secrecy = Literal["", "field", "variable", "data"]
-"""Whether a value is a secret by a name: not; a scalar, or those of a list, because nested fields have their own names;
-the whole value; the whole value, including switches, references and code."""
-_Role = Literal["", "field", "variable", "data", "name", "value", "contents"]
-_ROLES: Final[dict[str, _Role]] = {
-    "name": "name",
-    "key": "name",
-    "value": "value",
-    "valueFrom": "",
-    "data": "contents",
-    "stringData": "data",
-    LAST_APPLIED: "data",
-}
-_SIMILAR: Final = 0.7
-"""The similarity of a misspelled `name` or `value`, so that the other field of the pair stays masked."""
 
 
 def masked(value: Any, *, secret: Secrecy = "") -> Any:
@@ -60,10 +51,25 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     if isinstance(value, dict):
         return {key: masked(part, secret=secrecy_of(value, key, secret)) for key, part in value.items()}
     if isinstance(value, list):
-        return [_item(value, index, secret) for index in range(len(value))]
+        return [masked_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
-        return MASK if secret == "data" else _text(value, secret=bool(secret))
-    return MASK if secret and isinstance(value, (int, float)) and not isinstance(value, bool) else value
+        return MASK if secret == "data" else _short_text(value, secret) if len(value) <= SHORT else _text(value, secret)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return MASK if is_number and secret in NAMED else value
+
+
+def masked_at(tree: Any, path: Path) -> Any:
+    """Return the value at a path of a tree with its secrets masked, as in the whole tree; None if there is none.
+
+    >>> masked_at({"args": ["--token", "abc"]}, ("args", 1))
+    '***'
+    """
+    secret: Secrecy = ""
+    for number, step in enumerate(path):
+        if isinstance(tree, list) and isinstance(step, int) and number == len(path) - 1 and step < len(tree):
+            return masked_item(tree, step, secret)
+        secret, tree = secrecy_of(tree, step, secret), get(tree, (step,))
+    return masked(tree, secret=secret)
 
 
 def secrecy_at(tree: Any, path: Path) -> Secrecy:
@@ -75,80 +81,23 @@ def secrecy_at(tree: Any, path: Path) -> Secrecy:
     return secret
 
 
-def leaves(tree: Any) -> list[tuple[Path, Secrecy]]:
-    """Return the path of each scalar, empty mapping and empty list, and whether it is a secret, by its context."""
-    found: list[tuple[Path, Secrecy]] = []
-    _add_leaves(found, tree, (), "")
-    return found
-
-
-def _add_leaves(secrets: list[tuple[Path, Secrecy]], tree: Any, path: Path, secret: Secrecy) -> None:
-    if not tree or not isinstance(tree, (dict, list)):
-        secrets.append((path, secret))
-        return
-    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        _add_leaves(secrets, value, (*path, step), secrecy_of(tree, step, secret))
-
-
-def secrecy_of(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
-    """Whether a field or item is a secret; `secret` applies to the whole tree."""
-    if isinstance(tree, dict):
-        return field_secrecy(str(step), tree.items()) if secret in ("", "field") else secret
-    return secret or (item_secrecy(tree, step) if isinstance(tree, list) and isinstance(step, int) else "")
-
-
-def field_secrecy(key: str, fields: Iterable[tuple[str, object]]) -> Secrecy:
-    """Whether a field is a secret, by its name and the other fields of its mapping."""
-    role = role_of(key)
-    if role == "value":
-        named = any(isinstance(word, str) and role_of(name) == "name" and is_secret(word) for name, word in fields)
-        return "variable" if named else ""
-    if role == "contents":
-        return "data" if ("kind", "Secret") in fields else ""
-    return "" if role == "name" else role
-
-
-@lru_cache(maxsize=2**16)
-def role_of(key: str) -> _Role:
-    """Return the meaning of a field's name for its own value, or for the other fields of its mapping."""
-    if key in _ROLES or is_secret(key):
-        return _ROLES.get(key, "field")
-    from trainc.base.suggestions import nearest_name
-
-    meant = nearest_name(key, ("name", "value"), likeness=_SIMILAR)
-    return _ROLES[meant] if meant else ""
-
-
-def item_secrecy(items: Sequence[object], index: int) -> Secrecy:
-    """Whether an item of a command line is the value of an option with a secret name: [--token, abc]."""
-    option = items[index - 1] if 0 < index <= len(items) else None
-    if not isinstance(option, str) or not option.startswith("-") or "=" in option or not is_secret(option):
-        return ""
-    return "" if str(items[index] if index < len(items) else "").startswith("-") else "field"
-
-
-def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
-    """Return an item of a list with its secrets masked."""
+def masked_item(items: list[Any], index: int, secret: Secrecy) -> Any:
+    """Return an item of a list with its secrets masked: a text may be an item of a command line."""
     item = items[index]
-    if (found := secrecy_of(items, index, secret)) or not isinstance(item, str):
-        return masked(item, secret=found)
-    own = list(in_item(items, index))
-    return _without_stretches(item, [*in_line(item), *own]) if own else _text(item, secret=False)
+    if secret in NAMED or not isinstance(item, str):
+        return masked(item, secret=secrecy_of(items, index, secret))
+    return masked_text(item, in_argument(items, index))
 
 
-def _text(text: str, *, secret: bool) -> str:
-    """Mask the secrets in a text; switches and references are not secrets."""
-    return _short_text(text, secret=secret) if len(text) <= SHORT else _long_text(text, secret=secret)
+def _text(text: str, secret: Secrecy) -> str:
+    return masked_text(text, in_text(text, secret))
 
 
-def _long_text(text: str, *, secret: bool) -> str:
-    return _without_stretches(text, hidden(text, 0, len(text)) if secret else in_line(text))
+_short_text = lru_cache(maxsize=4096)(_text)
 
 
-_short_text = lru_cache(maxsize=4096)(_long_text)
-
-
-def _without_stretches(text: str, stretches: Iterable[Stretch]) -> str:
+def masked_text(text: str, stretches: Iterable[Stretch]) -> str:
+    """Return a text with some ranges masked."""
     shown, end = [], 0
     for begin, last in joined(stretches):
         shown += [text[end:begin], MASK]

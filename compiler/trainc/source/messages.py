@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
-from trainc.kubernetes.trees import get
-from trainc.source.masking import MASK, masked, secrecy_at
+from trainc.kubernetes.trees import get, put
+from trainc.source.masking import MASK, masked_at
 from trainc.source.patterns import in_message, joined
+from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path
     from trainc.kubernetes.violations import Violation
-    from trainc.source.masking import Secrecy
 
 _QUOTED: Final = (
     re.compile(r'(?<=")(?:[^"\\]|\\.)++', re.DOTALL),
@@ -37,28 +39,57 @@ _CUT: Final = "..."
 
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic whose place has not been located, with its secrets masked."""
-    place = diagnostic.place
-    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
-    message, help = about(diagnostic.message, *fields), about(diagnostic.help, *fields)
-    if message == diagnostic.message and help == diagnostic.help:
+    """Return a diagnostic whose place has not been located, with its secrets masked; a fix that has one is left out."""
+    place, forms = diagnostic.place, NOTHING
+    fields = []
+    if isinstance(place, Place):
+        fields, forms = [(place.document.value, place.path)], document_forms(place.document)
+    source = diagnostic.fixed_in or (place.document if isinstance(place, Place) else None)
+    shown, fix = without_secret_values(
+        diagnostic.help, diagnostic.fix, *([source.value] if source else []), forms=forms
+    )
+    message, help = (about(text, *fields, forms=forms) for text in (diagnostic.message, shown))
+    fix = fix if help == shown else None
+    if (message, help, fix) == (diagnostic.message, diagnostic.help, diagnostic.fix):
         return diagnostic
-    return diagnostic._replace(message=message, help=help)
+    return diagnostic._replace(message=message, help=help, fix=fix)
 
 
-def masked_violation(violation: Violation, *trees: Any) -> Violation:
-    """Return a violation in some trees with its secrets masked."""
+def masked_violation(violation: Violation, *trees: Any, forms: Mapping[str, str] = NOTHING) -> Violation:
+    """Return a violation in some trees with its secrets masked; a fix that has one is left out."""
     fields = [(tree, violation.path) for tree in trees]
-    return violation._replace(message=about(violation.message, *fields), help=about(violation.help, *fields))
+    shown, fix = without_secret_values(violation.help, violation.fix, *trees, forms=forms)
+    message, help = (about(text, *fields, forms=forms) for text in (violation.message, shown))
+    return violation._replace(message=message, help=help, fix=fix if help == shown else None)
 
 
-def about(text: str, *fields: tuple[Any, Path]) -> str:
-    """Return a text about some fields of trees with their secrets masked.
+def without_secret_values(
+    help: str, fix: Fix | None, *trees: Any, forms: Mapping[str, str] = NOTHING
+) -> tuple[str, Fix | None]:
+    """Return a hint and its fix in some trees. If the fix writes a secret, the hint masks it, and there is no fix."""
+    if fix is None:
+        return help, fix
+    for tree in trees:
+        shown = fix.mapped(partial(_masked_value, tree, forms))
+        if shown != fix:
+            return help.replace(fix.title, fix.bare if shown.shown == MASK else shown.title), None
+    return help, fix
+
+
+def _masked_value(tree: Any, forms: Mapping[str, str], path: Path, value: Any) -> Any:
+    """Return a new value of a field of a tree with its secrets masked."""
+    shown = redacted(value, forms) if isinstance(value, dict | list) else forms.get(value, value)
+    return masked_at(put(tree, path, shown), path) if path and get(tree, path[:-1]) is not None else shown
+
+
+def about(text: str, *fields: tuple[Any, Path], forms: Mapping[str, str] = NOTHING) -> str:
+    """Return a text about some fields of trees with their secrets masked; `forms` are those of unnamed secrets.
 
     >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
     'label "a-token" has the value "***"'
     """
-    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), secrecy_at(tree, path)))
+    shown = ((get(tree, path), masked_at(redacted(tree, forms), path)) for tree, path in fields)
+    secrets = dict(pair for pairs in shown for pair in _secrets(*pairs))
     for quoted in _QUOTED if secrets else ():
         text = quoted.sub(lambda match: _shown(match[0], secrets), text)
     for begin, end in reversed(list(joined(in_message(text)))):
@@ -75,9 +106,9 @@ def _shown(part: str, secrets: dict[str, str]) -> str:
     return MASK + rest if any(not each.startswith(head) for each in shown) else part
 
 
-def _secrets(value: Any, secret: Secrecy) -> Iterator[tuple[str, str]]:
+def _secrets(value: Any, masked: Any) -> Iterator[tuple[str, str]]:
     """Yield the scalars of a value that are masked, each as text and as JSON, with their masked forms."""
-    pairs = [(value, masked(value, secret=secret))]
+    pairs = [(value, masked)]
     while pairs:
         given, shown = pairs.pop()
         if isinstance(given, dict | list):

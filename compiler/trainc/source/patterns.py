@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from trainc.source.secret_names import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 Stretch = tuple[int, int]
 """The index of the first character, and the index after the last one."""
 
-_NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
+NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
 _QUOTED: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')"""
 _SUBSTITUTION: Final = r"(?:\$\([^()\n]*\)|\$\{[^{}\n]*\}|`[^`\n]*`)"
 _WORD: Final = (
@@ -27,10 +27,12 @@ _WORD: Final = (
     # A plain word; an apostrophe between letters does not start a quotation.
     rf"""|(?:{_SUBSTITUTION}|(?<=\w)'(?=\w)|[^\s"',;&|(){{}}\[\]`])+)"""
 )
-_FLAG: Final = re.compile(rf"""(?<![\w-])--?({_NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)({_WORD})""")
-_VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
+FLAG: Final = rf"""(?<![\w-])--?({NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)"""
+"""An option, up to its value."""
+_FLAG: Final = re.compile(rf"{FLAG}({_WORD})")
+_VARIABLE: Final = re.compile(rf"(?<![\w./-])({NAME})=({_WORD})")
 _FIELD: Final = re.compile(
-    rf"""(?:([{{\[,])[ \t]*+)?(?<![\w./-])(?:(["']?)({_NAME})\2[ \t]*:[ \t]+|"({_NAME})":[ \t]*)"""
+    rf"""(?:([{{\[,])[ \t]*+)?(?<![\w./-])(?:(["']?)({NAME})\2[ \t]*:[ \t]+|"({NAME})":[ \t]*)"""
 )
 """A field, and the sign before it in a flow mapping."""
 _IN_FLOW: Final = re.compile(r"""["'][^"']*["']?|[^,}\]\n]+""")
@@ -38,27 +40,22 @@ _TO_THE_END: Final = re.compile(
     r"""(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+')(?=[ \t\r]*+(?:#|$))"""
     r"""|[^\n \t\r]++(?:[ \t\r]++(?!(?<=[ \t])#|$)[^\n \t\r]++)*+(?=[ \t\r]*+$|[ \t\r]*[ \t]#)"""
 )
+_LONGEST: Final = 256
 _NO_SCALAR: Final = ("", "{", "[", "&", "#")
 _PART: Final = re.compile(r"\$\(|\$\{|\{\{|\}\}|[(){}`]")
 """The start or end of a substitution, or of parentheses in it."""
 _CLOSED_BY: Final = {"$(": ")", "${": "}", "{{": "}}", "`": "`", "(": ")", "{": "}"}
-_ASSIGNED: Final = re.compile(rf"(--?{_NAME}|{_NAME})=(.+)", re.DOTALL)
-_SCRIPT: Final = re.compile(r"-[a-z]*c")
-_FAR: Final = 16
-"""The number of items before an item of a command line that are read."""
-_LONGEST: Final = 256
-_ONE_WORD: Final = re.compile(r"\S+")
 _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
 _PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)((?:[^\s"'@]{1,4096}+(?=@))?+)[^\s"'@]*+""")
 """The text before an @; empty without one, so that no text is read twice."""
 _NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]{1,256}+:([^\s"'/:@]{1,4096}+)@(?!sha[0-9])\w""")
 _QUERY: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature|key|code)=([^\s&"'#;]+)""")
-_LOGIN: Final = re.compile(
+LOGIN: Final = re.compile(
     r"""(?<![\w-])(?:-[uU]|--user|--proxy-user)(?:[ \t="',]{1,8}|(?=\w))["']?(?![0-9]+:[0-9]+(?![^\s"',]))"""
     r"""[\w.@%+-]{1,256}:([^\s"',/][^\s"',]*)"""
 )
 """The password after `curl -u user:`; two numbers are the ids of a user and a group."""
-_PROGRAM: Final = re.compile(
+PROGRAM: Final = re.compile(
     r"""(?<![\w-])(?:(?:mysql|mariadb|mongo)\w*|sshpass"""
     r"""|(?:docker|podman|nerdctl|helm)[ \t"',]+(?:registry[ \t"',]+)?login)(?![\w-])"""
     r"""(?:[^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
@@ -74,19 +71,19 @@ _TOKEN: Final = re.compile(
     r"|sk-(?:ant|proj|svcacct)-[\w-]{20,255}|eyJ[\w-]{10,4096}\.eyJ[\w-]{10,4096}\.[\w-]{10,4096})(?![\w-])"
 )
 """Tokens whose service is known by their form, and JSON Web Tokens."""
-_PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
+PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
 _HARMLESS: Final = re.compile(r"(?i:true|false|yes|no|on|off|null|none|~)|\$\w+|[|>][-+0-9]*|")
 """Values that are not secret under any name: switches, references, and the sign of a longer text."""
-_FORMS: Final = (
+FORMS: Final = (
     ("", _TOKEN),
-    ("PRIVATE KEY-----", _PRIVATE_KEY),
+    ("PRIVATE KEY-----", PRIVATE_KEY),
     ("@", _USER),
     ("@", _PASSWORD),
     ("@", _NO_SCHEME),
     (" ", _BEARER),
     ("=", _QUERY),
-    ("-", _LOGIN),
-    ("-p", _PROGRAM),
+    ("-", LOGIN),
+    ("-p", PROGRAM),
     ("login", _NETRC),
 )
 """The forms of secrets, each with a part of every text that has it. The first group is the secret."""
@@ -119,7 +116,7 @@ def in_line(line: str) -> Iterator[Stretch]:
 def in_message(text: str) -> Iterator[Stretch]:
     """Yield the secrets in a text that is not YAML, such as a sentence: those in commands and URIs, and tokens."""
     named_values = (stretch for _, stretch in named(text))
-    for stretch in chain(named_values, *(_with_form(text, *form) for form in _FORMS)):
+    for stretch in chain(named_values, *(_with_form(text, *form) for form in FORMS)):
         yield from hidden(text, *stretch)
 
 
@@ -142,7 +139,7 @@ def tokens(text: str) -> Iterator[Stretch]:
 
 def private_keys(text: str) -> Iterator[Stretch]:
     """Yield the private keys in PEM format, without their first lines."""
-    return _with_form(text, "PRIVATE KEY-----", _PRIVATE_KEY)
+    return _with_form(text, "PRIVATE KEY-----", PRIVATE_KEY)
 
 
 def passwords(text: str) -> Iterator[Stretch]:
@@ -162,27 +159,13 @@ def hidden(text: str, begin: int, end: int, *, literal: bool = False) -> Iterato
     if literal:
         if begin < end:
             yield begin, end
-    elif begin < end and not (end - begin < 256 and _HARMLESS.fullmatch(text, begin, end)):
+    elif begin < end and not is_harmless(text, begin, end):
         yield from _between_substitutions(text, begin, end)
 
 
-def in_item(items: Sequence[object], index: int) -> Iterator[Stretch]:
-    """Yield the secrets in an argument: after its own name (--password=it's X), or by the arguments before it.
-
-    A variable before a command, such as `TOKEN=abc python train.py`, is not a whole argument, and a script is none.
-    """
-    word, before = items[index], items[index - 1] if index else None
-    if not isinstance(word, str) or (isinstance(before, str) and _SCRIPT.fullmatch(before)):
-        return
-    found = _ASSIGNED.match(word)
-    if found and is_secret(found[1]) and (found[1].startswith("-") or _ONE_WORD.fullmatch(found[2])):
-        yield from hidden(word, *found.span(2))
-    near = [item for item in items[max(index - _FAR, 0) : index] if isinstance(item, str) and len(item) < _LONGEST]
-    line = " ".join([*near, ""])
-    for pattern in (_LOGIN, _PROGRAM) if near and "-" in line + word and "\n" not in line else ():
-        for found in pattern.finditer(line + word):
-            if found.start() < len(line) <= found.start(1):
-                yield from hidden(word, found.start(1) - len(line), len(word))
+def is_harmless(text: str, begin: int, end: int) -> bool:
+    """Whether a value is not secret under any name, such as a switch."""
+    return end - begin < _LONGEST and _HARMLESS.fullmatch(text, begin, end) is not None
 
 
 def _between_substitutions(text: str, begin: int, end: int) -> Iterator[Stretch]:

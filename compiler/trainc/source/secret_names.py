@@ -43,6 +43,10 @@ _ABOUT: Final = (
     "port", "provider", "ref", "refs", "seconds", "selector", "size", "timeout", "ttl", "type", "uri", "url", "version",
 )  # fmt: skip
 """Words that end the name of a secret's attribute, which is not itself a secret: secretName, TOKEN_FILE."""
+_CODE: Final = ("askpass", "cmd", "command", "helper", "hook", "program", "script")
+"""Ends of names whose values are run as code, which no mask may hide: --password-command, GIT_ASKPASS."""
+_FUNCTION: Final = "BASH_FUNC_"
+"""The start of the name of a variable that bash runs as a function."""
 _KINDS: Final = ("bos", "cls", "decoder", "eos", "mask", "pad", "padding", "per", "sep", "special", "unk", "vocab")
 _COUNTS: Final = (
     "batch", "budget", "count", "draft", "generated", "input", "max", "min", "new", "num", "number", "output", "prompt",
@@ -51,6 +55,7 @@ _COUNTS: Final = (
 """Words that mark a token of a language model instead of a secret: eos_token, max_tokens."""
 
 
+_NO_WORD: Final = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
 _HINT: Final = re.compile("|".join({*_PARTS, *_ENDS, *_ALONE, *_LAST, "key", "pwd"}), re.IGNORECASE)
 """A name without one of these is not split into words."""
 
@@ -61,7 +66,16 @@ def is_secret(name: str) -> bool:
     >>> is_secret("HF_TOKEN"), is_secret("secretName"), is_secret("TOKENIZERS_PARALLELISM"), is_secret("max_tokens")
     (True, False, False, False)
     """
-    return bool(_HINT.search(name)) and _is_secret(name[:_LONGEST])
+    return bool(_HINT.search(name)) and not is_code(name) and _is_secret(name[:_LONGEST])
+
+
+def is_code(name: str) -> bool:
+    """Whether a value with this name is run as code.
+
+    >>> is_code("--password-command"), is_code("BASH_FUNC_token%%"), is_code("COMMAND_TOKEN")
+    (True, True, False)
+    """
+    return name.startswith(_FUNCTION) or name.rstrip(_NO_WORD).lower().endswith(_CODE)
 
 
 @lru_cache(maxsize=4096)

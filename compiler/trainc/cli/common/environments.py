@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.frontends.reading import Reader
 
-FOR_STANDARD_OUTPUT: Final = environment_runs.Fix("use {}, or -o DIR for a folder with all of them", "--env {}")
+FOR_STANDARD_OUTPUT: Final = environment_runs.SelectHelp("use {}, or -o DIR for a folder with all of them", "--env {}")
 
 
 def compiled(
@@ -44,11 +44,10 @@ def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
     runs = tuple(runs)
     if result.diagnostics or not any(run.name for run in runs):
         return printing.verdict(result)
-    from trainc.base.plural import plural
 
     numbers: dict[str, list[str]] = {}
     for run in runs:
-        jobs, runtimes = run.result.counted_jobs, plural(run.result.runtimes, "runtime")
-        numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
+        number = f"{run.result.counted_jobs}, {printing.counted_runtimes(run.result)}"
+        numbers.setdefault(number, []).append(run.name)
     counted = [f"{number} in {environment_runs.listed(names)}" for number, names in numbers.items()]
     return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from trainc.cli.common.codes import WRONG_INPUT, OutputError
+from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -58,6 +58,12 @@ def report_error(diagnostic: Diagnostic) -> int:
     """Write the error that prevents a run to standard error, and return the exit code."""
     report_text([diagnostic])
     return WRONG_INPUT
+
+
+def report_ambiguous_word(diagnostic: Diagnostic) -> int:
+    """Write the error for a word of the command line with two meanings, and return the exit code."""
+    report_text([diagnostic])
+    return MISUSE
 
 
 def report_text(diagnostics: Sequence[Diagnostic], summary: str = "") -> None:
@@ -131,6 +137,13 @@ def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
         report("\n" * blank + text.one_line(compilation.built_in, color=colored(sys.stderr)))
 
 
+def report_stand_ins(result: Compilation, run: Options) -> None:
+    """Write to standard error that the output is about stand-in TrainJobs, if it is."""
+    if result.stand_ins and result.jobs and not run.quiet:
+        stand_ins = "a stand-in TrainJob" if result.stand_ins == 1 else "stand-in TrainJobs"
+        report(f"no TrainJob in the given paths: this is the output for {stand_ins}\n")
+
+
 def with_unknown(result: Compilation) -> Compilation:
     """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
     from trainc.kueue import findings
@@ -162,8 +175,19 @@ def verdict(compilation: Compilation) -> str:
         # A run that an invalid trainc.yaml or command line ends reads no file.
         files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
         return "\n".join(filter(None, (f"{counted}{files}", others)))
-    runtimes = plural(compilation.runtimes, "runtime")
-    return "; ".join(filter(None, (f"no problems found: {compilation.counted_jobs}, {runtimes}", others)))
+    checked = f"{compilation.counted_jobs}, {counted_runtimes(compilation)}"
+    return "; ".join(filter(None, (f"no problems found: {checked}", others)))
+
+
+def counted_runtimes(compilation: Compilation) -> str:
+    """Return the number of runtimes, and of those that are checked with stand-in TrainJobs."""
+    from trainc.base.plural import plural
+
+    runtimes, alone = plural(compilation.runtimes, "runtime"), compilation.stand_ins
+    if not alone:
+        return runtimes
+    some = "" if alone == compilation.runtimes else f"{alone} "
+    return f"{runtimes}, {some}checked with {'a stand-in TrainJob' if alone == 1 else 'stand-in TrainJobs'}"
 
 
 def unsupported_note(compilation: Compilation) -> str:

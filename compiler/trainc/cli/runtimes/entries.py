@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.pipeline.library import Level, LibraryEntry
+    from trainc.pipeline.library import Level, Library, LibraryEntry
 
 
 class RuntimeEntries(NamedTuple):
@@ -21,15 +21,15 @@ class RuntimeEntries(NamedTuple):
 
     entries: list[LibraryEntry]
     diagnostics: list[Diagnostic]
-    forbidden: bool
-    """Whether trainc.yaml forbids built-in runtimes."""
+    library: Library
+    """All runtimes by level; it knows whether trainc.yaml forbids the built-in ones."""
 
     @property
     def usable_entries(self) -> list[LibraryEntry]:
         """The runtimes that a TrainJob may use."""
         from trainc.pipeline.library import BUILT_IN
 
-        return [entry for entry in self.entries if not self.forbidden or entry.level != BUILT_IN]
+        return [entry for entry in self.entries if self.library.forbidden is None or entry.level != BUILT_IN]
 
 
 def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
@@ -47,9 +47,7 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     printing.report_skipped(found.skipped, run)
     firsts = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     entries = (entry for first in firsts for entry in (first, *first.namesakes))
-    return RuntimeEntries(
-        _without_duplicates(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None
-    )
+    return RuntimeEntries(_without_duplicates(entries), [*settings.diagnostics, *diagnostics], found)
 
 
 def built_in_level(trainer_version: str | None) -> Level:

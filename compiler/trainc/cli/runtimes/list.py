@@ -20,18 +20,27 @@ Examples:
   trainc runtimes list platform/runtimes --wide
   trainc runtimes list --format json | jq -r '.[] | select(.builtIn | not) | .file'
 """
-COLUMNS: Final = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "ORIGIN")
+COLUMNS: Final = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "USERS", "ORIGIN")
 WIDE: Final = ("IMAGE", "RESOURCES")
 
 
 @options.with_reading
 def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
-    """List the runtimes in PATH and the built-in ones.
+    """List the runtimes in PATH and the built-in ones, with the number of TrainJobs in PATH that use each.
 
     PATH is files, folders or -; the default is the project or the current folder.
     """
-    found = search(paths, run)
-    known = [(entry, runtime) for entry in found.usable_entries if (runtime := entry.conform()[0])]
+    from trainc.compilation import metered
+    from trainc.compilation.runtime_users import users
+
+    found, meter = search(paths, run), metered(run)
+    counts = users(run.settings.inputs(paths), found.library, run, meter)
+    meter.check()
+    known = [
+        (entry, runtime, counts[entry.document.identity])
+        for entry in found.usable_entries
+        if (runtime := entry.conform()[0])
+    ]
     if form == "json":
         import json
 
@@ -49,14 +58,15 @@ def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
     )
 
 
-def _row(entry: LibraryEntry, runtime: Runtime) -> tuple[str, ...]:
+def _row(entry: LibraryEntry, runtime: Runtime, users: int) -> tuple[str, ...]:
     from trainc.reports.text import escape
 
     id = runtime.id
     name = f"{id.namespace}/{id.name}" if id.namespace else id.name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
-    return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), _origin(entry, runtime))))
+    cells = (name, id.kind, runtime.framework, nodes, ",".join(jobs), str(users), _origin(entry, runtime))
+    return tuple(map(escape, cells))
 
 
 def _origin(entry: LibraryEntry, runtime: Runtime) -> str:
@@ -70,7 +80,7 @@ def _origin(entry: LibraryEntry, runtime: Runtime) -> str:
     return str(origin(entry.id.name, runtime.release))
 
 
-def _entry(entry: LibraryEntry, runtime: Runtime) -> Tree:
+def _entry(entry: LibraryEntry, runtime: Runtime, users: int) -> Tree:
     """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
     from trainc.pipeline.library import BUILT_IN
     from trainc.pipeline.runtime_owners import origin
@@ -86,6 +96,7 @@ def _entry(entry: LibraryEntry, runtime: Runtime) -> Tree:
         "jobs": [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []],
         "image": image,
         "requests": {name: str(requests[name]) for name in sorted(requests)},
+        "users": users,
         "builtIn": built_in,
         "origin": origin(id.name, runtime.release)._asdict() if built_in else None,
         "file": document.file,

@@ -44,6 +44,9 @@ _ESCAPES: Final = {
     "L": "\u2028",
     "P": "\u2029",
 }
+_QUOTES: Final = ("'", '"')
+_BLOCK: Final = ("|", ">")
+_ESCAPED: Final = re.compile(r"""\\|''""")
 _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 
 
@@ -53,6 +56,23 @@ class Scalar(NamedTuple):
     begin: int
     end: int
     style: str
+
+
+class WrittenString(NamedTuple):
+    """A string and the text that has its characters."""
+
+    value: str
+    text: str
+    written: Scalar
+    same: bool = False
+    """Whether the characters from `written.begin` are those of the string."""
+
+    def stretch(self, begin: int, end: int) -> tuple[int, int]:
+        """Return the range of the text that has a range of the string's characters, which is not empty."""
+        places = None if self.same else _places(self.text, self.written, self.value)
+        if places is None:
+            return self.written.begin + begin, min(self.written.begin + end, self.written.end)
+        return places[0][begin], places[1][end - 1]
 
 
 def without_separator(chunk: Chunk) -> Chunk:
@@ -68,9 +88,30 @@ def without_separator(chunk: Chunk) -> Chunk:
 def scalar(text: str, path: Path) -> Scalar | None:
     """Return the string at a path; None where the text has no value there."""
     found = extent(text, path)
-    if found is None:
-        return None
-    begin, end = found
+    return None if found is None else _scalar(text, *found)
+
+
+def string_at(text: str, begin: int, end: int) -> WrittenString:
+    r"""Return the string that is written in a range of the text; the text itself if it cannot be read.
+
+    >>> string_at("a: 'it''s'", 3, 10).value, string_at("a: 'it''s'", 3, 10).stretch(3, 4)
+    ("it's", (8, 9))
+    """
+    found = _scalar(text, begin, end)
+    inner = found._replace(begin=found.begin + 1, end=found.end - 1) if found.style in _QUOTES else found
+    raw = text[inner.begin : inner.end]
+    if found.style not in _BLOCK and "\n" not in raw and not (found.style and _ESCAPED.search(raw)):
+        return WrittenString(raw, text, inner, same=True)
+    from trainc.kubernetes.documents import YamlError, parse
+
+    try:
+        value = parse(f"a: {text[found.begin : found.end]}")["a"]
+    except YamlError:
+        value = None
+    return WrittenString(value, text, found) if isinstance(value, str) else WrittenString(raw, text, inner, same=True)
+
+
+def _scalar(text: str, begin: int, end: int) -> Scalar:
     properties = _PROPERTIES.match(text, begin)
     begin = properties.end() if properties else begin
     return Scalar(begin, end, text[begin] if text[begin : begin + 1] in ("|", ">", '"', "'") else "")
@@ -95,7 +136,7 @@ def in_literal(text: str, scalar: Scalar, chunk: Chunk) -> Chunk | None:
 
 def outer_span(text: str, path: Path, string: str, chunk: Chunk, inner: Span) -> Span:
     """Return the span in the outer text of a span in a chunk of the string; of the string's key where it is unknown."""
-    places = _places(text, scalar(text, path), string)
+    places = _places_at(text, path, string)
     begin, end = (_index(string, chunk, *at) for at in ((inner.line, inner.column), (inner.end_line, inner.end_column)))
     if places is None or begin >= len(places[0]):
         return span(text, path, key=True)
@@ -112,7 +153,7 @@ def part_span(text: str, path: Path, string: str, part: tuple[int, int]) -> Span
     >>> part_span("image: 'a b'", ("image",), "a b", (1, 2))
     Span(line=1, column=10, end_line=1, end_column=11)
     """
-    places = _places(text, scalar(text, path), string)
+    places = _places_at(text, path, string)
     if not places or not string:
         return span(text, path)
     (begins, ends), (begin, end) = places, part
@@ -128,11 +169,15 @@ def _index(string: str, chunk: Chunk, line: int, column: int) -> int:
     return known.begin(min(line, len(known))) + column - 1
 
 
+def _places_at(text: str, path: Path, string: str) -> tuple[array[int], array[int]] | None:
+    """Return begin and end in the outer text of each character of the string at a path; None where it is not there."""
+    found = scalar(text, path)
+    return None if found is None else _places(text, found, string)
+
+
 @lru_cache(maxsize=4)
-def _places(text: str, written: Scalar | None, string: str) -> tuple[array[int], array[int]] | None:
+def _places(text: str, written: Scalar, string: str) -> tuple[array[int], array[int]] | None:
     """Return begin and end in the outer text of each character of the string; None where the two do not agree."""
-    if written is None:
-        return None
     at = written.begin
     if written.style in ("|", ">"):
         at = text.find("\n", at) + 1

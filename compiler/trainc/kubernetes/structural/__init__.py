@@ -30,7 +30,7 @@ from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.trees import At, Path, Tree
 
 __all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
 
@@ -225,6 +225,10 @@ class Object(SchemaNode):
             child = self.compiler.resolve(self.properties.get(name, {}))
             violations.report("missing_field", (at, name), child, name in value)
 
+    def field(self, key: str) -> SchemaNode | None:
+        """Return the node of a field; None if it is unknown."""
+        return self.fields.get(key) or self._compile(key)
+
     def _compile(self, key: str) -> SchemaNode | None:
         schema = self.properties.get(key)
         if schema is None:
@@ -288,11 +292,25 @@ class StructuralSchema:
         self._root.fields["metadata"] = Metadata(schema)
         self._has_status = "status" in self._root.properties
 
+    def is_quantity(self, path: Path) -> bool:
+        """Return whether the field at a path is a quantity."""
+        node: SchemaNode | None = self._root
+        for step in path:
+            if isinstance(node, Object):
+                node = node.field(str(step))
+            elif isinstance(node, Map):
+                node = node.value
+            elif isinstance(node, Array):
+                node = node.item
+            else:
+                return False
+        return isinstance(node, IntOrString) and node.pattern is not None
+
     def admit(self, value: Any) -> Admitted:
         """Admit an object on creation. Metadata is not validated; a status is dropped, as the server does."""
         if self._has_status and isinstance(value, dict) and "status" in value:
             value = {key: item for key, item in value.items() if key != "status"}
-        found = SchemaViolations(self._root.schema)
+        found = SchemaViolations(self._root.schema, value)
         admitted = self._root.admit(value, None, found)
         return Admitted(value=admitted, violations=tuple(found.violations), unknown=tuple(found.unknown))
 

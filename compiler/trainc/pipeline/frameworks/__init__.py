@@ -4,8 +4,8 @@ A legacy kind has a framework of its own, named as the kind in lower case.
 A framework has `apply`, which takes a sized plan and returns a plan with its variables and ports; `RESERVED`, the
 variables that only the framework can set, and `RESERVED_AT`, the field that the webhook reports for them; and `CHECKS`,
 the other rules of its part of the webhook. Optional attributes are `secrets`, for pods that wait for a Secret;
-`reserved_variables`, if they depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; and `TRAITS`,
-for checks and lint rules that apply to some frameworks.
+`reserved_variables`, if they depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; `TRAITS`,
+for checks and lint rules that apply to some frameworks; and `counted_processes`, if `TRAITS` has a starter.
 """
 
 from __future__ import annotations
@@ -99,6 +99,12 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
     return of_plan(plan) if of_plan else framework.RESERVED
 
 
+def counted_processes(plan: Plan) -> int | None:
+    """Return the processes per node that Trainer counts; None if a field sets them, or if it counts none."""
+    count: Callable[[Plan], int | None] | None = getattr(load(plan.runtime.framework), "counted_processes", None)
+    return count(plan) if count else None
+
+
 def expected_secrets(plan: Plan) -> tuple[Secret, ...]:
     """Return the Secrets that the pods of a job wait for."""
     secrets: Callable[[Plan], tuple[Secret, ...]] | None = getattr(load(plan.runtime.framework), "secrets", None)
@@ -138,15 +144,18 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("reserved-env", phase="trainjob", title="Variable that the framework sets")
+@check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in names:
+            from trainc.base.fixes import removal
+
+            title = "remove it: its value follows from numNodes, numProcPerNode and the runtime"
             yield Finding(
                 message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot set it",
-                help="remove it: its value follows from numNodes, numProcPerNode and the runtime",
+                help=removal(("spec", "trainer", "env", index), title),
                 field=framework.RESERVED_AT.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),
             )
@@ -158,14 +167,20 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
     severity="note",
     title="Required Secret not in the output",
     trainc_only=True,
+    can_be_disabled=True,
 )
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
     for expected in expected_secrets(plan):
+        if plan.library.has_secret and plan.library.has_secret(plan.job.namespace, expected.name):
+            continue
         import shlex
 
         environment, legacy = plan.library.option_names.environment, "--legacy" if plan.job.own_runtime else ""
-        words = (plan.job.source_name, shlex.quote(plan.job.document.file), environment, legacy)
+        file, (in_commit, on_disk) = plan.job.document.file, plan.library.option_names.revision
+        if in_commit and file.startswith(in_commit):
+            file = on_disk + file.removeprefix(in_commit)
+        words = (plan.job.source_name, shlex.quote(file), environment, legacy)
         arguments = " ".join(filter(None, words))
         once = "once in each environment" if environment else "once"
         yield Finding(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.quantity import int32
+from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, gpus, value
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ PORT: Final = 29500
 RESERVED: Final = frozenset({"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"})
 RESERVED_AT: Final = "spec.trainer.env[{index}]"
 RENDEZVOUS: Final = (("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT"),)
+TRAITS: Final = Traits(starter="XGBoost")
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
     """Add the tracker's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
-    workers = int32(plan.nodes * max(1, gpus(plan.node_resources())))
+    workers = int32(plan.nodes * counted_processes(plan))
     tracker = (
         value("DMLC_TRACKER_URI", plan.endpoint()),
         value("DMLC_TRACKER_PORT", PORT),
@@ -35,3 +37,8 @@ def apply(plan: Plan) -> Plan:
         value("DMLC_NUM_WORKER", workers),
     )
     return plan.on(plan.find(plan.trainer, NODE), env=tracker, ports=[{"containerPort": PORT}])
+
+
+def counted_processes(plan: Plan) -> int:
+    """Return the workers of a node: one per GPU, or one."""
+    return max(1, gpus(plan.node_resources()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
@@ -20,6 +20,7 @@ from trainc.pipeline.checks import Check, check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trainc.base.declarations import Severity
     from trainc.diagnostics import Finding, LintFinding, Path
     from trainc.pipeline.plan import Plan, Slot
 
@@ -41,8 +42,12 @@ def main_slots(plan: Plan) -> Iterator[Slot]:
             yield slot
 
 
-def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
+def lint_rule(
+    id: str, title: str, severity: Severity = "warning", *, fix: Literal["", "unsafe"] = ""
+) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
     """Declare a lint rule, and turn the function that returns the message for a finding into a check.
+
+    The findings of an error set `LintFinding.error`.
 
     A message without a field and a place is about the field of the finding. The function's docstring states the rule
     in one sentence.
@@ -53,11 +58,16 @@ def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Fi
         def find(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
             found = message(plan, finding)
             named = found.field is not None or found.place is not None
-            yield found if named else found._replace(field=field_of(("spec", *finding.path)))
+            yield found if named else found._replace(field=field_of(in_jobset(finding.path)))
 
-        return check(id, phase="lint", severity="warning", title=title, trainc_only=True)(find)
+        return check(id, phase="lint", severity=severity, title=title, trainc_only=True, fix=fix)(find)
 
     return wrap
+
+
+def in_jobset(path: Path) -> Path:
+    """Return the path in the JobSet of a finding's path, which is one in its spec or begins with `metadata`."""
+    return path if path[:1] == ("metadata",) else ("spec", *path)
 
 
 def load(rule: str) -> LintRule:

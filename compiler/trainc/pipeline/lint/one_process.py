@@ -13,7 +13,9 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import Word, program, words
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import traits
+from trainc.pipeline.frameworks.torch.torchrun import num_proc_per_node
 from trainc.pipeline.lint import lint_rule, main_slots, stored
+from trainc.pipeline.lint.triggers import PROCESSES
 from trainc.pipeline.plan import gpus
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     for slot in main_slots(plan):
         container: Tree = get(stored(plan), slot.path, {})
         devices, command = gpus(container.get("resources") or {}), words(container)
-        if devices > 1 and is_script(command) and wants_processes(container):
+        if devices > 1 and is_script(command) and wants_processes(plan, container):
             yield LintFinding("one-process", (*slot.path, *command[0].path), (str(devices),))
 
 
@@ -55,11 +57,12 @@ def is_script(command: list[Word]) -> bool:
     return bool(rest) and rest[0].endswith(".py") and not any(STARTERS.search(word) for word in rest)
 
 
-def wants_processes(container: Tree) -> bool:
-    """Return whether the policy plans several processes per node."""
+def wants_processes(plan: Plan, container: Tree) -> bool:
+    """Return whether the policy plans several processes per node. A count of 1 is planned only if it is written."""
+    counted = plan.job.own_runtime is None and num_proc_per_node(plan) == "auto"
     for variable in container.get("env") or ():
-        if variable["name"] == "PET_NPROC_PER_NODE":
-            return variable.get("value") not in ("0", "1")
+        if variable["name"] == PROCESSES:
+            return counted or variable.get("value") not in ("0", "1")
     return False
 
 

@@ -19,6 +19,7 @@ from trainc.pipeline.frameworks import traits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.pipeline.objects import Traits
     from trainc.pipeline.plan import Plan
 
 IGNORE: Final = "trainc.dev/lint-ignore"
@@ -62,6 +63,20 @@ SIGNS: Final = (
     *(".eyJ", "PRIVATE KEY-----"),
 )
 """Parts of tokens and private keys."""
+OF_FABRIC: Final = frozenset({"FI_PROVIDER", "NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_NET"})
+"""Without one of these, the network settings cannot contradict the devices."""
+PROCESSES: Final = "PET_NPROC_PER_NODE"
+"""The number of processes that torchrun starts, or a word."""
+OF_SCHEDULING: Final = ("kueue", "volcano", "scheduling", "jobset", "kai.")
+"""Parts of the keys of queues and schedulers."""
+STORAGE: Final = "STORAGE_URI"
+"""The variable with the address of a model or a dataset, for an initializer."""
+READABLE: Final = ("hf://", "s3://")
+"""The addresses that all initializers of Trainer read."""
+LONGEST_COUNT: Final = 6
+"""The most digits of a number of devices that a node can have."""
+DEFAULT_SCHEDULERS: Final = (None, "", "default-scheduler")
+"""The values of schedulerName with which the default scheduler places a pod."""
 SHORTEST: Final = 12
 """Characters. A shorter text holds no token, and no address with a password."""
 
@@ -93,11 +108,12 @@ def listed(text: str | None) -> list[str]:
 
 def triggers(plan: Plan) -> Iterator[str]:
     """Yield the rules that the plan may break, some of them more than once."""
-    spec = plan.objects[0]["spec"]
-    runtime = plan.runtime
+    spec, runtime = plan.objects[0]["spec"], plan.runtime
     framework = traits(runtime)
     if runtime.gang:
         yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
+        if "volcano" in runtime.gang and has_default_scheduler(spec):
+            yield "gang-scheduler"
     elif not framework.independent_nodes and sum(plan.counts) > 1:
         yield "no-gang"
     if plan.job.own_runtime is not None:
@@ -110,27 +126,88 @@ def triggers(plan: Plan) -> Iterator[str]:
     limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
     if any(name in limits and name not in requests for name in OVERCOMMITTED):
         yield "runtime-request-stays"
-    if framework.launcher and ("image" in plan.job.trainer or plan.job.own_runtime is not None):
-        yield "mpi-image"
+    if framework.launcher:
+        yield from mpi_rules(plan)
+    if framework.starter and not any("gpu" in name.lower() for name in (*limits, *requests)):
+        yield "gpu-processes"
+    if may_have_unread_keys(plan):
+        yield "key-not-read"
     for job in spec.get("replicatedJobs") or ():
-        job_spec = job["template"]["spec"]
-        if job_spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
-            yield "deadline-overflow"
         if "dependsOn" in job:
             yield "depends-on-itself"
-        pod = job_spec["template"].get("spec") or {}
-        if has_own_overhead(pod):
-            yield "overhead-without-runtime-class"
-        if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
-            yield from ("host-network-port", "rendezvous-host")
-        for key in CONTAINERS:
-            for container in pod.get(key) or ():
-                yield from container_rules(container)
-                if framework.independent_nodes and may_name_host(container, plan.name):
-                    yield "rendezvous-host"
-                is_main = container.get("name") == framework.container or not framework.container
-                if is_main and key == "containers":
-                    yield from node_rules(container, framework.family)
+        yield from job_rules(plan, job["template"], framework)
+
+
+def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
+    """Yield the rules that a replicated job's template, and the pods of it, may break."""
+    spec = template["spec"]
+    pod = spec["template"].get("spec") or {}
+    if spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
+        yield "deadline-overflow"
+    if has_own_overhead(pod):
+        yield "overhead-without-runtime-class"
+    if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
+        yield from ("host-network-port", "rendezvous-host")
+    for key in CONTAINERS:
+        for container in pod.get(key) or ():
+            yield from container_rules(container)
+            if framework.independent_nodes and may_name_host(container, plan.name):
+                yield "rendezvous-host"
+            is_main = container.get("name") == framework.container or not framework.container
+            if is_main and key == "containers":
+                yield from node_rules(container, framework.family)
+
+
+def has_default_scheduler(spec: Tree) -> bool:
+    """Return whether the default scheduler places some pods."""
+    pods = (job["template"]["spec"]["template"].get("spec") or {} for job in spec.get("replicatedJobs") or ())
+    return any(pod.get("schedulerName") in DEFAULT_SCHEDULERS for pod in pods)
+
+
+def mpi_rules(plan: Plan) -> Iterator[str]:
+    """Yield the rules that a job with a launcher may break."""
+    trainer, policy = plan.job.trainer, plan.runtime.policy or {}
+    if "image" in trainer or plan.job.own_runtime is not None:
+        yield "mpi-image"
+    if plan.job.own_runtime is None:
+        nodes = (policy | trainer).get("numNodes", 1)
+        pods = sum(count * job.get("replicas", 1) for job, count in zip(plan.jobs, plan.counts, strict=True))
+        if pods != nodes + (not plan.runtime.settings.get("runLauncherAsNode")):
+            yield "mpi-nodes"
+
+
+def may_have_unread_keys(plan: Plan) -> bool:
+    """Return whether the metadata of the JobSet and of its templates may have keys that no queue or scheduler reads."""
+    if unread_among("JobSet", (*plan.labels,), (*plan.annotations,)):
+        return True
+    for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
+        template = job["template"]
+        for holder, tree in (("Job", template), ("pod", template["spec"]["template"])):
+            metadata = tree.get("metadata")
+            if metadata and unread_among(
+                holder, (*(metadata.get("labels") or ()),), (*(metadata.get("annotations") or ()),)
+            ):
+                return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def unread_among(holder: str, labels: tuple[str, ...], annotations: tuple[str, ...]) -> bool:
+    """Return whether no queue or scheduler may read one of the keys. Many jobs have the same keys."""
+    fields = (("labels", labels), ("annotations", annotations))
+    return any(may_be_unread(key, field, holder) for field, keys in fields for key in keys)
+
+
+def may_be_unread(key: str, field: str, holder: str) -> bool:
+    """Return whether a key belongs to a queue or a scheduler, which may not read it in this field of this object."""
+    if not any(part in key for part in OF_SCHEDULING):
+        return False
+    from trainc.kubernetes.scheduling_keys import KEYS, VOLCANO, meant_key
+
+    known = KEYS.get(key)
+    if known is None:
+        return meant_key(key) is not None
+    return field != known.field or holder not in known.holders or (key.startswith(VOLCANO) and holder == "JobSet")
 
 
 def may_name_host(container: Tree, name: str) -> bool:
@@ -167,25 +244,40 @@ def container_rules(container: Tree) -> Iterator[str]:
         yield "image-version"
     for variable in container.get("env") or ():
         if text := variable.get("value"):
-            yield from variable_rules(variable["name"], text)
+            for rule in variable_rules(variable["name"], text):
+                if rule != "gpu-processes" or has_other_amount(container, text):
+                    yield rule
     if "resources" in container:
         yield from resource_rules(container["resources"])
+    if (command := container.get("command")) and (" " in command[0] or "\n" in command[0] or "\t" in command[0]):
+        yield "command-words"
     for key in ("command", "args"):
         for word in container.get(key) or ():
-            if holds_secret(word):
-                yield "secret-in-command"
+            if rules := word_rules(word):
+                yield from rules
 
 
 def resource_rules(resources: Tree) -> Iterator[str]:
     """Yield the rules that the resources of any container may break."""
     for key in ("limits", "requests"):
         for name, amount in (resources.get(key) or {}).items():
-            if name not in DEVICES:
-                yield "resource-typo"
+            if "/" in name:
+                if name not in DEVICES:
+                    yield "resource-typo"
+                text = str(amount)
+                if len(text) > LONGEST_COUNT or not text.isdecimal():
+                    yield "device-count"
             elif name == "memory":
                 text = str(amount)
                 if text.endswith(("m", "u", "n", "k", "Ki")) or (text.isdecimal() and len(text) < 8):
                     yield "memory-unit"
+
+
+def has_other_amount(container: Tree, text: str) -> bool:
+    """Return whether a container has another amount than `text` of a device."""
+    resources = container.get("resources") or {}
+    amounts = (item for key in ("limits", "requests") for item in (resources.get(key) or {}).items())
+    return any("/" in name and str(amount) != text for name, amount in amounts)
 
 
 def may_hold_secret(text: str) -> bool:
@@ -207,9 +299,15 @@ def named_secret(word: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def holds_secret(word: str) -> bool:
-    """Return whether a word of a command may hold a secret."""
-    return may_hold_secret(word) or named_secret(word)
+def word_rules(word: str) -> tuple[str, ...]:
+    """Return the rules that a word of a command may break."""
+    secret = ("secret-in-command",) if may_hold_secret(word) or named_secret(word) else ()
+    return (*secret, "command-words") if may_hold_option(word) else secret
+
+
+def may_hold_option(word: str) -> bool:
+    """Return whether a word of a command begins with an option and may contain another one."""
+    return word[:1] == "-" and (" -" in word or "\n-" in word or "\t-" in word)
 
 
 def node_rules(container: Tree, family: str) -> Iterator[str]:
@@ -263,6 +361,14 @@ def variable_rules(name: str, text: str) -> tuple[str, ...]:
         rules.append("nccl-settings")
     if names_secret(name) or may_hold_secret(text):
         rules.append("secret-in-env")
+    if name == PROCESSES and text.isdecimal():
+        rules.append("gpu-processes")
+    if name in OF_FABRIC:
+        rules.append("fabric-device")
+    if "$" in text:
+        rules.append("env-not-expanded")
+    if name == STORAGE and not text.startswith(READABLE):
+        rules.append("initializer-scheme")
     return tuple(rules)
 
 

@@ -21,8 +21,24 @@ LONG: Final = 32 * 1024
 """So few characters cannot result in a text of 128 KiB, the smallest of the limits."""
 LARGE: Final = 128 * 1024
 """So few characters cannot result in 1.5 MiB of JSON: one takes at most six bytes, plus a share of quotes and keys."""
-KUEUE: Final = "kueue.x-k8s.io/"
-"""The prefix of the keys that Kueue's webhook checks."""
+KUEUE: Final = frozenset(
+    f"kueue.x-k8s.io/{name}"
+    for name in (
+        "admission-gated-by",
+        "elastic-job",
+        "max-exec-time-seconds",
+        "podset-group-name",
+        "podset-preferred-topology",
+        "podset-required-topology",
+        "podset-slice-required-topology",
+        "podset-slice-required-topology-constraints",
+        "podset-slice-size",
+        "podset-unconstrained-topology",
+        "prebuilt-workload-name",
+        "queue-name",
+    )
+)
+"""The labels and annotations that Kueue's webhook checks."""
 ANCHOR: Final = r"&(?<![^\s,:?\[{]&)[^\s&]"
 """A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
 OF_A_JOB: Final = 4 * 1024
@@ -64,12 +80,14 @@ def verify(plan: Plan) -> Plan:
 
 def _has_key_of_kueue(jobset: Tree) -> bool:
     """Return whether a label or annotation of a JobSet, or an annotation of its pods, has a key of Kueue."""
-    keys = [*(jobset["metadata"].get("labels") or ()), *(jobset["metadata"].get("annotations") or ())]
+    metadata = jobset["metadata"]
+    if not (KUEUE.isdisjoint(metadata.get("labels") or ()) and KUEUE.isdisjoint(metadata.get("annotations") or ())):
+        return True
     for job in jobset["spec"].get("replicatedJobs") or ():
-        metadata = job["template"]["spec"]["template"].get("metadata")
-        if metadata:
-            keys += metadata.get("annotations") or ()
-    return any(key.startswith(KUEUE) for key in keys)
+        of_pods = job["template"]["spec"]["template"].get("metadata")
+        if of_pods and not KUEUE.isdisjoint(of_pods.get("annotations") or ()):
+            return True
+    return False
 
 
 def _refused_by_kueue(plan: Plan) -> Plan:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainc.base.plural import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
-from trainc.pipeline.lint import load, stored
+from trainc.pipeline.lint import in_jobset, load, stored
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing, reported_at
 from trainc.provenance.tracing.correspondence import GONE, corresponding_path, value_at
 
@@ -43,6 +43,8 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                 place = narrowed(place, plan, finding)
                 related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
+            if warning.fix is not None and warning.place is None:
+                warning = _with_fix_at(warning, place, plan, finding.path)  # noqa: PLW2901 (the same warning)
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
@@ -56,6 +58,14 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                     message=warning.message + and_others(len(others)), object=subject, place=place, related=related
                 )
     return list(reported.values()), built_in
+
+
+def _with_fix_at(warning: Diagnostic, place: Place, plan: Plan, path: Path) -> Diagnostic:
+    """Return a warning with its fix at the source of the field, if the source has the same value."""
+    from trainc.base.fixes import at_source
+
+    value, source = value_at(stored(plan), path), get(place.document.value, place.path)
+    return warning._replace(fix=at_source(warning.fix, path, value, place.path, source))
 
 
 def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
@@ -92,6 +102,8 @@ def runtime_path(plan: Plan, path: Path) -> Path | None:
 
     A field that both lack counts as the same value. Return None if the values differ.
     """
+    if path[:1] == ("metadata",):
+        return None
     made, template = stored(plan), plan.runtime.spec
     there = corresponding_path(made, path, template)
     if there is None and path and isinstance(path[-1], str):
@@ -107,6 +119,8 @@ def runtime_path(plan: Plan, path: Path) -> Path | None:
 
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
+    if path[:1] == ("metadata",) and path[-1] in plan.job.metadata(str(path[1])):
+        return plan.job.at(*path), ()
     there = runtime_path(plan, path)
     if there is not None:
         return reported_at(plan, nearest_existing(plan.runtime.at("spec", "template", "spec", *there)))
@@ -117,4 +131,4 @@ def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
         return plan.job.at("spec", "trainer", *path[-2:]), ()
     if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
         return plan.job.at("spec", "trainer", "env", env.index(value)), ()
-    return Trace(plan).point(0, ("spec", *path))
+    return Trace(plan).point(0, in_jobset(path))

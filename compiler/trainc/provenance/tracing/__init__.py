@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Edit
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.provenance.tracing.history import StageRecord
     from trainc.provenance.tracing.input_fields import Owner
@@ -62,6 +63,8 @@ class Origin(NamedTuple):
     """The part of the input that the value depends on; None if it depends on none, or only its presence does."""
     is_hash: bool = False
     """Whether the write adds the hash to a name."""
+    at: tuple[list[Tree], Path] = ([], ())
+    """The objects after the write, and the path of the value in them."""
 
 
 class _Source(NamedTuple):
@@ -202,6 +205,9 @@ class Trace:
 
     def _origin(self, number: int, path: Path) -> Origin:
         """Return the origin of the value that one step wrote at a path."""
+        return self._found(number, path)._replace(at=(self.steps[number].after, path))
+
+    def _found(self, number: int, path: Path) -> Origin:
         step = self.steps[number]
         value = value_at(step.after, path)
         if is_delivery(step):
@@ -228,7 +234,8 @@ class Trace:
     def _delivered(self, number: int, path: Path, value: Any) -> Origin:
         """Return the origin of a value that an option or a setting of `delivery` writes."""
         step = self.steps[number]
-        name = DELIVERED.get(path[1:], HASH)
+        # A mapping that only the option fills is written by it, too.
+        name = next((name for field, name in DELIVERED.items() if path[1:] == field[: max(1, len(path) - 1)]), HASH)
         if (place := self.plan.project.delivery.get(name)) is not None:
             return Origin(place, described(place, self.plan.job.document), step.stage, value, is_hash=name == HASH)
         by = f"the option --{name.replace('_', '-')}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from json import JSONEncoder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from trainc.base.plural import plural
 from trainc.kubernetes.amounts import amount, order
@@ -24,10 +24,13 @@ from trainc.source.masking import MASK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trainc.diagnostics import ObjectId
+    from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+    from trainc.review.reviewed import AffectedObject, Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+
+    AnyObject = Reviewed | AffectedObject
+SomeObject = TypeVar("SomeObject", "Reviewed", "AffectedObject")
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
@@ -43,7 +46,15 @@ def load(name: str) -> Callable[..., str]:
     return render
 
 
-def counted(objects: Iterable[Reviewed]) -> str:
+def numbers(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return the number of diagnostics of each severity: `1 warning and 2 notes`."""
+    counts = (
+        (sum(each.severity == severity for each in diagnostics), severity) for severity in ("error", "warning", "note")
+    )
+    return listed(plural(count, severity) for count, severity in counts if count)
+
+
+def counted(objects: Iterable[AnyObject]) -> str:
     """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`; of each environment, if there are any."""
     kinds: dict[str, dict[str, int]] = {}
     for found in objects:
@@ -74,7 +85,7 @@ def marked(reviewed: Reviewed, *, kind: bool = True) -> str:
     return _marked(_name(reviewed, kind=kind), reviewed.environments)
 
 
-def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
+def names(objects: Iterable[AnyObject], *, kind: bool = False) -> list[str]:
     """Return the names of objects, each once, with the environments that have it: `ml/llm [dev, prod]`."""
     found: dict[str, dict[str, None]] = {}
     for reviewed in objects:
@@ -82,7 +93,7 @@ def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
     return [_marked(name, environments) for name, environments in found.items()]
 
 
-def _name(reviewed: Reviewed, *, kind: bool) -> str:
+def _name(reviewed: AnyObject, *, kind: bool) -> str:
     name = name_in_namespace(reviewed.id)
     if reviewed.renamed:
         name = f"{name_in_namespace(reviewed.renamed)} -> {name}"
@@ -94,12 +105,12 @@ def _marked(name: str, environments: Iterable[str]) -> str:
     return f"{name} [{shown}]" if shown else name
 
 
-def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
-    """Return added or removed objects in groups with one identity, which can differ between environments."""
-    found: dict[ObjectId, list[Reviewed]] = {}
+def by_identity(objects: Iterable[SomeObject]) -> list[list[SomeObject]]:
+    """Return objects in groups with one identity, which can differ between environments."""
+    found: dict[ObjectId, list[SomeObject]] = {}
     for reviewed in objects:
         found.setdefault(reviewed.id, []).append(reviewed)
-    return [*found.values()]
+    return list(found.values())
 
 
 def recreation(review: Review, most: int) -> str:
@@ -132,6 +143,8 @@ def changed_by(setting: ChangedSetting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
+    if setting.unknown:
+        return f"an unknown number of objects: {setting.unknown}"
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
     return "what is reported" if reporting else "no object"
 

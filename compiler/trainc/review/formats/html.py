@@ -30,6 +30,7 @@ from trainc.review.formats import (
     meaning,
     named,
     names,
+    numbers,
     origin,
     recreation,
     same_values,
@@ -145,10 +146,10 @@ def _setting(setting: ChangedSetting) -> str:
 
 
 def _warnings(review: Review) -> Iterator[str]:
-    """Yield the warnings about the sides; TrainJobs with errors are not compared."""
+    """Yield the warnings and notes about the sides; TrainJobs with errors are not compared."""
     if not review.diagnostics:
         return
-    count = plural(len(review.diagnostics), "warning")
+    count = numbers(review.diagnostics)
     yield f'<section class="warnings" aria-label="Warnings"><details><summary>{count}</summary><ul>'
     for diagnostic in in_order(review.diagnostics):
         at = diagnostic.locate()

@@ -40,7 +40,12 @@ def sections(review: Review, groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield the objects, in the order of the review."""
     if not review.objects:
         return
-    numbers = {group.cause.key: number for number, group in enumerate(groups, start=1) if group.cause}
+    numbers = {
+        (group.cause.key, id(each)): number
+        for number, group in enumerate(groups, start=1)
+        if group.cause
+        for each in group.objects
+    }
     writer = yaml.Writer()
     yield '<section aria-labelledby="each"><h2 id="each">Objects</h2>'
     for number, reviewed in enumerate(review.objects, start=1):
@@ -68,7 +73,7 @@ def _summary(reviewed: Reviewed) -> str:
     )
 
 
-def _facts(reviewed: Reviewed, numbers: dict[object, int]) -> Iterator[str]:
+def _facts(reviewed: Reviewed, numbers: dict[tuple[object, int], int]) -> Iterator[str]:
     """Yield the source, the causes and the effects of an object's changes."""
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
@@ -76,13 +81,13 @@ def _facts(reviewed: Reviewed, numbers: dict[object, int]) -> Iterator[str]:
         yield f"<li>renamed from <code>{text(name_in_namespace(reviewed.renamed))}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
-    found: dict[tuple[object, str, str], list[Line]] = {}
+    found: dict[tuple[tuple[object, int] | None, str, str], list[Line]] = {}
     for line in reviewed.lines:
-        key = line.cause and line.cause.key
+        key = line.cause and (line.cause.key, id(reviewed))
         found.setdefault((key, line.consequence.effect, meaning(line, reviewed)), []).append(line)
     for (key, effect, shown), lines in found.items():
         cause = lines[0].cause
-        link = f'<a href="#c{numbers[key]}"><code>{text(origin(cause))}</code></a>: ' if cause else ""
+        link = f'<a href="#c{numbers[key]}"><code>{text(origin(cause))}</code></a>: ' if cause and key else ""
         fields = "".join(f"<li><code>{path(line.change.field)}</code>" for line in lines)
         yield f'<li>{link}<span class="effect {effect}">{text(shown)}</span><ul>{fields}</ul>'
 

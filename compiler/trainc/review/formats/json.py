@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.provenance.tracing.patches import pointer
 from trainc.review.consequences import WORDS
-from trainc.review.formats import by_identity, figures, headline
+from trainc.review.formats import SomeObject, by_identity, figures, headline
 from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def _setting(setting: ChangedSetting) -> Tree:
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
+    if setting.unknown:
+        found["unknown"] = setting.unknown
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
 
 
@@ -73,12 +75,12 @@ def _group(group: CauseGroup) -> Tree:
     }
 
 
-def _named_objects(objects: Sequence[Reviewed]) -> list[Tree]:
+def _named_objects(objects: Sequence[SomeObject]) -> list[Tree]:
     """Return the identities of objects, each once, with the environments that have it."""
     return [_id(group[0].id) | _environments(group) for group in by_identity(objects)]
 
 
-def _environments(objects: Sequence[Reviewed]) -> Tree:
+def _environments(objects: Sequence[SomeObject]) -> Tree:
     """Return the environments of some objects; nothing for a project without environments."""
     names = list(dict.fromkeys(name for reviewed in objects for name in reviewed.environments))
     return {"environments": names} if names else {}

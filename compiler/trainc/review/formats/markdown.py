@@ -34,11 +34,13 @@ from trainc.review.formats import (
     meaning,
     name_in_namespace,
     names,
+    numbers,
     origin,
     same_values,
     setting_name,
     value,
 )
+from trainc.review.setting_order import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,7 +56,7 @@ RESERVED_FOR_NOTICE: Final = 600
 ROWS: Final = 8
 """The maximum number of causes and of queues that are shown expanded."""
 SETTINGS: Final = 20
-"""The maximum number of changed settings."""
+"""The maximum number of changed settings, if each key has one of them."""
 RECREATED: Final = 12
 """The maximum number of objects in the line that names what must be recreated."""
 NAMES: Final = 100
@@ -141,19 +143,19 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
     """Yield a row for each changed setting."""
     yield "| line | setting | changes |"
     yield "|---|---|---|"
-    for setting in settings[:SETTINGS]:
+    for setting in shortened(settings, SETTINGS):
         name, owner = code(setting_name(setting)), setting.owner
         if owner is not None:
             name = f"annotation {name} of {prose(owner.kind)} {code(name_in_namespace(owner))}"
         edit = _edited(name, setting.change)
         yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
-    if len(settings) > SETTINGS:
-        yield f"| | and {len(settings) - SETTINGS} more | |"
+    if more := len(settings) - len(shortened(settings, SETTINGS)):
+        yield f"| | and {more} more | |"
 
 
 def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:
     """Return the values that are too long for the table, collapsed."""
-    long = [setting for setting in settings[:SETTINGS] if not fits_one_line(setting.change)]
+    long = [setting for setting in shortened(settings, SETTINGS) if not fits_one_line(setting.change)]
     lines = [line for setting in long for line in _change(f"{origin(setting)} {setting.change.field}", setting.change)]
     return _collapsed(f"values of {plural(len(long), 'setting')}", fenced(lines, LINES)) if long else ""
 
@@ -305,14 +307,14 @@ def _place(reviewed: Reviewed) -> str:
 
 
 def _warnings(review: Review) -> Iterator[str]:
-    """Yield the warnings about the sides; TrainJobs with errors are not compared."""
+    """Yield the warnings and notes about the sides; TrainJobs with errors are not compared."""
     rows = []
     for diagnostic in in_order(review.diagnostics)[:NAMES]:
         at = diagnostic.locate()
         where = f"{code(str(at))}: " if at else ""
         rows.append(f"- {where}{prose(diagnostic.message)}")
     if rows:
-        yield _collapsed(plural(len(review.diagnostics), "warning"), "\n".join(rows))
+        yield _collapsed(numbers(review.diagnostics), "\n".join(rows))
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool, most: int = NAMES) -> str:

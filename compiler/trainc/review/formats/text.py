@@ -28,13 +28,14 @@ from trainc.review.formats import (
     same_values,
     setting_name,
 )
+from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import AffectedObject, CauseGroup, ChangedSetting, Line, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 
@@ -49,7 +50,7 @@ NAMES: Final = 6
 RECREATED: Final = 20
 """The maximum number of objects in the line that names what must be recreated."""
 SETTINGS: Final = 50
-"""The maximum number of changed settings."""
+"""The maximum number of changed settings, if each key has one of them."""
 LINES: Final = 12
 """The maximum number of lines of a value."""
 LONGEST: Final = 2000
@@ -78,7 +79,7 @@ def render(review: Review, *, color: bool) -> str:
 
 def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]:
     """Yield each changed setting and its effect."""
-    for setting in settings[:SETTINGS]:
+    for setting in shortened(settings, SETTINGS):
         change = setting.change
         name = f"setting {setting_name(setting)}"
         if setting.owner is not None:
@@ -87,8 +88,8 @@ def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]
         if not fits_one_line(change):
             yield from _shown_values(change, paint)
         yield f"  changes {escape(changed_by(setting))}" + (f": {_names(setting.objects)}" if setting.objects else "")
-    if len(settings) > SETTINGS:
-        yield f"... and {len(settings) - SETTINGS} more settings"
+    if more := len(settings) - len(shortened(settings, SETTINGS)):
+        yield f"... and {more} more settings"
 
 
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
@@ -166,7 +167,7 @@ def _place(reviewed: Reviewed) -> str:
     return reviewed.at.file if reviewed.at else ""
 
 
-def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
+def _names(objects: Sequence[Reviewed | AffectedObject], *, kind: bool = False) -> str:
     shown = names(objects, kind=kind)
     if len(shown) > NAMES:
         return escape(listed([*shown[:NAMES], f"{len(shown) - NAMES} more"]))

@@ -44,7 +44,9 @@ KEYS: Final = (
 CLUSTER_DOMAIN: Final = "cluster.local"
 RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved_names
 RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(process_words="rejected", launcher="launcher", node="node", finds_jobs_by_name=True)
+TRAITS: Final = Traits(
+    process_words="rejected", starter="mpirun", launcher="launcher", node="node", finds_jobs_by_name=True
+)
 
 
 def apply(plan: Plan) -> Plan:
@@ -100,6 +102,12 @@ def slots(plan: Plan) -> int:
         return int(of_job)
     of_runtime = int(plan.runtime.settings["numProcPerNode"])
     return int32(max(1, gpus(plan.node_resources()))) if of_runtime == 1 else of_runtime
+
+
+def counted_processes(plan: Plan) -> int | None:
+    """Return the slots of a node if neither the TrainJob nor the runtime sets them; 1 in the runtime sets none."""
+    is_set = "numProcPerNode" in plan.job.trainer or plan.runtime.settings["numProcPerNode"] != 1
+    return None if is_set else slots(plan)
 
 
 def keys(plan: Plan) -> Tree:

@@ -1,0 +1,102 @@
+"""References in variables that Kubernetes does not replace.
+
+Source: Kubernetes 1.36, how the kubelet builds a container's variables: it replaces `$(NAME)` by a variable of
+envFrom, of a Service, or of an earlier item of the list, and knows no other form. The Job controller adds
+JOB_COMPLETION_INDEX at the end of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.commands import SHELLS, program
+from trainc.pipeline.lint import containers, lint_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.plan import Plan
+
+NAME: Final = "([A-Z_][A-Z0-9_]*)"
+REFERENCE: Final = re.compile(rf"\$\$|(?<!\\)\$(?:\({NAME}\)|\{{{NAME}\}}|{NAME}(?=[/:]|\Z))")
+"""An escaped dollar sign, or a reference to a variable with an uppercase name, in one of three forms."""
+OF_SERVICE: Final = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[0-9]+_[A-Z]+(?:_[A-Z]+)?)?)\Z")
+"""The end of the name of a variable that the kubelet adds for a Service."""
+IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+LONGEST: Final = 60
+"""Characters of a name in a message."""
+
+
+class Unexpanded(NamedTuple):
+    """A reference that stays as it is written."""
+
+    at: int
+    """The variable's index in the container's list."""
+    variable: str
+    name: str
+    """The variable that it refers to."""
+    part: tuple[int, int]
+    """Its begin and end in the value."""
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield the first such reference of each container, with the number of other variables that have one."""
+    for path, container in containers(plan):
+        found = list(unexpanded(container))
+        for first in found[:1]:
+            env = container["env"]
+            text = env[first.at]["value"][slice(*first.part)]
+            later = "later" if any(item["name"] == first.name for item in env[first.at :]) else ""
+            known = "earlier" if any(item["name"] == first.name for item in env[: first.at]) else later
+            what = (first.variable, text, first.name, known, str(len(found) - 1))
+            yield LintFinding("env-not-expanded", (*path, "env", first.at, "value"), what, part=first.part)
+
+
+def unexpanded(container: Tree) -> Iterator[Unexpanded]:
+    """Yield the first such reference of each variable."""
+    env = container.get("env") or []
+    names, earlier = {variable["name"] for variable in env}, set[str]()
+    in_shell = shell_names(container)
+    for index, variable in enumerate(env):
+        text = variable.get("value") or ""
+        if "$" in text and "\n" not in text and variable["name"] not in in_shell:
+            for match in REFERENCE.finditer(text):
+                name = match[1]
+                from_elsewhere = "envFrom" in container or (name not in names and OF_SERVICE.search(name or ""))
+                if match[0] != "$$" and not (name and (name in earlier or from_elsewhere)):
+                    yield Unexpanded(index, variable["name"], name or match[2] or match[3], match.span())
+                    break
+        earlier.add(variable["name"])
+
+
+def shell_names(container: Tree) -> frozenset[str]:
+    """Return the names in the words of a shell's command, which may expand the references itself."""
+    words = [word for key in ("command", "args") for word in container.get(key) or ()]
+    if not any(program(word) in SHELLS for word in words):
+        return frozenset()
+    return frozenset(name for word in words for name in IDENTIFIER.findall(word))
+
+
+@lint_rule("env-not-expanded", "Reference in a variable that is not replaced")
+def warning(plan: Plan, finding: LintFinding) -> Finding:
+    """The program gets the reference as it is written."""
+    variable, text, name, known, others = finding.what
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    more = f" (and in {others} other variable{'s' if others != '1' else ''})" if others != "0" else ""
+    if not text.startswith("$("):
+        reason = "it replaces only the form $(NAME)"
+        help = f"use $({name})" if known == "earlier" else "write the value, or set the variable in a shell script"
+    elif known == "later":
+        reason = f"{name} comes after {variable} in the container's list"
+        written = {item.get("name") for item in plan.job.trainer.get("env") or ()}
+        help = f"use $({name}) in command or args, or read {name} in the program"
+        if {name, variable} <= written:
+            help = f"define {name} before {variable}"
+    else:
+        reason = f"no variable {name} of the container's list comes before {variable}"
+        help = f"define {name} before it, or write the value; the variables of the image are not known to Kubernetes"
+    return Finding(message=f"Kubernetes does not replace {text}: {reason}{more}", help=help)

@@ -1,0 +1,116 @@
+"""Labels and annotations of queues and schedulers that are misspelled, or that are not read where they are.
+
+Source: `kubernetes.scheduling_keys`. kubeflow/trainer v2.3.0, the runtime plugin volcano: the queue of the PodGroup is
+the annotation of the runtime's template or of a patch of it, never that of the TrainJob. trainc copies the TrainJob's
+metadata to the JobSet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.scheduling_keys import KEYS, QUEUES, VOLCANO, SchedulingKey, meant_key
+from trainc.kubernetes.trees import get
+from trainc.pipeline.lint import lint_rule, stored
+from trainc.pipeline.plan import pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Path
+    from trainc.kubernetes.scheduling_keys import Field, Holder
+    from trainc.pipeline.plan import Plan
+
+FIELDS: Final[tuple[Field, ...]] = ("labels", "annotations")
+ONE: Final = {"labels": "a label", "annotations": "an annotation"}
+OBJECTS: Final = {"JobSet": "the JobSet", "Job": "the Job template", "pod": "the pod template"}
+SET_IN: Final = OBJECTS | {"JobSet": "the TrainJob"}
+"""Where users set the keys of an object."""
+TRAINER: Final = "Trainer"
+"""The reader that takes a key from the runtime alone."""
+
+
+class UnreadKey(NamedTuple):
+    """A key that is not read where it is."""
+
+    path: Path
+    """Its path as that of a `LintFinding`."""
+    key: str
+    field: Field
+    holder: Holder
+    meant: str
+    """The known key: the same one, or the one for which it is meant."""
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield the keys that nothing reads."""
+    for unread in unread_keys(plan):
+        what = (unread.key, unread.field, unread.holder, unread.meant)
+        of_runtime = unread.holder == "JobSet" and unread.key not in plan.job.metadata(unread.field)
+        yield LintFinding("key-not-read", unread.path, what, shared=of_runtime, key=True)
+
+
+def unread_keys(plan: Plan) -> Iterator[UnreadKey]:
+    """Yield the keys that nothing reads, in the JobSet, the Job templates and the pod templates."""
+    for field, keys in zip(FIELDS, (plan.labels, plan.annotations), strict=True):
+        yield from unread_in(keys, field, "JobSet", ("metadata", field), plan)
+    holders: tuple[tuple[Holder, int], ...] = (("Job", 3), ("pod", 1))
+    for job, count in enumerate(plan.counts):
+        for holder, above in holders if count else ():
+            metadata = (*pod_spec(job)[:-above], "metadata")
+            for field in FIELDS:
+                keys = get(stored(plan), (*metadata, field), {})
+                yield from unread_in(keys, field, holder, (*metadata, field), plan)
+
+
+def unread_in(keys: dict[str, str], field: Field, holder: Holder, path: Path, plan: Plan) -> Iterator[UnreadKey]:
+    """Yield the keys of one mapping that nothing reads."""
+    for key in keys:
+        known = KEYS.get(key)
+        if known is None:
+            if meant := meant_key(key):
+                yield UnreadKey((*path, key), key, field, holder, meant)
+        elif not is_read(plan, key, known, field, holder):
+            yield UnreadKey((*path, key), key, field, holder, key)
+
+
+def is_read(plan: Plan, key: str, known: SchedulingKey, field: Field, holder: Holder) -> bool:
+    """Return whether the key is read in this field of this object."""
+    if field != known.field:
+        return False
+    if plan.job.own_runtime is not None:
+        return True  # for the objects of other operators, it may be read in another place
+    if holder not in known.holders:
+        return False
+    if key == f"{VOLCANO}queue-name" and holder == "JobSet":
+        return any(get(other, ("spec", "queue")) == plan.annotations[key] for other in plan.others)
+    return True
+
+
+def has_unread_queue(plan: Plan) -> bool:
+    """Return whether a key that nothing reads is meant as that of a queue."""
+    return any(unread.meant in QUEUES for unread in unread_keys(plan))
+
+
+@lint_rule("key-not-read", "Scheduling key that nothing reads")
+def warning(_: Plan, finding: LintFinding) -> Finding:
+    """Queues and schedulers ignore keys that they do not know, and known keys in another place."""
+    key, field, holder, meant = finding.what
+    known = KEYS[meant]
+    of = "the runtime's template" if known.reader == TRAINER else SET_IN[known.holders[0]]
+    where = f"{ONE[known.field]} of {of}"
+    if meant != key:
+        return Finding(
+            message=f"{known.reader} does not read {key}: the key is {meant}, {where}",
+            help=f"did you mean {meant}?",
+        )
+    if field != known.field:
+        message, help = f"{known.reader} does not read {key} as {ONE[field]}", f"set it as {where}"
+    elif known.reader == TRAINER and holder == "JobSet":
+        message = f"{known.reader} does not read {key} of the TrainJob, so that the PodGroup gets the queue default"
+        help = f"set it as {where}, or in trainingRuntimeSpec.template.metadata of a patch"
+    else:
+        message, help = f"{known.reader} does not read {key} in {OBJECTS[holder]}", f"set it as {where}"
+    return Finding(message=message, help=help)

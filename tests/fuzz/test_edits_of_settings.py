@@ -1,0 +1,254 @@
+"""`make fuzz`: random edits of a trainc.yaml; each setting of the review has the objects that compiling shows.
+
+A project has two TrainJobs, one of them an MPI job, and two folders of runtimes. Of two random settings files, the
+review lists the differences. For each of them, the project is compiled with the new file, and with the new file where
+this setting has its old value: the objects that differ are those of the review. The test sets the value back by the
+path in the JSON form, and pairs objects by their TrainJob. `make test` runs only a few examples.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from committing import git
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trainc.compilation import Compilation, Options, compile_paths
+from trainc.compilation.environment_runs import selected
+from trainc.diagnostics import Diagnostic
+from trainc.review import compare
+from trainc.review.reviewed import ChangedSetting, Review
+from trainc.review.side_arguments import parse_sides
+
+EXAMPLES = int(os.environ.get("EXAMPLES") or 40)
+OPTIONS = Options(others="skip", copies=False)
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}, namespace: team, labels: {{a: own}}}}
+spec: {{runtimeRef: {{name: {name}}}, trainer: {{numNodes: 2, image: "ghcr.io/acme/{name}:1"}}}}
+"""
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {{name: {name}, labels: {{trainer.kubeflow.org/framework: {framework}}}}}
+spec:
+  mlPolicy: {{numNodes: 1, {framework}: {{}}}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: {role}
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec:
+            template:
+              spec:
+                containers:
+                - {{name: node, image: "ghcr.io/acme/runtime:{tag}", resources: {{limits: {{acme.io/gpu: 1}}}}}}
+{launcher}"""
+LAUNCHER = """\
+      - name: launcher
+        template:
+          spec:
+            template:
+              spec:
+                containers: [{name: launcher, image: "ghcr.io/acme/launcher:1"}]
+"""
+PATCH = {"target": {"kind": "JobSet"}, "patch": {"spec": {"ttlSecondsAfterFinished": 60}}}
+HASH = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{8}(?=-|$)")
+
+
+def mappings(*keys: str, values: tuple[str, ...]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(st.sampled_from(keys), st.sampled_from(values), max_size=len(keys))
+
+
+LAYER: dict[str, st.SearchStrategy[Any]] = {
+    "labels": mappings("a", "b", values=("v", "w")),
+    "annotations": mappings("c", values=("v", "w")),
+    "namePrefix": st.sampled_from(["", "p-", "q-"]),
+    "nameSuffix": st.sampled_from(["", "-s"]),
+    "namespace": st.sampled_from(["ml", "other"]),
+    "images": st.lists(
+        st.fixed_dictionaries(
+            {"name": st.sampled_from(["ghcr.io/acme/one", "ghcr.io/acme/runtime"])},
+            optional={"newTag": st.sampled_from(["2", "3"]), "newName": st.just("registry.example.com/x")},
+        ).filter(lambda item: len(item) > 1),
+        max_size=2,
+        unique_by=lambda item: item["name"],
+    ),
+    "exclude": st.lists(st.sampled_from(["one.yaml", "two.yaml", "jobs/two.yaml", "no.yaml"]), max_size=2, unique=True),
+    "delivery": st.dictionaries(st.sampled_from(["nameSuffixHash", "argocdReplace", "suspend"]), st.booleans()),
+    "patches": st.lists(
+        st.sampled_from([PATCH, {"patch": {"spec": {"suspend": True}}, "target": {"kind": "TrainJob", "name": "one"}}]),
+        max_size=2,
+    ),
+    "accelerators": st.sampled_from([{}, {"acme.io/gpu": {"env": [{"name": "NET", "value": "IB"}]}}]),
+    "runtimes": st.fixed_dictionaries({"paths": st.sampled_from([["runtimes"], ["other"], ["other", "runtimes"]])}),
+    "trainerVersion": st.sampled_from(["2.2", "2.3"]),
+    "lint": st.fixed_dictionaries({"strict": st.booleans(), "disable": st.sampled_from([[], ["no-gang"]])}),
+    "fieldValidation": st.sampled_from(["strict", "warn", "ignore"]),
+    "cluster": st.sampled_from(["east", "west"]),
+}
+WITH_OUTPUT = {"output": st.just("rendered"), "passthrough": st.booleans()}
+
+
+@st.composite
+def files(draw: st.DrawFn) -> dict[str, Any]:
+    """Return the content of a settings file."""
+    found = draw(some({**LAYER, **WITH_OUTPUT}))
+    if draw(st.booleans()):
+        names = draw(st.lists(st.sampled_from(["dev", "prod"]), min_size=1, unique=True))
+        found["environments"] = {name: draw(some(LAYER)) for name in names}
+    return found
+
+
+@st.composite
+def some(draw: st.DrawFn, keys: dict[str, st.SearchStrategy[Any]]) -> dict[str, Any]:
+    """Return values of at most four keys."""
+    chosen = draw(st.lists(st.sampled_from(sorted(keys)), max_size=4, unique=True))
+    return {key: draw(keys[key]) for key in chosen}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three equal projects, without settings."""
+    top = tmp_path_factory.mktemp("projects")
+    git("init", "--quiet", at=top)
+    for side in ("before", "after", "without"):
+        for name, framework, launcher in (("one", "torch", ""), ("two", "mpi", LAUNCHER)):
+            files = {f"jobs/{name}.yaml": JOB.format(name=name)}
+            for number, path in enumerate(("runtimes", "other"), 1):
+                row = {"name": name, "framework": framework, "launcher": launcher, "tag": number, "role": "node"}
+                files[f"{path}/{name}.yaml"] = RUNTIME.format(**row)
+            for path, text in files.items():
+                file = top / side / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+    return top
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="EXAMPLES" not in os.environ,
+)
+@given(before=files(), after=files())
+def test_mutated_settings_have_the_measured_objects(
+    folder: Path, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    check(folder, before, after)
+
+
+def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Check each changed setting between two settings files."""
+    before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
+    os.chdir(folder)
+    found = reviewed(before, after)
+    if found.failed or compiled("without", before) is None:
+        return
+    with_all = compiled("after", after)
+    assert with_all is not None, "the review compiles it"
+    for setting in found.settings:
+        measured = {
+            (name, each.id.kind, each.id.name) for each in setting.objects for name in each.environments or ("",)
+        }
+        if "lint" in setting.change.path or is_of_removed_environment(after, setting):
+            assert measured == set()
+            continue
+        without = compiled("without", set_back(after, setting))
+        if setting.unknown:
+            assert without is None
+        else:
+            assert without is not None
+            assert measured == differing_objects(with_all, without), (before, after, setting.change)
+
+
+def reviewed(before: dict[str, Any], after: dict[str, Any]) -> Review:
+    for side, content in (("before", before), ("after", after)):
+        Path(side, "trainc.yaml").write_text(yaml.safe_dump(content))
+    return compare(*parse_sides(("before/jobs", "after/jobs")), OPTIONS)
+
+
+def is_of_removed_environment(after: dict[str, Any], setting: ChangedSetting) -> bool:
+    """Return whether a setting decides what is reported in an environment that the new file lacks."""
+    path = setting.change.path
+    return "fieldValidation" in path[2:] and path[1] not in after.get("environments", {})
+
+
+def set_back(after: dict[str, Any], setting: ChangedSetting) -> dict[str, Any]:
+    """Return the new file with the old value of a setting."""
+    change = setting.change
+    found: dict[str, Any] = json.loads(json.dumps(after))  # without shared parts
+    parent: Any = found
+    for step in change.new_path[:-1]:
+        parent = parent[step]
+    step = change.new_path[-1]
+    if change.kind == "added":
+        del parent[step]
+    elif change.kind == "moved":
+        parent[step] = sorted(parent[step], key=lambda item: change.old.index(item["name"]))
+    elif change.kind == "removed" and isinstance(parent, list):
+        parent.insert(int(step), change.old)
+    else:
+        parent[step] = change.old
+    return found
+
+
+Objects = dict[tuple[str, str, str, int], tuple[str, str, str, Any]]
+
+
+def compiled(side: str, content: dict[str, Any]) -> Objects | None:
+    """Return the environment, the kind, the name and the tree of each object by TrainJob; None for invalid settings."""
+    path = Path(side, "trainc.yaml")
+    path.write_text(yaml.safe_dump(content))
+    options = OPTIONS.with_project([f"{side}/jobs"])
+    if any(each.severity == "error" for each in options.settings.diagnostics):
+        return None
+    chosen = selected(options)
+    assert not isinstance(chosen, Diagnostic)
+    found: Objects = {}
+    for run in chosen:
+        result: Compilation = compile_paths([f"{side}/jobs"], run)
+        for job in result.jobs:
+            for tree in job.objects:
+                kind, number = tree["kind"], sum(key[2] == tree["kind"] for key in found if key[:2] == _key(run, job))
+                name = HASH.sub("", tree["metadata"]["name"])
+                found[*_key(run, job), kind, number] = (run.settings.environment_name, kind, name, tree)
+    return found
+
+
+def _key(run: Options, job: Any) -> tuple[str, str]:
+    return run.settings.environment_name, job.plan.job.source_name
+
+
+def differing_objects(with_setting: Objects, without: Objects) -> set[tuple[str, str, str]]:
+    """Return the environments, kinds and names of the objects that differ."""
+    keys = {*with_setting, *without}
+    changed = [key for key in keys if with_setting.get(key) != without.get(key)]
+    return {(with_setting.get(key) or without[key])[:3] for key in changed}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            {"environments": {"dev": {"namePrefix": "", "exclude": []}, "prod": {"namePrefix": ""}}},
+            {"namePrefix": "q-", "environments": {"dev": {}, "prod": {}}},
+            id="prefixes of environments that replace the file's",
+        ),
+        pytest.param({"labels": {"a": "v"}}, {"environments": {"dev": {"labels": {"a": "v"}}}}, id="moved"),
+        pytest.param({"environments": {"dev": {}}}, {}, id="no environments"),
+        pytest.param({"delivery": {"nameSuffixHash": True}}, {"delivery": {"nameSuffixHash": True}, "labels": {"b": "v"}}, id="a mutable field"),  # noqa: E501
+        pytest.param({"delivery": {"nameSuffixHash": True}}, {"delivery": {"nameSuffixHash": True}, "images": [{"name": "ghcr.io/acme/one", "newTag": "2"}]}, id="an immutable field"),  # noqa: E501
+    ],
+)  # fmt: skip
+def test_recorded_edits(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    check(folder, before, after)

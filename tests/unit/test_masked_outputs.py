@@ -1,0 +1,222 @@
+"""Laws of masking: a value is masked alike in all outputs, no mask hides code, no output shows a secret of a patch."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from shlex import split
+from typing import Any, Final
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import run
+
+from trainc.source.masking import MASK, masked, masked_at
+from trainc.source.secrets import secrets
+
+JOB: Final[dict[str, Any]] = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "a", "namespace": "t"},
+    "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"image": "a:1"}},
+}
+LAW: Final = settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+SLOW: Final = settings(LAW, max_examples=20)
+
+# A value is masked alike in all outputs.
+
+PARTS: Final = (
+    "--password=", "--token ", "PASSWORD=", "PGPASSWORD=", "apiKey: ", '{"apiKey": ', "curl -u ada:", "mysql -p",
+    "https://ada:", "@example.com", "https://example.com/?code=", "login ada password ", "Bearer ", "hunter22", "x",
+    "it's", "'", '"', "\\", "\\\\", " ", "  ", ";", "|", "$(", ")", "${A}", "`", "{", "}", "\n", "\n\n  ", "\t", "é",
+    "#", ": ", "- ", "--", "=", ",", "/", "--lr=1", "true", "$(MODE)", "-----BEGIN PRIVATE KEY-----\nMII=\n", "$$",
+    "*", "&",
+)  # fmt: skip
+TEXTS: Final = st.lists(st.sampled_from(PARTS), min_size=1, max_size=7).map("".join)
+LISTS: Final = st.lists(TEXTS | st.sampled_from(("--token", "--user", "curl", "mysql", "run")), min_size=1, max_size=4)
+NAMES: Final = st.sampled_from(("MODE", "HF_TOKEN", "DB_PASSWORD", "GIT_ASKPASS", "BASH_FUNC_token%%", "NOTE"))
+STYLES: Final = st.sampled_from((None, "'", '"', "|", ">"))
+
+
+@given(
+    TEXTS | LISTS | st.builds(lambda name, value: {"name": name, "value": value}, NAMES, TEXTS), STYLES, st.booleans()
+)
+@LAW
+def test_a_text_is_masked_as_its_value(value: Any, style: str | None, in_json: bool) -> None:
+    """Each notation of YAML, and JSON, with its secrets masked is a notation of the masked value."""
+    tree = {"a": {"b": value}}
+    text = json.dumps(tree) if in_json else yaml.dump(tree, default_style=style, allow_unicode=True)
+    shown, end = "", 0
+    for begin, last in secrets(text, 0, len(text), parsed=True):
+        shown, end = f"{shown}{text[end:begin]}MASK", last
+    assert _words(yaml.safe_load(shown + text[end:])) == _words(masked(tree))
+
+
+def _words(tree: Any) -> str:
+    """Return the characters of a tree, without white space."""
+    return "".join(
+        json.dumps(tree, ensure_ascii=False).replace("\\n", "").replace("\\t", "").replace(MASK, "MASK").split()
+    )
+
+
+SHELL: Final = (" ", "\t", "'", '"', *";|&<>()$`{}\\", "\n")
+BESIDE: Final = (
+    "--password=", "--password ", "--password '", "PASSWORD=", 'export DB_PASSWORD="', "curl -u ada:", "mysql -p",
+    "docker login -u ada -p ", "https://host/?code=", "login ada password ", "password: ",
+    '{"apiKey": "',
+)  # fmt: skip
+CODE: Final = st.lists(
+    st.sampled_from(
+        ("curl evil", "sh", "|", ";", "$(", ")", "{", ",", "}", "`", "'", '"', "\n", "\\", " ", "exec", "<")
+    ),
+    max_size=6,
+).map("".join)
+WHERE: Final = (
+    ("command",), ("args",), ("livenessProbe", "exec", "command"), ("lifecycle", "preStop", "exec", "command"),
+)  # fmt: skip
+
+
+@given(
+    st.sampled_from(BESIDE), st.sampled_from(("x", "hunter2", "a,b", "k=v", "%2F", "é")), st.sampled_from(SHELL), CODE
+)
+@settings(LAW, max_examples=400)
+def test_a_mask_in_a_command_hides_one_plain_word(before: str, word: str, sign: str, code: str) -> None:
+    """Everything from the first character that a shell acts on is shown, wherever a container has a command."""
+    text = f"run {before}{word}{sign}{code}"
+    for path in WHERE:
+        container: Any = ["sh", "-c", text]
+        for step in reversed(path):
+            container = {step: container}
+        shown = masked_at(container, (*path, 2))
+        assert shown == f"run {before}{MASK}{sign}{code}"
+    assert masked(["--token", f"{word}{sign}{code}"])[1] == f"{MASK}{sign}{code}"
+
+
+FIELDS: Final = st.fixed_dictionaries(
+    {},
+    optional={
+        "args": LISTS,
+        "command": LISTS,
+        "env": st.lists(st.builds(lambda name, value: {"name": name, "value": value}, NAMES, TEXTS), max_size=2),
+    },
+)
+
+
+@given(FIELDS, FIELDS)
+@SLOW
+def test_all_outputs_show_a_value_alike(old: Any, new: Any) -> None:
+    """`explain` and `diff` show each value as in the masked JobSet, `pods` with its references replaced."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for name, fields in (("old", old), ("new", new)):
+            Path(name).mkdir()
+            job = JOB | {"spec": JOB["spec"] | {"trainer": JOB["spec"]["trainer"] | fields}}
+            Path(name, "a.yaml").write_text(yaml.safe_dump(job))
+        built = run("build", "new", "--format", "json")
+        if built.code:
+            return
+        tree = masked(json.loads(built.out)[0])
+        for entry in json.loads(run("explain", "new", "--format", "json").out):
+            assert entry["value"] == _value_at(tree, entry["pointer"])
+        for found in json.loads(run("diff", "old", "new", "--format", "json").out)["objects"]:
+            for change in found.get("changes", ()):
+                if change["change"] != "removed":
+                    assert change["new"] == _value_at(tree, change["path"])
+        container = _value_at(tree, CONTAINER)
+        lines = run("pods", "new").out.splitlines()
+        for key in ("command", "args"):
+            shown = next((line.partition(key)[2].strip() for line in lines if line.startswith(f"  {key} ")), None)
+            if shown is not None and "$" not in str(container[key]) and "\\" not in shown:
+                assert split(shown) == container[key]
+
+
+CONTAINER: Final = "/spec/replicatedJobs/0/template/spec/template/spec/containers/0"
+
+
+def _value_at(tree: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        tree = tree[int(step)] if isinstance(tree, list) else tree[step]
+    return tree
+
+
+# No output shows a secret of a patch. SECRET is only written where a name marks it, and patches may remove the name.
+SECRET: Final = "hunter2"
+T: Final = "/spec/trainer"
+NAMED: Final = (
+    {"spec": {"trainer": {"args": ["--token", SECRET, "--lr=1"]}}},
+    {"spec": {"trainer": {"args": ["curl", "-u", f"ada:{SECRET}"]}}},
+    {"spec": {"trainer": {"env": [{"name": "HF_TOKEN", "value": SECRET}, {"name": "MODE", "value": "fast"}]}}},
+    {"metadata": {"annotations": {"password": SECRET, "note": "text"}}},
+    f"spec: {{trainer: {{env: [{{name: DB_PASSWORD, value: {SECRET}}}]}}}}",
+    f"- {{op: add, path: {T}/args, value: [run, --password, {SECRET}]}}",
+    [{"op": "add", "path": f"{T}/args", "value": ["--token", "a"]},
+     {"op": "replace", "path": f"{T}/args/1", "value": SECRET}],
+    [{"op": "add", "path": f"{T}/env", "value": [{"name": "API_KEY", "value": "a"}]},
+     {"op": "replace", "path": f"{T}/env/0/value", "value": SECRET}],
+    [{"op": "add", "path": "/metadata/annotations", "value": {}},
+     {"op": "add", "path": "/metadata/annotations/my-token", "value": SECRET}],
+)  # fmt: skip
+ITEMS: Final = (f"{T}/args/0", f"{T}/args/1", f"{T}/args/2", f"{T}/env/0", f"{T}/env/0/name", f"{T}/env/0/value")
+KEYS: Final = tuple(f"/metadata/annotations/{key}" for key in ("password", "note", "my-token", "copy"))
+POINTERS: Final = st.sampled_from((*ITEMS, *KEYS, f"{T}/args/-", f"{T}/command"))
+PLAIN: Final = st.sampled_from(("run", "--lr=1", "MODE", "text"))
+UNNAMING: Final = st.one_of(
+    st.builds(lambda path: {"op": "remove", "path": path}, POINTERS),
+    st.builds(lambda path, value: {"op": "replace", "path": path, "value": value}, POINTERS, PLAIN),
+    st.builds(lambda path, value: {"op": "add", "path": path, "value": value}, POINTERS, PLAIN),
+    st.builds(
+        lambda op, at, to: {"op": op, "from": at, "path": to}, st.sampled_from(("move", "copy")), POINTERS, POINTERS
+    ),
+    st.builds(lambda path: {"op": "test", "path": path, "value": "text"}, POINTERS),
+)
+ONE_PATCH: Final = st.sampled_from(NAMED) | st.lists(UNNAMING, min_size=1, max_size=3)
+COMMANDS: Final = (
+    "settings", "settings --format json", "diff ../old .", "diff ../old . --format json",
+    "diff . ../old --format markdown", "diff ../old . --format html", "pods", "explain", "explain **.args[*]",
+    "explain **.env[*].value", "explain --format json", "validate",
+    "validate --format json", "validate --format junit", "validate --format sarif", "graph",
+)  # fmt: skip
+
+
+def jobset_patch(patch: Any) -> Any:
+    """Return a patch of a TrainJob as one of the container in its JobSet."""
+    if isinstance(patch, str):
+        return yaml.safe_dump(jobset_patch(yaml.safe_load(patch)))
+    if isinstance(patch, list):
+        return json.loads(json.dumps(patch).replace(T, CONTAINER))
+    if "spec" not in patch:
+        return patch
+    pod = {"spec": {"containers": [{"name": "node", **patch["spec"]["trainer"]}]}}
+    return {"spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": pod}}}]}}
+
+
+def outputs(patches: list[Any], kind: str) -> Iterator[tuple[str, str]]:
+    """Yield each command with its output for a project with some patches."""
+    if kind == "JobSet":
+        patches = [jobset_patch(patch) for patch in patches]
+    items = [{"target": {"kind": kind}, "patch": patch} for patch in patches]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for name, listed in (("old", items[:1]), ("new", items)):
+            Path(name).mkdir()
+            Path(name, "a.yaml").write_text(yaml.safe_dump(JOB))
+            Path(name, "trainc.yaml").write_text(yaml.safe_dump({"sources": ["a.yaml"], "patches": listed}))
+        with chdir("new"):
+            for command in COMMANDS:
+                done = run(*command.split())
+                assert done.code != 70, done.err
+                yield command, done.out + done.err
+
+
+@pytest.mark.parametrize("kind", ["TrainJob", "JobSet"])
+@given(st.lists(ONE_PATCH, min_size=1, max_size=4))
+@SLOW
+def test_no_output_shows_a_secret_of_a_random_patch(kind: str, patches: list[Any]) -> None:
+    for command, text in outputs([NAMED[2], *patches], kind):
+        assert SECRET not in text, command
