@@ -63,6 +63,9 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     `reporting` has the settings that decide what is reported; by default, each side has its own.
     """
     meter = Meter(options.budget)
+    for spec in (old, new):
+        if spec.commit is not None:
+            spec.commit.objects.meter = meter
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
