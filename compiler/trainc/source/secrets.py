@@ -171,10 +171,10 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         if isinstance(node, JsonNode) and (node.index >= end or node.end <= begin):
             continue
         secret = context.secret
-        known = id(node), secret, is_value(context.items, context.number)
-        if known in seen:  # by another alias
+        visit = id(node), secret, is_value(context.items, context.number)
+        if visit in seen:  # by another alias
             continue
-        seen.add(known)
+        seen.add(visit)
         if node.sequence is None or secret == "variable":
             yield context._replace(begin=node.index, end=node.end, is_collection=node.sequence is not None)
         elif node.sequence:
