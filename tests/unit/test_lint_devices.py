@@ -57,6 +57,20 @@ def mpi(*, limits: Any = None, pods: Any = None, **policy: Any) -> dict[str, Any
     return runtime(workers, launcher, policy={"mpi": {**MPI["mpi"], **policy}, **numbers})
 
 
+def several(what: str) -> dict[str, Any]:
+    """Return a launcher without the trainer's label that runs twice."""
+    launcher = replicated(name="launcher")
+    if what == "replicas":
+        return {**launcher, "replicas": 2}
+    launcher["template"]["spec"]["parallelism"] = 2
+    return launcher
+
+
+def without_launcher_as_node() -> dict[str, Any]:
+    """Return a policy with which the launcher is no node."""
+    return {"mpi": {**MPI["mpi"], "runLauncherAsNode": False}}
+
+
 PROCESSES = [
     fires("gpu-processes", devices(), trainjob(resourcesPerNode=MEMORY), id="only memory"),
     fires("gpu-processes", devices(), trainjob(resourcesPerNode=CPUS), id="CPUs"),
@@ -150,8 +164,17 @@ NODES = [
     silent("mpi-nodes", mpi(runLauncherAsNode=False), trainjob(numNodes=1), id="the launcher is no node"),
     fires("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=4), id="two launchers"),
     silent("mpi-nodes", mpi(numNodes=1), trainjob(numNodes=4), id="one launcher"),
-    fires("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count"),
+    silent("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count, which is that of launchers"),
+    fires("mpi-nodes", mpi(numNodes=2), trainjob(), id="two launchers by the runtime alone"),
     silent("mpi-nodes", mpi(), trainjob(), id="no count"),
+    fires("mpi-nodes", runtime(node(), several("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"),
+    fires("mpi-nodes", runtime(node(), several("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
+    fires(
+        "mpi-nodes",
+        runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
+        trainjob(numNodes=2),
+        id="no job of nodes",
+    ),
     silent("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=0), id="no nodes"),
     fires("mpi-nodes", mpi(pods={"replicas": 2}), trainjob(numNodes=2), id="replicas"),
     silent("mpi-nodes", runtime(policy={"torch": {}, "numNodes": 2}), trainjob(numNodes=4), id="another framework"),
@@ -422,7 +445,7 @@ LAUNCHER = "the launcher and at least one pod of job"
         ),
         pytest.param(
             (mpi(pods={"replicas": 2}), trainjob(numNodes=3)),
-            'mpirun starts ranks on 5 hosts, but numNodes is 3: job "node" has 2 replicas',
+            'mpirun starts ranks on 5 hosts, but numNodes is 3: job "node" has replicas: 2',
             ("spec", "runtimeRef"),
             id="replicas",
         ),
