@@ -57,7 +57,7 @@ def mpi(*, limits: Any = None, pods: Any = None, **policy: Any) -> dict[str, Any
     return runtime(workers, launcher, policy={"mpi": {**MPI["mpi"], **policy}, **numbers})
 
 
-def several(what: str) -> dict[str, Any]:
+def two_launchers(what: str) -> dict[str, Any]:
     """Return a launcher without the trainer's label that runs twice."""
     launcher = replicated(name="launcher")
     if what == "replicas":
@@ -167,8 +167,8 @@ NODES = [
     silent("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count, which is that of launchers"),
     fires("mpi-nodes", mpi(numNodes=2), trainjob(), id="two launchers by the runtime alone"),
     silent("mpi-nodes", mpi(), trainjob(), id="no count"),
-    fires("mpi-nodes", runtime(node(), several("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"),
-    fires("mpi-nodes", runtime(node(), several("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
+    fires("mpi-nodes", runtime(node(), two_launchers("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"),
+    fires("mpi-nodes", runtime(node(), two_launchers("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
     fires(
         "mpi-nodes",
         runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
