@@ -41,7 +41,7 @@ KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", trainc_only=True
 )
 
-FIX: Final = environment_runs.Fix("set the parameter environment to {}")
+FIX: Final = environment_runs.SelectHelp("set the parameter environment to {}")
 NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)
 """Notes that the error for patches replaces: their help is for a command line."""
 

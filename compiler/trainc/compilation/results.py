@@ -14,7 +14,7 @@ from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others, ParsedFiles
@@ -131,8 +131,11 @@ class Options(NamedTuple):
         }
         return {path: value for path, value in values.items() if value}
 
-    def with_project(self, paths: Sequence[str]) -> Options:
-        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml."""
+    def with_project(self, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> Options:
+        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml.
+
+        contents   the contents of files that differ from those on the disk, by their paths
+        """
         return self.with_settings(
             load(
                 paths,
@@ -141,6 +144,7 @@ class Options(NamedTuple):
                 root=self.root,
                 follow_links=self.follow_links,
                 limits=self.budget,
+                contents=contents,
             )
         )
 

@@ -29,7 +29,7 @@ from trainc.files.confine import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from trainc.files.confine import Opened
     from trainc.files.exclude import Excluded, Patterns
@@ -110,8 +110,12 @@ def read(
         yield excluded
 
 
-def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
-    """Read a settings file."""
+def settings(
+    path: str, *, root: str | None = None, follow_links: bool = False, contents: Mapping[str, bytes] = {}
+) -> File | Diagnostic:
+    """Read a settings file; one of `contents` has those bytes."""
+    if path in contents:
+        return File(path, contents[path])
     if os.path.isdir(path):
         return fault(path, "is a folder", "use a file with settings")
     walk = _Walk([path], root=root, settings=None, follow_links=follow_links, largest=LARGEST_SETTINGS)

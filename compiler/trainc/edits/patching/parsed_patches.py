@@ -27,6 +27,7 @@ from trainc.kubernetes.sizes import measured
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Path
     from trainc.edits.environment import Environment, Setting
     from trainc.edits.patching.operations import Operation
@@ -157,7 +158,7 @@ def _document_in_file(
     return documents[0]
 
 
-def _invalid(setting: Setting, message: str, help: str, place: Place | None = None) -> Diagnostic:
+def _invalid(setting: Setting, message: str, help: str | Fix, place: Place | None = None) -> Diagnostic:
     return Diagnostic.declared(INVALID_PATCH, message, help, field=_field(setting), place=place)
 
 
