@@ -54,6 +54,16 @@ LONG = "n" * 51
             id="an empty image",
         ),
         pytest.param(
+            runtime(replicated(container(resources={"limits": {"nvidia.com/gpu": "8Gi"}}))),
+            [("warning", "device-count", "nvidia.com/gpu")],
+            id="an amount that a TrainJob can replace",
+        ),
+        pytest.param(
+            runtime(replicated(), replicated(container(resources={"limits": {"nvidia.com/gpu": "8Gi"}}), name="a")),
+            [("error", "device-count", "nvidia.com/gpu")],
+            id="an amount that no TrainJob can replace",
+        ),
+        pytest.param(
             runtime(replicated(container(**MOUNT))),
             [("error", "volume-missing", "name")],
             id="a mount without a volume",
