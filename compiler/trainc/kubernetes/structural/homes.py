@@ -68,8 +68,9 @@ def repaired(unknown: UnknownField) -> Fix | None:
     """Return the fix of an unknown field, or None if the kind has no such field elsewhere."""
     free = [name for name in unknown.known if name not in unknown.siblings]
     near = nearest_name(unknown.name, free, likeness=ALIKE)
+    meant = {names[0] for names in FIELDS.get(unknown.name.lower(), ()) if len(names) == 1}
     for name in unknown.known:
-        if name not in free and is_certain(unknown.name, name, unknown.known):
+        if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
             return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
     if near and is_certain(unknown.name, near, unknown.known):
         return rename(unknown.path, near, applicability="safe")
