@@ -91,6 +91,8 @@ class Options(NamedTuple):
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
     """Whether to report the faults of all Kueue objects, not only of those that decide about a TrainJob."""
+    all_repeated: bool = False
+    """Whether to keep all repeated diagnostics, to fix each of them."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
     all_environments: bool = False
