@@ -103,6 +103,11 @@ LONG = "n" * 51
             [("warning", "shell-words", "1")],
             id="a lint finding in the command",
         ),
+        pytest.param(
+            runtime(replicated(container(image="{{ .Values.image }}"))),
+            [("error", "template-not-rendered", "image")],
+            id="a placeholder",
+        ),
         pytest.param(runtime(replicated(container(resources={}))), [], id="resources are left to TrainJobs"),
         pytest.param(
             runtime(replicated(of_pods={"annotations": {"kueue.x-k8s.io/podset-slice-size": "1"}})),
