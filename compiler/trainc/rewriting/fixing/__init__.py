@@ -106,10 +106,10 @@ def apply_fixes(
         wrong |= _remaining(chosen, result, after)
         if wrong:
             failed = [each for each in chosen if _identity(each.diagnostic) in wrong]
-            crowded = {file for file in new.keys() ^ current.keys() if sum(file in each.files for each in chosen) > 1}
-            alone |= crowded
+            shared = {file for file in new.keys() ^ current.keys() if sum(file in each.files for each in chosen) > 1}
+            alone |= shared
             for each in failed:
-                if each.files.isdisjoint(crowded):
+                if each.files.isdisjoint(shared):
                     refused[_identity(each.diagnostic)] = min(each.files)
             continue  # without them, or one after the other
         contents |= new
