@@ -295,8 +295,10 @@ class _Reviewer:
             effect.objects,
             edit.owner,
             effect.unknown,
-            edit.rank,
-            self.settings.severity(effect),
+            edit.folders,
+            in_force=edit.in_force,
+            rank=edit.rank,
+            severity=self.settings.severity(effect),
         )
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
