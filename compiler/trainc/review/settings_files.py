@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
     from trainc.settings.extending import FileSource
 
+NAMING: Final = (b"extends", b"patches")
+"""The words that a settings file has if it names other files."""
 IN_FORCE: Final = f"{SETTINGS} in force"
 """The name of the setting that is the file in force."""
 
@@ -53,27 +55,32 @@ def edits(old: Versions, new: Versions) -> list[SettingEdit]:
     if new.options.no_config:
         return []
     own = [_own_path(side) for side in (old, new)]
-    before = {new.path_of(old, path): path for path in _paths(old)}
-    after = {path: path for path in _paths(new)}
+    paths = [{*_paths(side)} for side in (old, new)]
+    # Two sides on disk may have the same file.
+    same = paths[0] & paths[1] if old.spec.commit is new.spec.commit is None else set()
+    before = {new.path_of(old, path): path for path in paths[0] - same}
+    after = {path: path for path in paths[1] - same}
     found: dict[object, SettingEdit] = {}
     own_before = own[0] and new.path_of(old, own[0])
     for path in sorted(before.keys() | after.keys()):
         if path == own[1] or (path == own_before and path not in after):
             continue
+        if path in before and path in after and _is_same(old, before[path], new, path):
+            continue
         sides = (_read(old, before[path]) if path in before else None, _read(new, path) if path in after else None)
         for edit in _edits_of(path, *sides, old, new):
             change = edit.change
             key = (edit.place.document.file, change.field, change.kind, repr((change.old, change.new)))
-            folders = dict.fromkeys((*(found[key].folders if key in found else ()), _folder(new, path)))
+            folders = dict.fromkeys((*(found[key].folders if key in found else ()), _folder(path, new, old)))
             found[key] = edit._replace(folders=tuple(folders), in_force=False, rank=OBJECT_RANK)
-    switch = [] if own_before == own[1] else [*_switch(old, new)]
+    switch = [] if own[1] in {*own[:1], own_before} else [*_switch(old, new)]
     return [*switch, *found.values()]
 
 
 def folders(old: Versions, new: Versions) -> tuple[str, ...]:
     """Return the folder of the trainc.yaml in force, that of the new side if it has one."""
-    paths = ((side, _own_path(side)) for side in (new, old))
-    return tuple(_folder(side, path) for side, path in paths if path)[:1]
+    paths = ((_own_path(side), side, other) for side, other in ((new, old), (old, new)))
+    return tuple(_folder(*each) for each in paths if each[0])[:1]
 
 
 def _own_path(side: Versions) -> str:
@@ -82,10 +89,11 @@ def _own_path(side: Versions) -> str:
     return files[-1].path if files else ""
 
 
-def _folder(side: Versions, path: str) -> str:
-    """Return a settings file's folder as a review shows it."""
+def _folder(path: str, side: Versions, other: Versions) -> str:
+    """Return a settings file's folder as a review shows it: in one of two compared folders, or in the working tree."""
     commit = side.spec.commit
-    return os.path.relpath(os.path.dirname(path), os.curdir if commit is None else commit.top)
+    top = side.spec.folder if side.spec.paths != other.spec.paths else os.curdir if commit is None else commit.top
+    return os.path.relpath(os.path.dirname(path), top)
 
 
 def _switch(old: Versions, new: Versions) -> Iterator[SettingEdit]:
@@ -100,9 +108,8 @@ def _switch(old: Versions, new: Versions) -> Iterator[SettingEdit]:
     gone = not after
     kind: Kind = "removed" if gone else "changed" if before else "added"
     change = Change(kind, IN_FORCE, (), (), *names)
-    folders = tuple(_folder(side, files[0].path) for side, files in ((new, after), (old, before)) if files)[:1]
     place = Place((before if gone else after)[0].document, ())
-    yield SettingEdit(change, place, ({}, {}), gone, OBJECT_RANK, folders=folders, is_switch=True)
+    yield SettingEdit(change, place, ({}, {}), gone, OBJECT_RANK, folders=folders(old, new), is_switch=True)
 
 
 def _edits_of(
@@ -128,10 +135,10 @@ def _edits_of(
             yield whole.edit(at, f"patch {os.path.basename(at)}", *values)
 
 
-def _document(side: Versions, found: _Found, path: str) -> Document | None:
+def _document(side: Versions, file: _Found, path: str) -> Document | None:
     """Return a document of a side; an extended file may exist without being extended."""
-    if path in found.documents or not found.documents:
-        return found.documents.get(path)
+    if path in file.documents or not file.documents:
+        return file.documents.get(path)
     return _read(side, path).documents.get(path)
 
 
@@ -156,22 +163,33 @@ def _name(side: Versions, path: str) -> str:
     return os.path.relpath(path) if commit is None else commit.named(os.path.relpath(path, commit.top))
 
 
+def _is_same(old: Versions, before: str, new: Versions, after: str) -> bool:
+    """Return whether a file is the same on both sides, and names no other file."""
+    one, other = _source(old, before).read(before), _source(new, after).read(after)
+    if isinstance(one, Diagnostic) or isinstance(other, Diagnostic):
+        return False
+    return one.data == other.data and not any(word in one.data for word in NAMING)
+
+
 def _read(side: Versions, path: str) -> _Found:
     """Return a settings file of a side, with the files that it names."""
-    commit, root = side.spec.commit, _root(side, path)
-    source = (
-        files_on_disk(root, relative=True, follow_links=side.options.follow_links)
-        if commit is None
-        else commit_settings.files_of(commit)
-    )
+    source = _source(side, path)
     file = source.read(path)
     if isinstance(file, Diagnostic):
         return _Found({}, {}, file.message)
-    settings = load_file(file, path, source, root=root, relative=commit is None, limits=side.options.budget)
+    is_on_disk, limits = side.spec.commit is None, side.options.budget
+    settings = load_file(file, path, source, root=_root(side, path), relative=is_on_disk, limits=limits)
     documents = {each.path: each.document for each in settings.settings_files}
     if not documents:
         return _Found({}, {}, settings.diagnostics[0].message)
     return _Found(documents, dict(_patches(settings, source)))
+
+
+def _source(side: Versions, path: str) -> FileSource:
+    """Return the source of the files that a settings file of a side names, and of itself."""
+    if side.spec.commit is not None:
+        return commit_settings.files_of(side.spec.commit)
+    return files_on_disk(_root(side, path), relative=True, follow_links=side.options.follow_links)
 
 
 def _root(side: Versions, path: str) -> str:
