@@ -321,8 +321,10 @@ class _Reviewer:
             effect.objects,
             edit.owner,
             effect.unknown,
-            edit.rank,
-            self.settings.severity(effect),
+            edit.folders,
+            in_force=edit.in_force,
+            rank=edit.rank,
+            severity=self.settings.severity(effect),
         )
 
     def _shown_setting(self, edit: SettingEdit) -> Change:

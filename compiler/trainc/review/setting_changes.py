@@ -54,6 +54,12 @@ class SettingEdit(NamedTuple):
     """The TrainJob or runtime that has the setting as an annotation; None for trainc.yaml."""
     file: str = OWN
     """The path of its file, relative to the project's own one."""
+    folders: tuple[str, ...] = ()
+    """The folders of the trainc.yaml files that have it, or that extend its file; none for an annotation."""
+    in_force: bool = True
+    """Whether its file is in force for the reviewed paths."""
+    is_switch: bool = False
+    """Whether it is the choice of the file in force."""
 
     @property
     def environment(self) -> str:

@@ -20,13 +20,13 @@ from trainc.files.confine import repository_above
 from trainc.files.inputs import File
 from trainc.pipeline.suffix import digest
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review import commit_settings, setting_changes
+from trainc.review import commit_settings, setting_changes, settings_files
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import touches
 from trainc.review.renamed_jobs import NAMES, renaming, with_old_names
 from trainc.review.reviewed import AffectedObject
 from trainc.review.setting_changes import LINT, OWN, own_path
-from trainc.settings import files_on_disk, load_base
+from trainc.settings import DEFAULT, files_on_disk, load_base, load_file
 from trainc.settings.extending import KEY as EXTENDS
 from trainc.settings.extending import FileSource, extended_files
 from trainc.settings.keys import ENVIRONMENTS
@@ -85,7 +85,9 @@ class SettingEffects:
     """The changed settings of a review, and the compilations without one of them."""
 
     def __init__(self, old: Versions, new: Versions) -> None:
-        self.edits = setting_changes.edits(old.project, new.project)
+        folders = settings_files.folders(old, new)
+        in_force = (edit._replace(folders=folders) for edit in setting_changes.edits(old.project, new.project))
+        self.edits = [*in_force, *settings_files.edits(old, new)]
         self.old = old
         self.new = new
         self.meter = Meter(new.options.budget)
@@ -112,6 +114,8 @@ class SettingEffects:
 
     def _effect(self, edit: SettingEdit, side: Side, environment: str) -> SettingEffect:
         path = edit.change.path
+        if not edit.in_force:
+            return SettingEffect(edit)
         # The only environment of a project decides whether there is a run without one.
         elsewhere = edit.environment not in ("", environment) and (environment or own_path(path))
         if elsewhere or {*own_path(path)[:1]} & NOT_MEASURED:
@@ -130,6 +134,8 @@ class SettingEffects:
 
     def _settings_without(self, edit: SettingEdit) -> Settings | None:
         """Return the settings of the new side without an edit; None if they are the same without it."""
+        if edit.is_switch:
+            return self._settings_of_old_file()
         files = self.new.project.settings_files or self._removed_file()
         index = next(
             (at for at, file in enumerate(files) if os.path.relpath(file.path, files[-1].path) == edit.file), None
@@ -154,6 +160,20 @@ class SettingEffects:
         options = self.new.options
         found = load_base(Base(files, root, base is not None and base.relative), options.budget, unreadable)
         return options.with_settings(found._replace(file=self.new.project.file)).settings
+
+    def _settings_of_old_file(self) -> Settings:
+        """Return the settings if the file in force of the old side is in force: as the new side has it, if it does."""
+        options, files = self.new.options, self.old.project.settings_files
+        if not files:
+            return options.with_settings(DEFAULT).settings
+        path = self.new.path_of(self.old, files[-1].path)
+        base = self.new.project.base
+        root = base.root if base is not None else repository_above(os.path.dirname(path)) or os.path.dirname(path)
+        source = self._source(root)
+        read = source.read(path)
+        assert isinstance(read, File)  # the old side has it
+        found = load_file(read, path, source, root=root, relative=self.new.spec.commit is None, limits=options.budget)
+        return options.with_settings(found).settings
 
     def _removed_file(self) -> tuple[SettingsFile, ...]:
         """Return the file that only the old side has, without content; none if that side has none, either."""

@@ -38,4 +38,6 @@ def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSett
 
 def _key(setting: ChangedSetting) -> object:
     """Return what a setting has in common with those that it may represent: the key at the top of its layer."""
-    return setting.owner is not None, () if setting.owner is not None else own_path(setting.change.path)[:1]
+    if setting.owner is not None:
+        return True
+    return setting.in_force, own_path(setting.change.path)[:1]
