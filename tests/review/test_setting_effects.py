@@ -53,7 +53,7 @@ def review(form: str = "json") -> Done:
     return done
 
 
-def plain(form: str) -> str:
+def without_markup(form: str) -> str:
     """Return a review as text without markup."""
     return re.sub(r"<[^>]*>|[`*|\\]", "", review(form).out).replace("&quot;", '"')
 
@@ -80,7 +80,7 @@ def test_a_hash_in_the_names_is_a_new_object(before: str, after: str, form: str)
     assert {each["effect"] for each in found} == {"new-object"}
     names = [(each["renamedFrom"]["name"], each["name"]) for each in found]
     assert all(re.fullmatch(r"\w+-job-[a-z0-9]{8}", hashed) for hashed in (pair[bool(after)] for pair in names))
-    shown = plain(form)
+    shown = without_markup(form)
     assert "must be recreated" in shown or form == "json"
     assert "no object" not in shown
 
@@ -107,7 +107,7 @@ def test_each_setting_is_the_cause_of_its_own_change(form: str) -> None:
     both = ["first-job", "team-job"]
     assert settings() == {"delivery.suspend": both, "labels.a": both}
     assert causes() == {"delivery.suspend": ["spec.suspend"], "metadata.labels.a": ["metadata.labels.a"]}
-    shown = plain(form)
+    shown = without_markup(form)
     assert "no object" not in shown
     assert shown.index("delivery.suspend") < shown.index("labels.a")
 
@@ -127,7 +127,7 @@ def test_many_labels_do_not_push_a_key_out_of_the_comment(form: str, most: int) 
     labels = "".join(f"  a{number}: b\n" for number in range(60))
     added = f"{labels}delivery: {{argocdReplace: true}}\noutput: out\n"
     without_environments("labels: {c: d}\n", f"labels:\n  c: d\n{added}")
-    table = plain(form).partition("cluster")[0]
+    table = without_markup(form).partition("cluster")[0]
     rows = re.findall(r"(?:setting|trainc.yaml:[0-9]+) +(labels.a\d+|delivery|output)\b", table)
     assert len({*rows}) == most
     assert {"delivery", "output"} <= {*rows}
@@ -179,7 +179,7 @@ def test_rows_of_environments_with_other_values_are_not_merged(form: str) -> Non
         ("dev",): (image, f"{name}:other"),
         ("prod",): (image.replace(name, "registry.example.com/torch"), "registry.example.com/torch:other"),
     }
-    assert plain(form).count("registry.example.com/torch:other") > 1
+    assert without_markup(form).count("registry.example.com/torch:other") > 1
 
 
 def test_removed_rules_are_rows_of_their_own() -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TEXT: Final = "<text>"
 """The file name of the argument `text` in diagnostics."""
-FIX: Final = environment_runs.Fix("use {}", 'environment="{}"')
+FIX: Final = environment_runs.SelectHelp("use {}", 'environment="{}"')
 
 
 def compile(

@@ -44,7 +44,7 @@ OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch", "unused-setti
 SEVERITIES: Final = ("error", "warning", "note")
 
 
-class Fix(NamedTuple):
+class SelectHelp(NamedTuple):
     """How to request an environment, for the help."""
 
     help: str
@@ -53,7 +53,7 @@ class Fix(NamedTuple):
     """The form of each name."""
 
 
-OPTION: Final = Fix("use {}", "--env {}")
+OPTION: Final = SelectHelp("use {}", "--env {}")
 
 
 class EnvironmentRun(NamedTuple):
@@ -87,7 +87,7 @@ def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
     return next(unknown, None) or runs
 
 
-def select_environment(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagnostic:
+def select_environment(options: Options, fix: SelectHelp, *, always: bool = False) -> Options | Diagnostic:
     """Return the options of a run in its only environment.
 
     Return an error if the environment is unknown, or if none is requested and the project has several.
@@ -104,7 +104,7 @@ def select_environment(options: Options, fix: Fix, *, always: bool = False) -> O
     return runs if isinstance(runs, Diagnostic) else runs[0]
 
 
-def environment_required(settings: Settings, fix: Fix) -> Diagnostic:
+def environment_required(settings: Settings, fix: SelectHelp) -> Diagnostic:
     """Return the error for a run that needs one environment and has none."""
     names = settings.environment_names
     base = settings.base

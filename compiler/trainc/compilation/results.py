@@ -15,7 +15,7 @@ from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others, ParsedFiles
@@ -91,6 +91,8 @@ class Options(NamedTuple):
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
     """Whether to report the faults of all Kueue objects, not only of those that decide about a TrainJob."""
+    all_repeated: bool = False
+    """Whether to keep all repeated diagnostics, to fix each of them."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
     all_environments: bool = False
@@ -146,8 +148,11 @@ class Options(NamedTuple):
         }
         return {path: value for path, value in values.items() if value}
 
-    def with_project(self, paths: Sequence[str]) -> Options:
-        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml."""
+    def with_project(self, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> Options:
+        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml.
+
+        contents   the contents of files that differ from those on the disk, by their paths
+        """
         return self.with_settings(
             load(
                 paths,
@@ -156,6 +161,7 @@ class Options(NamedTuple):
                 root=self.root,
                 follow_links=self.follow_links,
                 limits=self.budget,
+                contents=contents,
             )
         )
 

@@ -30,7 +30,7 @@ from trainc.files.confine import (
 from trainc.files.selection import KUSTOMIZATIONS, Roles, Selection, is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.files.confine import Opened
     from trainc.files.selection import Role
@@ -103,8 +103,12 @@ def read(
         yield excluded
 
 
-def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
-    """Read a settings file."""
+def settings(
+    path: str, *, root: str | None = None, follow_links: bool = False, contents: Mapping[str, bytes] = {}
+) -> File | Diagnostic:
+    """Read a settings file; one of `contents` has those bytes."""
+    if path in contents:
+        return File(path, contents[path])
     if os.path.isdir(path):
         return fault(path, "is a folder", "use a file with settings")
     walk = _Walk([path], root=root, roles=None, follow_links=follow_links, largest=LARGEST_SETTINGS)

@@ -192,6 +192,8 @@ class Reading:
         before, kinds = len(self.diagnostics), {*COMPILED, *self.kinds}
         own = file.data.partition(b"\n")[2] if is_marked(file.data) else file.data
         if may_mention(own, [row.kind.encode() for row in kinds]):
+            if not self._charge("input bytes", file):
+                return
             for document in documents_of(file, lambda error, diagnostic: not is_of_kinds(error.document, kinds)):
                 if isinstance(document, Diagnostic):
                     self.report(document)

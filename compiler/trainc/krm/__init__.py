@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Options
     from trainc.krm.request import Request
 
-FIX: Final = environment_runs.Fix("set environment in the functionConfig to {}")
+FIX: Final = environment_runs.SelectHelp("set environment in the functionConfig to {}")
 
 
 class FunctionResult(NamedTuple):

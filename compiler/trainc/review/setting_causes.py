@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
 from trainc.review.consequences import RANK, touches
-from trainc.review.masked_changes import shown
 from trainc.review.reviewed import Cause
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Location, ObjectId, Place
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.setting_changes import SettingEdit
     from trainc.review.setting_effects import SettingEffect
 
     Locating = Callable[..., Location]
@@ -31,9 +31,18 @@ TRAINER_VERSION: Final = "trainerVersion"
 class CausesBySetting:
     """The causes of changes in one environment."""
 
-    def __init__(self, effects: Iterable[SettingEffect], locate: Locating) -> None:
-        """`locate(place, old=...)` returns the location of a place in one of the sides."""
+    def __init__(
+        self, effects: Iterable[SettingEffect], locate: Locating, show: Callable[[SettingEdit], Change]
+    ) -> None:
+        """Keep the effects.
+
+        Args:
+            effects: the effects of the changed settings.
+            locate: `locate(place, old=...)` returns the location of a place in one of the sides.
+            show: the function that returns the change of a setting without secrets.
+        """
         self._locate = locate
+        self._show = show
         self._by_object: dict[ObjectId, list[SettingEffect]] = {}
         for effect in effects:
             for each in effect.objects:
@@ -45,10 +54,10 @@ class CausesBySetting:
         """Return the cause of a change of an object with an effect in the cluster, which may be the known cause."""
         effects = self._by_object.get(id, [])
         own = [each for each in effects if known is not None and self._is_of(each, known)]
-        found = _first(own, lambda each: each.undoes(id, change))
-        found = found or _first(effects, lambda each: each.undoes(id, change))
+        found = _first_effect(own, lambda each: each.undoes(id, change))
+        found = found or _first_effect(effects, lambda each: each.undoes(id, change))
         if found is None and (known is None or _is_setting(known)):
-            found = _first([*own, *effects], lambda each: each.affects(id, change))
+            found = _first_effect([*own, *effects], lambda each: each.affects(id, change))
         if found is None:
             return known
         self._severities[found.number] = max(RANK[effect], self._severities.get(found.number, 0))
@@ -74,7 +83,7 @@ class CausesBySetting:
         if effect.number not in self._causes:
             edit = effect.edit
             at = self._located(edit.place, gone=edit.gone)
-            change = shown(edit.change, *edit.trees)
+            change = self._show(edit)
             self._causes[effect.number] = Cause(SETTINGS, change.field, change, at, edit.gone, edit.change.path)
         return self._causes[effect.number]
 
@@ -96,7 +105,7 @@ class CausesBySetting:
         return cause.by == SETTINGS and touches(cause.edit.path, setting.path)
 
 
-def _first(effects: Iterable[SettingEffect], holds: Callable[[SettingEffect], bool]) -> SettingEffect | None:
+def _first_effect(effects: Iterable[SettingEffect], holds: Callable[[SettingEffect], bool]) -> SettingEffect | None:
     return next(filter(holds, effects), None)
 
 

@@ -182,8 +182,6 @@ def read(
         files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    if spec.commit is not None:
-        spec.commit.objects.meter = meter
     side = _read(spec, options, meter, environment, own, reporting, files)
     meter.check()
     return side

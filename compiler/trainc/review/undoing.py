@@ -38,7 +38,10 @@ class Experiment:
 
     def affects(self, index: int, change: Change) -> bool:
         """Whether the field of a change has another value without the part."""
-        return self._comparison(index).differs(change.new_path)
+        compared, step = self._comparison(index), change.new_path[-1]
+        if change.kind == "removed" and isinstance(step, int):  # no item of the list is in its place
+            return _has_value(compared.match(change.new_path[:-1]).there, step, change.old)
+        return compared.differs(change.new_path)
 
     def _comparison(self, index: int) -> Correspondence:
         """Return the corresponding values of an object without the edit; it may not exist then."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Decorated = Callable[..., Any]
 
-REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
+REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab", "rdjson")
 """The report formats, each a module of `reports`; listed here so that the package need not be imported."""
 
 REVIEWS = ("text", "markdown", "json", "html")
