@@ -42,7 +42,7 @@ def write(path: str, text: str) -> None:
     Path(path).write_text(text)
 
 
-def added(*more: str) -> list[tuple[str, str]]:
+def added_objects(*more: str) -> list[tuple[str, str]]:
     """Return the kinds and names of the objects that the review of rendered/ lists as added."""
     done = run("diff", "main..HEAD", "--format", "json", *more, "--", "rendered")
     assert done.code == 0, done.err
@@ -67,7 +67,7 @@ def test_every_file_that_kubectl_reads_is_compared(path: str, text: str, more: t
     git("switch", "--quiet", "--create", "pr")
     write(path, text)
     commit()
-    assert added(*more) == [("ClusterRoleBinding" if text == ROLE else "JobSet", "evil")]
+    assert added_objects(*more) == [("ClusterRoleBinding" if text == ROLE else "JobSet", "evil")]
     for form in FORMATS:
         assert "evil" in run("diff", "main..HEAD", "--format", form, *more, "--", "rendered").out
 
@@ -78,7 +78,7 @@ def test_patterns_of_the_branch_hide_no_rendered_file(kinds: str) -> None:
     write("trainc.yaml", SETTINGS + kinds)
     write("rendered/prod/evil.yaml", JOBSET)
     commit()
-    assert added() == [("JobSet", "evil")]
+    assert added_objects() == [("JobSet", "evil")]
 
 
 def test_a_patch_of_a_kustomization_in_a_rendered_folder_is_an_object() -> None:
@@ -86,7 +86,7 @@ def test_a_patch_of_a_kustomization_in_a_rendered_folder_is_an_object() -> None:
     write("rendered/prod/kustomization.yaml", "patches: [{path: evil.yaml}]\n")
     write("rendered/prod/evil.yaml", JOBSET)
     commit()
-    assert added() == [("JobSet", "evil")]
+    assert added_objects() == [("JobSet", "evil")]
 
 
 def test_objects_with_only_a_generated_name_are_compared() -> None:
@@ -94,7 +94,7 @@ def test_objects_with_only_a_generated_name_are_compared() -> None:
     text = JOBSET.replace("name: evil,", "generateName: evil-,")
     write("rendered/prod/evil.yaml", f"{text}---\n{text.replace('evil/x:1', 'evil/x:2')}")
     commit()
-    assert added() == [("JobSet", "evil-"), ("JobSet", "evil- (2)")]
+    assert added_objects() == [("JobSet", "evil-"), ("JobSet", "evil- (2)")]
     write("rendered/prod/evil.yaml", f"{text}---\n{text}")
     commit()
     done = run("diff", "HEAD~1..HEAD", "--", "rendered")
