@@ -52,6 +52,9 @@ INTRODUCTION: Final = """\
 Every trainc message has an id in brackets, such as `error[wrong-type]`. Each id links to its page: the rule, the
 reason, a wrong and a right example. `trainc validate --explain wrong-type` prints the same page. The tables follow the
 cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails long after the apply.
+
+The column "fix" shows whether `trainc validate --fix` repairs at least some of the faults: `safe` by itself, `unsafe`
+with `--unsafe-fixes`. [Fixes](commands.md#fixes) describes both.
 """
 HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Parsing", "kubectl fails before it sends a request"),
@@ -113,7 +116,8 @@ def page_text(known: dict[str, Declaration]) -> str:
     parts = [INTRODUCTION]
     for heading, effect, ids in sections(known.values()):
         rows = "".join(row_of(known[id]) for id in ids)
-        parts.append(f"## {heading}\n\nIn the cluster: {effect}.\n\n| id | title |\n|---|---|\n{rows}")
+        head = "| id | title | fix |\n|---|---|---|\n"
+        parts.append(f"## {heading}\n\nIn the cluster: {effect}.\n\n{head}{rows}")
     return "\n".join(parts)
 
 
@@ -129,9 +133,10 @@ def sections(known: Iterable[Declaration]) -> Iterator[tuple[str, str, list[str]
 
 
 def row_of(declared: Declaration) -> str:
-    """Return one row: the id, which is an anchor and a link to its page, and the title."""
+    """Return one row: the id, which is an anchor and a link to its page, the title, and the fix."""
     id, warning = declared.id, " (warning)" if declared.severity == "warning" else ""
-    return f'| <a id="{id}"></a>[`{id}`](../diagnostics/{id}.md) | {declared.title}{warning} |\n'
+    anchor = f'<a id="{id}"></a>[`{id}`](../diagnostics/{id}.md)'
+    return f"| {anchor} | {declared.title}{warning} | {declared.fix or 'no fix'} |\n"
 
 
 def outputs(modules: dict[str, str]) -> dict[Path, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainc.base.declarations import Declaration, Phase, Severity
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.documents.positions import Span
     from trainc.kubernetes.documents.streams import Chunk
     from trainc.kubernetes.violations import Violation
@@ -250,13 +251,17 @@ class Diagnostic(NamedTuple):
     """The environments that have it; empty for a project without environments."""
     error_in: tuple[str, ...] = ()
     """Those in which it is an error; empty if it has one severity in all of them."""
+    fix: Fix | None = None
+    """The fix from which the hint is written, if there is one."""
+    fixed_in: Document | None = None
+    """The document of the fix's paths; None for that of the place."""
 
     @classmethod
     def declared(
         cls,
         declared: Declaration,
         message: str,
-        help: str = "",
+        help: str | Fix = "",
         *,
         object: ObjectId = ObjectId(),  # noqa: B008 (a tuple)
         field: str = "",
@@ -266,7 +271,8 @@ class Diagnostic(NamedTuple):
     ) -> Diagnostic:
         """Return a diagnostic of a declared id; `phase` overrides the declaration's usual phase."""
         stage = phase or declared.phases[0]
-        return cls(declared.id, declared.severity, stage, message, help, object, field, place, related)
+        fix, hint = (None, help) if isinstance(help, str) else (help, help.title)
+        return cls(declared.id, declared.severity, stage, message, hint, object, field, place, related, fix=fix)
 
     def locate(self) -> Location | None:
         """Return the diagnostic's position, computed on each call."""
@@ -287,7 +293,7 @@ class Finding(NamedTuple):
     """The message and place that a check yields; the check's declaration has the id, severity and phase."""
 
     message: str
-    help: str = ""
+    help: str | Fix = ""
     field: str | None = None
     """The path in the cluster's notation; None for that of the place."""
     place: Place | None = None
@@ -343,4 +349,11 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 
 def warnings_as_errors(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics with warnings turned into errors."""
-    return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)
+    return tuple(_as_error(d) if d.severity == "warning" else d for d in diagnostics)
+
+
+def _as_error(warning: Diagnostic) -> Diagnostic:
+    """Return a warning as an error. Its fix is not safe, because a cluster accepts the document as it is."""
+    fix = warning.fix
+    unsafe = None if fix is None or fix.applicability == "none" else fix._replace(applicability="unsafe")
+    return warning._replace(severity="error", fix=unsafe)

@@ -67,6 +67,9 @@ PLAIN = {
         "-r a -n b --name-suffix-hash",
         "a -v",
         "--legacy",
+        "a --fix",
+        "--fix --unsafe-fixes --diff",
+        "jobs --fix --check",
     ),
 }
 OF_CLICK = {

@@ -90,6 +90,7 @@ def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
     assert verdicts(done.stdout) == {
         "trainc-build": "Failed",
         "trainc-build-check": "Passed",
+        "trainc-fix": "Passed",
         "trainc-validate": "Passed",
     }
     assert "files were modified by this hook" in done.stdout
@@ -141,6 +142,20 @@ def test_a_commit(file: str, old: str, new: str, expected: dict[str, str], said:
     assert {id: ends[id] for id in expected} == expected
     assert said in done.stdout
     assert done.returncode == ("Failed" in expected.values())
+
+
+def test_a_fix_stops_the_commit_once() -> None:
+    (hook,) = [hook | {"language": "system"} for hook in HOOKS if hook["id"] == "trainc-fix"]
+    Path(".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
+    replace("jobs/first-job.yaml", "numNodes: 1", "numNode: 1")
+    git("add", "--all")
+    done = pre_commit("run")
+    assert verdicts(done.stdout) == {"trainc-fix": "Failed"}
+    assert "fixed 1 problem in 1 file" in done.stdout
+    assert "files were modified by this hook" in done.stdout
+    assert "numNodes: 1" in Path("jobs/first-job.yaml").read_text()
+    git("add", "--all")
+    assert verdicts(pre_commit("run").stdout) == {"trainc-fix": "Passed"}
 
 
 def test_a_removal() -> None:

@@ -147,6 +147,91 @@ def gitlab(report: str) -> Iterator[Shown]:
         yield Shown(severities[entry["severity"]], path, line, entry["description"])
 
 
+_POSITION = {
+    "type": "object",
+    "properties": {"line": {"type": "integer", "minimum": 1}, "column": {"type": "integer", "minimum": 1}},
+    "required": ["line", "column"],
+    "additionalProperties": False,
+}
+_RANGE = {
+    "type": "object",
+    "properties": {"start": _POSITION, "end": _POSITION},
+    "required": ["start"],
+    "additionalProperties": False,
+}
+_LOCATION = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "range": _RANGE},
+    "required": ["path"],
+    "additionalProperties": False,
+}
+RDJSON_SCHEMA: dict[str, Any] = {
+    "$schema": "http://json-schema.org/draft-04/schema#",
+    "type": "object",
+    "properties": {
+        "source": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "url": {"type": "string"}},
+            "additionalProperties": False,
+        },
+        "diagnostics": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "message": {"type": "string"},
+                    "location": _LOCATION,
+                    "severity": {"enum": ["ERROR", "WARNING", "INFO"]},
+                    "code": {
+                        "type": "object",
+                        "properties": {"value": {"type": "string"}, "url": {"type": "string"}},
+                        "additionalProperties": False,
+                    },
+                    "related_locations": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {"message": {"type": "string"}, "location": _LOCATION},
+                            "required": ["location"],
+                            "additionalProperties": False,
+                        },
+                    },
+                    "suggestions": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {"range": _RANGE, "text": {"type": "string"}},
+                            "required": ["range", "text"],
+                            "additionalProperties": False,
+                        },
+                    },
+                },
+                "required": ["message", "location"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["diagnostics"],
+    "additionalProperties": False,
+}
+"""The fields of reviewdog's messages in proto/rdf, of which protobuf's JSON parser rejects unknown ones."""
+
+
+def rdjson(report: str) -> Iterator[Shown]:
+    """Validate a report with the fields of reviewdog's messages, and yield a comment per diagnostic."""
+    severities = {"ERROR": "error", "WARNING": "warning", "INFO": "note"}
+    log = json.loads(report)
+    Draft4Validator(RDJSON_SCHEMA).validate(log)
+    for found in log["diagnostics"]:
+        location = found["location"]
+        assert not location["path"].startswith("./")
+        for suggestion in found.get("suggestions", []):
+            begin, end = (suggestion["range"][key] for key in ("start", "end"))
+            assert (begin["line"], begin["column"]) <= (end["line"], end["column"])
+        line = location.get("range", {"start": {"line": 0}})["start"]["line"]
+        yield Shown(severities[found["severity"]], location["path"], line, found["message"])
+
+
 def sarif(report: str) -> Iterator[Shown]:
     """Validate a log with OASIS's schema and the further requirements of GitHub code scanning."""
     log = json.loads(report)

@@ -31,7 +31,12 @@ from trainc.reports import load, sarif
 from trainc.reports.text import escape
 
 HERE = Path(__file__).parent
-READERS = {"github": consumers.github, "gitlab": consumers.gitlab, "sarif": consumers.sarif}
+READERS = {
+    "github": consumers.github,
+    "gitlab": consumers.gitlab,
+    "rdjson": consumers.rdjson,
+    "sarif": consumers.sarif,
+}
 """The consumers of the formats with one entry per diagnostic."""
 
 BREAKOUTS = (
@@ -174,6 +179,7 @@ def test_every_format_has_the_same_diagnostics(path: Path) -> None:
     [
         pytest.param("github", "", "<built-in>/plain.yaml", "", id="github"),
         pytest.param("gitlab", "stdin", "<built-in>/plain.yaml", ".", id="gitlab"),
+        pytest.param("rdjson", "stdin", "<built-in>/plain.yaml", ".", id="rdjson"),
         pytest.param("sarif", "stdin", "<built-in>/plain.yaml", "", id="sarif"),
     ],
 )

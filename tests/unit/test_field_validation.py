@@ -32,7 +32,7 @@ spec:
       - name: node
         template: {spec: {template: {spec: {containers: [{name: node, image: "x:1"}]}}}}
 """
-TYPO = JOB.replace("{image", "{numnodes: 4, image")
+TYPO = JOB.replace("{image", "{shards: 4, image")
 PATCH = """\
   runtimePatches:
   - manager: acme.io/kueue
@@ -113,7 +113,7 @@ def test_every_command(words: list[str]) -> None:
     Path("job.yaml").write_text(TYPO)
     done = run(*words)
     assert (done.code, "error[unknown-field]" in done.out + done.err) == (1, True)
-    assert "Use --field-validation=warn if a Trainer release after v2.3 has the field" in done.out + done.err
+    assert "use --field-validation=warn if a Trainer release after v2.3 has the field" in done.out + done.err
     warned = run(*words, "--field-validation=warn")
     word = "1 warning" if words[0] in COUNTING else "warning[unknown-field]"
     assert (warned.code, word in warned.out + warned.err) == (0, True)
@@ -192,7 +192,7 @@ def test_a_function_config(monkeypatch: pytest.MonkeyPatch) -> None:
         return done.code, done.err
 
     code, said = answer()
-    assert (code, "Use fieldValidation: warn in the functionConfig if a Trainer" in said) == (1, True)
+    assert (code, "use fieldValidation: warn in the functionConfig if a Trainer" in said) == (1, True)
     assert answer(fieldValidation="ignore") == (0, "")
     code, said = answer(fieldValidation="none")
     assert (code, "error[enum]" in said) == (1, True)
@@ -203,5 +203,5 @@ def _tree() -> Any:
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
         "metadata": {"name": "finetune"},
-        "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"image": "x:1", "numnodes": 2}},
+        "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"image": "x:1", "shards": 2}},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,30 @@ def write(folder: Path, patches: list[Any]) -> None:
     folder.mkdir()
     (folder / "a.yaml").write_text(JOB)
     (folder / "trainc.yaml").write_text(yaml.safe_dump({"sources": ["a.yaml"], "patches": patches}))
+
+
+NAMED: list[tuple[str, Any, Any]] = [
+    ("a variable", operation("/spec/trainer/env/0/value", "S1", "replace"), "***"),
+    ("another variable", operation("/spec/trainer/env/1/value", "fast", "replace"), "fast"),
+    ("a new variable", operation("/spec/trainer/env/-", {"name": "A", "value": "b"}), {"name": "A", "value": "b"}),
+    ("an option's value", operation("/spec/trainer/args/1", "S1", "replace"), "***"),
+    ("another argument", operation("/spec/trainer/args/2", "S1", "replace"), "S1"),
+    ("an appended argument", operation("/spec/trainer/args/-", "S1"), "S1"),
+]
+
+
+@pytest.mark.parametrize(("patch", "shown"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
+def test_a_review_shows_an_operation_as_the_patched_object(
+    patch: Any, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = {
+        "env": [{"name": "HF_TOKEN", "value": "a"}, {"name": "MODE", "value": "b"}],
+        "args": ["--token", "a", "c"],
+    }
+    before = {"target": {"kind": "TrainJob"}, "patch": {"spec": {"trainer": trainer}}}
+    given = [before, {"target": {"kind": "TrainJob"}, "patch": operation("/metadata/labels", {"a": "b"})}]
+    write(tmp_path / "old", given)
+    write(tmp_path / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
+    monkeypatch.chdir(tmp_path)
+    settings = json.loads(run("diff", "old", "new", "--format", "json").out)["settings"]
+    assert settings[0]["new"]["patch"][0]["value"] == shown

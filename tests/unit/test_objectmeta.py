@@ -253,7 +253,7 @@ def test_the_path_is_more_precise_than_the_clusters_field() -> None:
         pytest.param(
             named(labels={"gpu": True}),
             "gpu must be a string, not true",
-            "quote it: without quotes it is a boolean",
+            'quote it: "true", because without quotes it is a boolean',
             id="label is a boolean",
         ),
     ],

@@ -54,7 +54,7 @@ job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4
 job.yaml:6:13: error[unknown-field]: unknown field spec.trainer.numnodes in TrainJob
   6 |   trainer: {numnodes: 4}
     |             ^^^^^^^^
-  help: did you mean numNodes? Use --field-validation=warn if a Trainer release after v2.3 has the field
+  help: did you mean numNodes?
 """,
     ),
     "a missing field is shown by the mapping that lacks it": (
@@ -72,7 +72,7 @@ job.yaml:8:7: error[required]: env[0] has no name, which is required
 job.yaml:7:5: error[wrong-type]: command must be a list, not a mapping
   7 |     command:
     |     ^^^^^^^
-  help: start each item with a dash
+  help: use a list with one item: [{run: x}]
 """,
     ),
     "of a longer text the first line": (

@@ -154,6 +154,11 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
         "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: d}",
         "a: &x {value: ***}\nb: {<<: *x, name: HF_TOKEN, value: ***}",
     ),
+    "by an anchor in a list": ("a: &x abc\nb: [--token, *x]", "a: &x ***\nb: [--token, *x]"),
+    "a collection by an anchor": (
+        "a: &x [b, {c: d}]\ne: {name: HF_TOKEN, value: *x}",
+        "a: ***\ne: {name: HF_TOKEN, value: *x}",
+    ),
     "a longer text": (
         "- name: HF_TOKEN\n  value: |\n    a\n    b\n- c",
         "- name: HF_TOKEN\n  value: ***\n    ***\n    ***\n- c",

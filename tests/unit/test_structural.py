@@ -225,19 +225,19 @@ def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
         pytest.param(
             {"env": [{"name": "TOKEN", "value": 123}]},
             "env[0].value must be a string, not a number",
-            "quote it",
-            id="a variable's value is not shown",
+            'quote it: "123"',
+            id="a variable's value",
         ),
         pytest.param(
             {"env": [{"name": "A", "value": True}]},
             "env[0].value must be a string, not true",
-            "quote it: without quotes it is a boolean",
+            'quote it: "true", because without quotes it is a boolean',
             id="boolean variable",
         ),
         pytest.param(
             {"env": {"A": "b"}},
             "env must be a list, not a mapping",
-            "use a list whose items have a name: `- name: A`",
+            "use a list: [{name: A, value: b}]",
             id="variables as a mapping",
         ),
         pytest.param(
@@ -262,7 +262,7 @@ def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
         pytest.param(
             {"secret": "token"},
             'secret must be a mapping, not the string "token"',
-            "set secret.name to token",
+            "use {name: token}",
             id="a name where a reference should be",
         ),
         pytest.param(

@@ -13,8 +13,8 @@ from ruamel.yaml import YAML
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.rewriting.upgrade import upgrade
 from trainc.rewriting.upgrade.list_items import cut, pasted
-from trainc.rewriting.upgrade.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 from trainc.source.sections import unified_diff
+from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))

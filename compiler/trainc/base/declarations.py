@@ -30,3 +30,5 @@ class Declaration(NamedTuple):
     severity: Severity = "error"
     trainc_only: bool = False
     """Whether only trainc reports it: the cluster accepts it, or never receives it."""
+    fix: Literal["", "safe", "unsafe"] = ""
+    """The fix of at least some of its diagnostics, which `trainc validate --fix` applies; empty without any."""

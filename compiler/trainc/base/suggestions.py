@@ -22,17 +22,19 @@ def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> s
         return None
     known = list(names)
     folded = next((candidate for candidate in known if candidate.lower() == name.lower()), None)
-    return folded or next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
+    if folded is not None:
+        return folded
+    edited = [candidate for candidate in known if len(candidate) > 2 and is_one_edit(name, candidate)]
+    return edited[0] if len(edited) == 1 else next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
 
 
-def suggestion_or(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Return the hint with the nearest one of `names`, or else another hint.
+def is_certain(name: str, meant: str, names: Iterable[str]) -> bool:
+    """Return whether a name differs from the meant one in case or by one edit, and from no other one of `names`.
 
-    >>> suggestion_or("numNode", ["image", "numNodes"], "remove it"), suggestion_or("x", ["image"], "remove it")
-    ('did you mean numNodes?', 'remove it')
+    >>> is_certain("imge", "image", ["image", "args"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
+    (True, False)
     """
-    near = nearest_name(name, names)
-    return f"did you mean {near}?" if near else otherwise
+    return [each for each in names if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
 
 
 def use(names: Sequence[str], last: str = ", ") -> str:

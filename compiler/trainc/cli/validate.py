@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
+from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import click
 
+    from trainc.cli.common.applied_fixes import Applied
     from trainc.compilation import Compilation, Options
+    from trainc.compilation.environment_runs import EnvironmentRun
+    from trainc.diagnostics import Diagnostic
     from trainc.frontends.reading import Reader
 
 EPILOG = """\b
@@ -24,6 +29,8 @@ Examples:
   trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
   trainc validate --among . jobs/a.yaml   check one file, with runtimes from anywhere in the folder
   trainc validate --explain wrong-type
+  trainc validate --fix --diff        show the fixes of misspelled fields, missing quotes and similar mistakes
+  trainc validate --fix               apply them
 """
 
 
@@ -40,8 +47,11 @@ def validate(
     reports: tuple[tuple[str, str], ...],
     among: str | None,
     explain: str | None,
+    **fixing: bool,
 ) -> int:
     """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
+    if any(fixing.values()):
+        _check_fix_options(paths, **fixing)
     if explain is not None:
         if paths or reports:
             raise options.misuse("--explain cannot be combined with PATH or --report: it checks nothing.")
@@ -55,20 +65,24 @@ def validate(
     from trainc.reports import load
 
     run = run._replace(
-        all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True, stand_ins="check"
+        all_rules=True,
+        written=tuple(file for _, file in reports),
+        others="skip",
+        check_only=True,
+        stand_ins="check",
     )
-    compile = partial(_compiled, run.settings.inputs(paths), among)
-    if run.environments or run.settings.environment_names:
-        from trainc.cli.common.environments import compiled, verdict
-
-        result, found = compiled(run, compile)
-        summary = verdict(result, found)
-    else:
-        result = compile(run)
-        summary = printing.verdict(result)
+    check = _Check(paths, among, run)
+    result = check.result(run)
+    if applied := _applied(result, check, fixing):
+        result = applied.result._replace(diagnostics=_collapsed(applied.result.diagnostics))
+    summary = check.summary(result)
+    if result.diagnostics and form == "text" and not fixing["fix"]:
+        summary = _with_fixable(result, summary)
     printing.report_skipped(result.skipped, run)
     if reports:
         reporting.write(reports, result, summary)
+    if applied is not None and applied.options.shows_diff:
+        return _show_diff(applied, summary, run)
     report = load(form).render(
         printing.audible(result.reported(form), run),
         summary="" if run.quiet else summary,
@@ -81,6 +95,98 @@ def validate(
     return WRONG_INPUT if result.failed else OK
 
 
+def _check_fix_options(paths: tuple[str, ...], *, fix: bool, unsafe_fixes: bool, diff: bool, check: bool) -> None:
+    """Raise UsageError for options of --fix without it, and for standard input, which cannot be fixed."""
+    for name, given in (("--unsafe-fixes", unsafe_fixes), ("--diff", diff), ("--check", check)):
+        if given and not fix:
+            raise options.misuse(f"{name} requires --fix.")
+    if diff and check:
+        raise options.misuse("--diff and --check cannot be combined: --check shows the diff, too.")
+    if fix and "-" in paths:
+        raise options.misuse("--fix cannot be combined with -: standard input has no file to fix.")
+
+
+class _Check:
+    """The check of a command, which can be repeated with other contents of some files."""
+
+    def __init__(self, paths: tuple[str, ...], among: str | None, run: Options) -> None:
+        self.paths = paths
+        self.among = among
+        self.run = run
+        self.runs: tuple[EnvironmentRun, ...] = ()
+        """The runs of the environments of the last check."""
+
+    def result(self, run: Options, files_of: Reader | None = None) -> Compilation:
+        """Return the result of a check."""
+        compile = partial(_compiled, run.settings.inputs(self.paths), self.among)
+        if not (run.environments or run.settings.environment_names):
+            return compile(run, files_of)
+        from trainc.cli.common.environments import compiled
+
+        result, self.runs = compiled(run, lambda run, reader: compile(run, files_of or reader))
+        return result
+
+    def again(self, contents: Mapping[str, bytes]) -> Compilation:
+        """Return the result of a check with the contents of some files."""
+        from trainc.cli.common.applied_fixes import reader_of
+
+        paths = self.paths if self.among is None else (self.among,)
+        return self.result(self.run.with_project(paths, contents), reader_of(contents))
+
+    def summary(self, result: Compilation) -> str:
+        """Return the summary of a result."""
+        if not self.runs:
+            return printing.verdict(result)
+        from trainc.cli.common.environments import verdict
+
+        return verdict(result, self.runs)
+
+
+def _with_fixable(result: Compilation, summary: str) -> str:
+    """Return the summary with the number of problems that --fix can fix."""
+    if all(diagnostic.fix is None for diagnostic in result.diagnostics):
+        return summary
+    from trainc.cli.common.applied_fixes import count
+
+    number = count(result)
+    first, newline, rest = summary.partition("\n")
+    return f"{first}; {number} can be fixed with --fix{newline}{rest}" if number else summary
+
+
+def _applied(result: Compilation, check: _Check, fixing: dict[str, bool]) -> Applied | None:
+    """Apply the fixes of a result, if they are requested."""
+    if not fixing["fix"]:
+        return None
+    from trainc.cli.common.applied_fixes import FixOptions, apply
+    from trainc.compilation import MANY
+
+    options = FixOptions(unsafe=fixing["unsafe_fixes"], diff=fixing["diff"], check=fixing["check"])
+    check.run = check.run._replace(all_repeated=True)
+    complete = check.again({}) if len(result.diagnostics) >= MANY else result
+    return apply(complete, check.again, options, check.run)
+
+
+def _collapsed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics with repeated ones collapsed, as a check without fixes has them."""
+    from trainc.compilation import MANY
+
+    if len(diagnostics) < MANY:
+        return diagnostics
+    from trainc.reports.repeated import collapsed
+
+    return tuple(collapsed(diagnostics))
+
+
+def _show_diff(applied: Applied, summary: str, run: Options) -> int:
+    """Print the diff of the fixes, and what remains to standard error; return the exit code."""
+    result = applied.result
+    printing.report_text(printing.audible(result.diagnostics, run), "" if run.quiet else summary)
+    printing.write(applied.diff)
+    if result.failed:
+        return WRONG_INPUT
+    return DIFFERENT if applied.options.check and applied.diff else OK
+
+
 def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run; with `among`, of the paths as a subset of that folder."""
     if among is None:
@@ -90,7 +196,7 @@ def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of:
     else:
         from trainc.compilation.subset import compile_subset
 
-        result = compile_subset(paths, among, run)
+        result = compile_subset(paths, among, run, files_of)
     return printing.with_unknown(result) if run.verbose else result
 
 
@@ -123,6 +229,10 @@ command = Command(
             metavar="ID",
             complete=ids,
         ),
+        Option(("--fix",), "Apply the safe fixes to the files, and report what remains.", is_flag=True),
+        Option(("--unsafe-fixes",), "With --fix: apply also the fixes that change or remove a value.", is_flag=True),
+        Option(("--diff",), "With --fix: show the changes and write nothing.", is_flag=True),
+        Option(("--check",), "With --fix: like --diff, and exit 3 if there are changes.", is_flag=True),
     ),
     short_help="Check TrainJobs and runtimes as the cluster does.",
     epilog=EPILOG,

@@ -247,10 +247,10 @@ def check_unused_runtimes(build: Build) -> Build:
         return build
     if all(entry.requested for entry in build.library.levels[0].all_entries()):
         return build
-    from trainc.compilation import stand_ins
+    from trainc.compilation import unused_runtimes
 
-    unused = stand_ins.unused_runtimes(build.library)
-    found = stand_ins.check(unused, build.library, build.options, build.meter)
+    unused = unused_runtimes.unused_entries(build.library)
+    found = unused_runtimes.check(unused, build.library, build.options, build.meter)
     return build._replace(stand_ins=len(unused)).with_diagnostics(found)
 
 
@@ -287,10 +287,10 @@ def show_stand_ins(build: Build) -> Build:
     options = build.options
     if options.stand_ins != "show" or options.only is not None or build.documents["job"]:
         return build
-    from trainc.compilation import stand_ins
+    from trainc.compilation import unused_runtimes
 
-    unused = stand_ins.unused_runtimes(build.library)
-    plans, found = stand_ins.shown(unused, build.library, options, build.meter)
+    unused = unused_runtimes.unused_entries(build.library)
+    plans, found = unused_runtimes.shown(unused, build.library, options, build.meter)
     jobs = (Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan) for plan in plans)
     return build._replace(jobs=tuple(jobs), stand_ins=len(unused)).with_diagnostics(found)
 
@@ -389,7 +389,7 @@ def collapse_repeated(build: Build) -> Build:
         from trainc.reports.repeated import once_per_message
 
         found = once_per_message(found, ONCE)
-    if len(found) >= MANY:
+    if len(found) >= MANY and not build.options.all_repeated:
         from trainc.reports.repeated import collapsed
 
         found = collapsed(found)

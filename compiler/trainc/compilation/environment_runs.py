@@ -8,7 +8,7 @@ Returns  one result, with each fault once and the environments that have it; the
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Checked, Document, Location
+    from trainc.files.selection import Selection
     from trainc.settings import Settings
 
 ENVIRONMENT_REQUIRED: Final = Declaration(
@@ -43,7 +44,7 @@ OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch", "unused-setti
 SEVERITIES: Final = ("error", "warning", "note")
 
 
-class Fix(NamedTuple):
+class SelectHelp(NamedTuple):
     """How to request an environment, for the help."""
 
     help: str
@@ -52,7 +53,7 @@ class Fix(NamedTuple):
     """The form of each name."""
 
 
-OPTION: Final = Fix("use {}", "--env {}")
+OPTION: Final = SelectHelp("use {}", "--env {}")
 
 
 class EnvironmentRun(NamedTuple):
@@ -86,7 +87,7 @@ def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
     return next(unknown, None) or runs
 
 
-def select_environment(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagnostic:
+def select_environment(options: Options, fix: SelectHelp, *, always: bool = False) -> Options | Diagnostic:
     """Return the options of a run in its only environment.
 
     Return an error if the environment is unknown, or if none is requested and the project has several.
@@ -103,7 +104,7 @@ def select_environment(options: Options, fix: Fix, *, always: bool = False) -> O
     return runs if isinstance(runs, Diagnostic) else runs[0]
 
 
-def environment_required(settings: Settings, fix: Fix) -> Diagnostic:
+def environment_required(settings: Settings, fix: SelectHelp) -> Diagnostic:
     """Return the error for a run that needs one environment and has none."""
     names = settings.environment_names
     base = settings.base
@@ -125,14 +126,13 @@ class CachedStreams:
     def __init__(self) -> None:
         self._streams: dict[str, list[inputs.File | Diagnostic]] = {}
 
-    def __call__(self, paths: Iterable[str], **options: object) -> Iterator[inputs.File | Diagnostic]:
+    def __call__(
+        self, paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
+    ) -> Iterator[inputs.File | Diagnostic]:
         """Yield the files of the paths, as `inputs.read` does."""
         paths = list(paths)
         streams = [path for path in paths if inputs.is_stream(path)]
-        if not streams:
-            yield from inputs.read(paths, **options)  # type: ignore[arg-type]
-            return
-        yield from inputs.read([path for path in paths if path not in streams], **options)  # type: ignore[arg-type]
+        yield from inputs.read([path for path in paths if path not in streams], selection, **options)
         for path in dict.fromkeys(streams):
             if path not in self._streams:
                 self._streams[path] = list(inputs.read([path]))

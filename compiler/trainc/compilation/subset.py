@@ -19,13 +19,15 @@ from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
+from trainc.files.selection import SETTINGS, is_manifest
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+    from collections.abc import Callable, Iterable, Sequence, Set
 
     from trainc.diagnostics import Document, Identity
     from trainc.edits.environment import Environment
+    from trainc.frontends.reading import Reader
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
@@ -36,6 +38,7 @@ def compile_subset(
     paths: Sequence[str],
     folder: str,
     options: Options,
+    files_of: Reader | None = None,
 ) -> Compilation:
     """Compile the TrainJobs of `paths` and report the diagnostics about these files.
 
@@ -43,6 +46,7 @@ def compile_subset(
         paths: files and folders, possibly including the settings.
         folder: where the runtimes and the other TrainJobs are.
         options: as for `compilation.compile`; `only` and `root` are not used.
+        files_of: the function that reads files; by default, from the disk.
     """
     settings = options.settings
     if failed(settings.diagnostics):
@@ -52,9 +56,15 @@ def compile_subset(
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     others = len(manifests) < len(paths)
     manifests = [path for path in manifests if parts is None or _is_in(path, parts)]
-    read = Reading(kinds=options.settings.kinds, namespace=options.namespace, others="skip", meter=metered(options))
+    read = Reading(
+        files_of=files_of or inputs.read,
+        kinds=options.settings.kinds,
+        namespace=options.namespace,
+        others="skip",
+        meter=metered(options),
+    )
     asked_for = 0
-    for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options):
+    for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options, read.files_of):
         if isinstance(file, Diagnostic):
             read.report(file)
         else:
@@ -73,7 +83,7 @@ def compile_subset(
     )
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     skipped = tuple(
-        name for name in read.skipped_names() if given(name if inputs.is_manifest(name) else name.rpartition(":")[0])
+        name for name in read.skipped_names() if given(name if is_manifest(name) else name.rpartition(":")[0])
     )
     of_run = [*settings.diagnostics, read.meter.over]
     namesakes = {each.identity for each in read.documents["job"] if not (everything or given(each.file))}
@@ -117,16 +127,8 @@ def _parts_of(folder: str, parts: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(part for part in parts if _is_in(part, (folder,)))
 
 
-def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
-    settings = options.settings
-    environment = settings.environment
-    return inputs.read(
-        paths,
-        skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=settings.files,
-        follow_links=options.follow_links,
-        exclude=settings.exclude,
-    )
+def _files(paths: Sequence[str], options: Options, files_of: Reader) -> Iterable[inputs.File | Diagnostic]:
+    return files_of(paths, options.selection, follow_links=options.follow_links)
 
 
 def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
@@ -166,10 +168,9 @@ def _is_at(diagnostic: Diagnostic, documents: Set[Identity]) -> bool:
 
 def _holds_settings(path: str, settings: Settings) -> bool:
     """Whether a file has settings of the project, or one of its patches."""
-    if os.path.basename(path) == inputs.SETTINGS or resolved(path) in settings.files:
+    if os.path.basename(path) == SETTINGS or resolved(path) in settings.files:
         return True
-    patches = settings.environment.files if settings.environment is not None else ()
-    return bool(patches) and resolved(path) in map(resolved, patches)
+    return resolved(path) in map(resolved, settings.patch_files)
 
 
 def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:

@@ -15,12 +15,13 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.base.kinds import Kind, Role
 
 NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
-NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion")
-UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API")
-UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API")
+NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion", fix="safe")
+UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API", fix="unsafe")
+UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API", fix="safe")
 UNSUPPORTED_KIND: Final = Declaration(
     "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", trainc_only=True
 )
@@ -63,14 +64,18 @@ def _document_of_kind(
         help = "compile its trainJobTemplate as a TrainJob, or remove the file from the paths"
         yield _diagnostic(document, UNSUPPORTED_KIND, message, help, ("kind",))
     elif version not in (VERSION, DRAFT_VERSION):
-        message = f'unknown version "{version}" of the TrainJob API'
-        yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
-    elif kind not in OURS:
-        from trainc.base.suggestions import suggestion_or
+        from trainc.base.fixes import setting
 
-        help = suggestion_or(str(kind), OURS, f"use one of {', '.join(OURS)}")
+        message = f'unknown version "{version}" of the TrainJob API'
+        fix = setting(("apiVersion",), VERSION, f"use {VERSION}, as in Trainer v2")
+        yield _diagnostic(document, UNKNOWN_VERSION, message, fix, ("apiVersion",))
+    elif kind not in OURS:
+        from trainc.base.fixes import misspelled_key, replaced_name
+
+        near = replaced_name(("kind",), kind, OURS) if isinstance(kind, str) else None
+        near = near or (misspelled_key(document.value, "kind") if "kind" not in document.value else None)
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
-        yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
+        yield _diagnostic(document, UNKNOWN_KIND, message, near or f"use one of {', '.join(OURS)}", ("kind",))
     else:
         yield _with_role(document, version, kind, kinds)
 
@@ -131,9 +136,11 @@ def is_meant(version: str) -> bool:
 
 def _version_fault(document: Document, kind: str, version: object) -> Diagnostic:
     if version in (None, ""):
-        return _diagnostic(
-            document, NO_API_VERSION, f"the {kind} has no apiVersion", f"add `apiVersion: {VERSION}`", ()
-        )
+        from trainc.base.fixes import addition, misspelled_key
+
+        near = misspelled_key(document.value, "apiVersion")
+        help = near or addition(("apiVersion",), VERSION, f"add `apiVersion: {VERSION}`")
+        return _diagnostic(document, NO_API_VERSION, f"the {kind} has no apiVersion", help, ())
     message = f"the apiVersion of the {kind} must be a string"
     return _diagnostic(document, NO_API_VERSION, message, f"use `apiVersion: {VERSION}`", ("apiVersion",))
 
@@ -150,7 +157,7 @@ def _not_an_object(document: Document) -> Diagnostic:
 
 
 def _diagnostic(
-    document: Document, declared: Declaration, message: str, help: str, path: tuple[str, ...]
+    document: Document, declared: Declaration, message: str, help: str | Fix, path: tuple[str, ...]
 ) -> Diagnostic:
     return Diagnostic.declared(
         declared,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Options
     from trainc.krm.request import Request
 
-FIX: Final = environment_runs.Fix("set environment in the functionConfig to {}")
+FIX: Final = environment_runs.SelectHelp("set environment in the functionConfig to {}")
 
 
 class FunctionResult(NamedTuple):
@@ -102,7 +102,7 @@ def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Readin
     )
     for item in given.documents:
         read.take(item._replace(value=without_internal(item.value)))
-    read.gather(paths, root=options.root, exclude=options.settings.exclude)
+    read.gather(paths, options.selection, root=options.root)
     return read
 
 

@@ -213,7 +213,10 @@ def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
     for key in ("kind", "name", "uid"):
         if not owner.get(key):
             at = f"metadata.ownerReferences.{key}"
-            help = "remove the owner: its uid differs in each cluster" if key == "uid" else f"add {key}"
+            from trainc.base.fixes import removal
+
+            without = "remove the owner: its uid differs in each cluster"
+            help = removal(path, without) if key == "uid" else f"add {key}"
             yield Violation.at((*path, key), INVALID_OWNER, f"the owner has no {key}", help, field=at)
     if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
         yield Violation.at(
@@ -260,7 +263,10 @@ def _managed(path: Path, entry: Tree) -> Iterator[Violation]:
 
 
 def _unmanaged_field(path: Path, key: str, message: str) -> Violation:
-    return Violation.at((*path, key), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster sets them")
+    from trainc.base.fixes import removal
+
+    help = removal(path[:-1], "remove managedFields: the cluster sets them")
+    return Violation.at((*path, key), INVALID_MANAGED_FIELDS, message, help)
 
 
 def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:

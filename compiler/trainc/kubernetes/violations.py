@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.base.declarations import Severity
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path
 
 ANNOTATIONS_TOO_BIG: Final = Declaration(
@@ -23,33 +24,35 @@ ANNOTATIONS_TOO_BIG: Final = Declaration(
 )
 DATE_TIME: Final = Declaration("date-time", ("schema", "read", "jobset-schema"), "Time not in RFC 3339 format")
 DUPLICATE_ITEM: Final = Declaration("duplicate-item", ("schema", "jobset-schema", "job"), "Duplicate list item")
-ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), "Unsupported value")
+ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), "Unsupported value", fix="safe")
 INVALID_ANNOTATION: Final = Declaration(
     "invalid-annotation", ("schema", "jobset-schema", "job"), "Invalid annotation key"
 )
 INVALID_FINALIZER: Final = Declaration("invalid-finalizer", ("schema", "jobset-schema"), "Invalid finalizer")
 INVALID_LABEL: Final = Declaration("invalid-label", ("schema", "jobset-schema", "job"), "Invalid label key or value")
 INVALID_MANAGED_FIELDS: Final = Declaration(
-    "invalid-managed-fields", ("schema", "jobset-schema"), "Invalid managedFields entry"
+    "invalid-managed-fields", ("schema", "jobset-schema"), "Invalid managedFields entry", fix="unsafe"
 )
 INVALID_NAME: Final = Declaration("invalid-name", ("schema", "jobset-schema", "job"), "Invalid name")
 INVALID_NAMESPACE: Final = Declaration(
     "invalid-namespace", ("schema", "jobset-schema"), "Invalid or disallowed namespace"
 )
-INVALID_OWNER: Final = Declaration("invalid-owner", ("schema", "jobset-schema"), "Invalid owner reference")
+INVALID_OWNER: Final = Declaration(
+    "invalid-owner", ("schema", "jobset-schema"), "Invalid owner reference", fix="unsafe"
+)
 OUT_OF_RANGE: Final = Declaration(
     "out-of-range", ("schema", "read", "build", "jobset-schema", "job"), "Number out of range"
 )
 PATTERN: Final = Declaration("pattern", ("schema", "build", "jobset-schema", "job"), "String does not match pattern")
-QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "Invalid quantity")
-REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "Missing required field")
+QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "Invalid quantity", fix="safe")
+REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "Missing required field", fix="safe")
 TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"), "Too few list items")
 TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset-schema"), "Empty mapping")
 TOO_LONG: Final = Declaration("too-long", ("schema", "build", "jobset-schema", "job"), "String too long")
 TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "Too many list items")
 TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "String too short")
-UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field")
-WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type")
+UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field", fix="safe")
+WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type", fix="safe")
 
 
 LONG: Final = 60
@@ -81,6 +84,8 @@ class Violation(NamedTuple):
     """The first and the end index of the characters at fault in a string value; None for the whole value."""
     severity: Severity = "error"
     """`warning` if the server accepts the object without the value."""
+    fix: Fix | None = None
+    """The fix from which the hint is written, if there is one."""
 
     @classmethod
     def at(
@@ -88,7 +93,7 @@ class Violation(NamedTuple):
         path: Path,
         declared: Declaration,
         message: str,
-        help: str = "",
+        help: str | Fix = "",
         *,
         field: str = "",
         key: bool = False,
@@ -96,7 +101,15 @@ class Violation(NamedTuple):
         stage: Literal["read", "schema"] = "schema",
     ) -> Violation:
         """Return a violation at a path; pass `field` if the cluster's error reports another path."""
-        return cls(path, field or field_of(path), declared.id, message, help, stage, key, related)
+        fix = None if isinstance(help, str) else help
+        hint = help if isinstance(help, str) else help.title
+        return cls(path, field or field_of(path), declared.id, message, hint, stage, key, related, fix=fix)
+
+    def with_help(self, help: str | Fix) -> Violation:
+        """Return the violation with another hint."""
+        if isinstance(help, str):
+            return self._replace(help=help, fix=None)
+        return self._replace(help=help.title, fix=help)
 
     def dropped(self) -> Violation:
         """Return the violation of a field that is dropped instead of refused."""

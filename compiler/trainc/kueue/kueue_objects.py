@@ -271,15 +271,17 @@ def _fault(document: Document, violation: Violation) -> Diagnostic:
     from trainc.source.quoting import as_written
 
     place = Place(document, violation.path, key=violation.key)
+    help, fix = as_written(violation.help, violation.fix, document)
     return Diagnostic(
         id=violation.rule,
         severity="warning",
         stage=violation.stage,
         message=violation.message,
-        help=as_written(violation.help, place),
+        help=help,
         object=ObjectId.from_manifest(document.value),
         field=violation.field,
         place=place,
+        fix=fix,
     )
 
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.fixes import replaced_name
 from trainc.base.plural import only_elsewhere
-from trainc.base.suggestions import suggestion_or, use
+from trainc.base.suggestions import use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.kubernetes.trees import get
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.capacity import cycles
 from trainc.kueue.kueue_objects import UNLIMITED
@@ -23,7 +25,8 @@ from trainc.pipeline.delivery import QUEUE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import Path
+    from trainc.base.fixes import Fix
+    from trainc.diagnostics import Location, Path
     from trainc.kueue.kueue_objects import Cluster, CohortNode
     from trainc.pipeline.plan import Plan
 
@@ -33,10 +36,20 @@ QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
 )
 UNKNOWN_QUEUE_OBJECT: Final = Declaration(
-    "unknown-queue-object", ("queue",), "Reference to a missing Kueue object", severity="warning", trainc_only=True
+    "unknown-queue-object",
+    ("queue",),
+    "Reference to a missing Kueue object",
+    severity="warning",
+    trainc_only=True,
+    fix="unsafe",
 )
 UNKNOWN_PRIORITY_CLASS: Final = Declaration(
-    "unknown-priority-class", ("queue",), "Reference to a missing priority class", severity="warning", trainc_only=True
+    "unknown-priority-class",
+    ("queue",),
+    "Reference to a missing priority class",
+    severity="warning",
+    trainc_only=True,
+    fix="unsafe",
 )
 
 
@@ -82,7 +95,7 @@ def _missing_reference(owner: str, kind: str, name: str, known: list[str], place
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        suggestion_or(name, known, use(sorted(known)[:10])),
+        replaced_name(place.path, name, known) or use(sorted(known)[:10]),
         object=ObjectId.from_manifest(place.document.value),
         place=place,
     )
@@ -162,16 +175,23 @@ def _job_fault(
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        suggestion_or(name, known, use(sorted(known)[:10])),
+        _name_fix(place, name, known) or use(sorted(known)[:10]),
         object=plan.job.id,
         place=place,
         related=related,
     )
 
 
+def _name_fix(place: Place | Location, name: str, known: list[str]) -> Fix | None:
+    """Return the hint with a similar name; it is a fix if the place has the name."""
+    near = replaced_name(place.path if isinstance(place, Place) else (), name, known)
+    if near is None or (isinstance(place, Place) and get(place.document.value, place.path) == name):
+        return near
+    return near._replace(changes=())
+
+
 def _value_path(plan: Plan, path: Path, name: str) -> Path:
     """Return the path of the value `name` below a path of the JobSet."""
-    from trainc.kubernetes.trees import get
     from trainc.provenance.tracing.correspondence import leaves
 
     for leaf in leaves(get(plan.objects[0], path)):

@@ -79,7 +79,11 @@ def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> li
     from trainc.source.messages import without_secrets
 
     located = [
-        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, stream_origin.related_origin)))
+        d._replace(
+            place=d.locate(),
+            related=tuple(_located(r) for r in _with_origins(d, stream_origin.related_origin)),
+            fixed_in=d.fixed_in or (d.place.document if isinstance(d.place, Place) else None),
+        )
         for d in map(without_secrets, found)
     ]
     return sorted(located, key=sort_key)

@@ -3,8 +3,9 @@
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
 "file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
 "endColumn"}]}`. Lines and columns count from 1, and are 0 for a whole file. The end is exclusive, and 0 if only the
-start is known. In a project with environments, `"environments"` lists the names of those that have the fault. Secrets
-are masked.
+start is known. In a project with environments, `"environments"` lists the names of those that have the fault. A
+diagnostic with a fix has `"fix": {"title", "applicability", "edits": [{"file", "line", "column", "endLine",
+"endColumn", "text"}]}`. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -49,7 +50,19 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
         "related": [{"message": related.message, **position(related.place)} for related in diagnostic.related],
         **({"environments": [*diagnostic.environments]} if diagnostic.environments else {}),
         **({"errorIn": [*diagnostic.error_in]} if diagnostic.error_in else {}),
+        **(_fix(diagnostic) if diagnostic.fix is not None else {}),
     }
+
+
+def _fix(diagnostic: Diagnostic) -> dict[str, Any]:
+    """Return the fix with its edits, if they can be made."""
+    from trainc.source.reported_fixes import reported_fix
+
+    fix = reported_fix(diagnostic)
+    if fix is None:
+        return {}
+    edits = [{**position(edit.at), "text": edit.text} for edit in fix.edits]
+    return {"fix": {"title": fix.title, "applicability": fix.applicability, "edits": edits}}
 
 
 def position(place: object) -> dict[str, Any]:

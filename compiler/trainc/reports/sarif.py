@@ -104,8 +104,28 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
         "locations": [place | ({"logicalLocations": logical} if logical else {})],
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {FINGERPRINT: fingerprint},
+        **(_fixes(diagnostic, repository) if diagnostic.fix is not None else {}),
         **_environments(diagnostic),
     }
+
+
+def _fixes(diagnostic: Diagnostic, repository: Repository) -> dict[str, Any]:
+    """Return the fix with its edits, if they can be made."""
+    from trainc.source.reported_fixes import reported_fix
+
+    fix = reported_fix(diagnostic)
+    if fix is None:
+        return {}
+    files: dict[str, list[dict[str, Any]]] = {}
+    for edit in fix.edits:
+        region = {"startLine": edit.at.line, "startColumn": edit.at.column}
+        region |= {"endLine": edit.at.end_line, "endColumn": edit.at.end_column}
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        files.setdefault(_uri(edit.at.file, repository), []).append(replacement)
+    changes = [{"artifactLocation": {"uri": uri}, "replacements": edits} for uri, edits in files.items()]
+    description = {"text": _escaped(fix.title)}
+    properties = {"applicability": fix.applicability}
+    return {"fixes": [{"description": description, "artifactChanges": changes, "properties": properties}]}
 
 
 def _omitted(count: int) -> dict[str, Any]:

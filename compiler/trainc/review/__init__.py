@@ -17,11 +17,20 @@ from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import lint_annotations, merged_reviews, renamed_jobs, runtime_changes, side_environments, sides
+from trainc.review import (
+    lint_annotations,
+    merged_reviews,
+    renamed_jobs,
+    runtime_changes,
+    side_environments,
+    sides,
+    uncompared,
+)
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
 from trainc.review.masked_changes import shown
+from trainc.review.masked_settings import shown_setting
 from trainc.review.objects_ahead import with_objects_ahead
 from trainc.review.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
@@ -53,6 +63,9 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     `reporting` has the settings that decide what is reported; by default, each side has its own.
     """
     meter = Meter(options.budget)
+    for spec in (old, new):
+        if spec.commit is not None:
+            spec.commit.objects.meter = meter
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
@@ -62,7 +75,17 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     if _are_releases(old, new) and options.field_validation is None:
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
-    if before.is_rendered or after.is_rendered:
+    review = _compare_environments(before, after, options, names)
+    return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
+
+
+def _compare_environments(before: Versions, after: Versions, options: Options, names: Sequence[str]) -> Review:
+    """Compare the objects and settings of two sides, in each of their environments."""
+    is_nothing = before.first.content == after.first.content == "nothing"
+    hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
+    if hidden or before.is_rendered or after.is_rendered:
+        before.read_as_rendered()
+        after.read_as_rendered()
         return _compare_rendered(before, after, options)
     settings = SettingEffects(before, after)
     if names == ("",):
@@ -74,7 +97,9 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits or len(names) == 1
         if contents != {"nothing"} or is_needed:
             found.append((name, _compare(*pair, options, name, settings)))
-    return in_order(merged_reviews.merge_reviews(found)) if found else Review(old.name, new.name)
+    if not found:
+        return Review(before.spec.name, after.spec.name)
+    return in_order(merged_reviews.merge_reviews(found))
 
 
 def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:
@@ -223,9 +248,10 @@ class _Reviewer:
     def __init__(self, old: Side, new: Side, effects: Sequence[SettingEffect]) -> None:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = all(side.settings.delivery.name_suffix_hash for side in (old, new))
-        self.settings = CausesBySetting(effects, self._located)
+        self.settings = CausesBySetting(effects, self._located, self._shown_setting)
         self.release = new.settings.release
         self.causes = Causes()
+        self._settings: dict[int, tuple[SettingEdit, Change]] = {}
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
@@ -289,7 +315,7 @@ class _Reviewer:
         """Return a changed setting with the objects that it changes."""
         edit = effect.edit
         return ChangedSetting(
-            shown(edit.change, *edit.trees),
+            self._shown_setting(edit),
             self._located(edit.place, old=edit.gone),
             edit.gone,
             effect.objects,
@@ -300,6 +326,13 @@ class _Reviewer:
             rank=edit.rank,
             severity=self.settings.severity(effect),
         )
+
+    def _shown_setting(self, edit: SettingEdit) -> Change:
+        """Return the change of a setting without secrets, which is computed once."""
+        if id(edit) not in self._settings:
+            objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
+            self._settings[id(edit)] = (edit, shown_setting(edit, *objects))
+        return self._settings[id(edit)][1]
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
@@ -376,6 +409,13 @@ class _Reviewer:
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
+
+
+def _patched_objects(side: Side) -> Iterator[Tree]:
+    """Yield the TrainJobs, runtimes and JobSets of a side with patches, each once."""
+    plans = list(_plans(side).values())
+    yield from {id(value): value for plan in plans for value in (plan.job.value, plan.runtime.value)}.values()
+    yield from (item.tree for item in side.items if item.job is not None)
 
 
 def _forms(*items: SideItem | None) -> Mapping[str, str]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.files.confine import is_within, repository_above, resolved
-from trainc.files.inputs import DEEPEST, SETTINGS, STDIN, File
+from trainc.files.inputs import DEEPEST, STDIN, File
+from trainc.files.selection import SETTINGS
 from trainc.frontends.reading import documents_of
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import commit_settings

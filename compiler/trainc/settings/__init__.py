@@ -16,12 +16,13 @@ from trainc import budget
 from trainc.base.releases import find_release
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
-from trainc.files.inputs import SETTINGS, STDIN
+from trainc.files.inputs import STDIN
+from trainc.files.selection import SETTINGS
 from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.settings.extending import FileSource
@@ -98,6 +99,7 @@ def load(
     root: str | None = None,
     follow_links: bool = False,
     limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings for these paths.
 
@@ -108,10 +110,13 @@ def load(
         root: the folder where the search ends and that links must not lead out of, instead of the git root.
         follow_links: whether links may lead out of the root.
         limits: the budget, which limits the number of environments.
+        contents: the contents of files that differ from those on the disk, by their paths.
     """
     if file is None and search:
         file = next(_settings_files_above(paths[0] if paths else ".", root), None)
-    return DEFAULT if file is None else read(file, root=root, follow_links=follow_links, limits=limits)
+    if file is None:
+        return DEFAULT
+    return read(file, root=root, follow_links=follow_links, limits=limits, contents=contents)
 
 
 def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
@@ -130,28 +135,35 @@ def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
 
 
 def read(
-    path: str, *, root: str | None = None, follow_links: bool = False, limits: budget.Budget = budget.DEFAULT
+    path: str,
+    *,
+    root: str | None = None,
+    follow_links: bool = False,
+    limits: budget.Budget = budget.DEFAULT,
+    contents: Mapping[str, bytes] = {},
 ) -> Settings:
     """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path, root=root, follow_links=follow_links)
+    file = inputs.settings(path, root=root, follow_links=follow_links, contents=contents)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     relative, full = not os.path.isabs(path), os.path.abspath(path)
     root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
-    source = files_on_disk(root, relative=relative, follow_links=follow_links)
+    source = files_on_disk(root, relative=relative, follow_links=follow_links, contents=contents)
     found = load_file(file, full, source, root=root, relative=relative, limits=limits)
     return found._replace(file=resolved(path))
 
 
-def files_on_disk(root: str, *, relative: bool = False, follow_links: bool = False) -> FileSource:
-    """Return the source of the files that a settings file on disk extends; as in `load_file`."""
+def files_on_disk(
+    root: str, *, relative: bool = False, follow_links: bool = False, contents: Mapping[str, bytes] = {}
+) -> FileSource:
+    """Return the source of the files that a settings file on disk extends; as in `load_file` and `load`."""
     from trainc.settings.extending import FileSource
 
     def read_extended(other: str) -> inputs.File | Diagnostic:
         shown = os.path.relpath(other) if relative else other
-        return inputs.settings(shown, root=root, follow_links=follow_links)
+        return inputs.settings(shown, root=root, follow_links=follow_links, contents=contents)
 
     return FileSource(read_extended, resolved)
 

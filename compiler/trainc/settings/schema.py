@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.kubernetes.structural import Compiler, Object
 from trainc.kubernetes.structural.value_nodes import SchemaViolations
 from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation
@@ -23,6 +23,7 @@ from trainc.settings.keys import ENVIRONMENTS, FORBIDDEN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
 
@@ -38,8 +39,12 @@ _ANY: Final[Tree] = {"x-kubernetes-preserve-unknown-fields": True}
 def faults(document: Document) -> Iterator[Diagnostic]:
     """Yield an error for each unknown key and each value that the schema rejects."""
     root = _root()
-    found = SchemaViolations(root.schema)
+    found = SchemaViolations(root.schema, document.value)
     root.admit(document.value, None, found)
+    if found.unknown:
+        from trainc.kubernetes.structural.supplied_fields import causes
+
+        found.violations = causes(found.violations, found.unknown)
     for violation in (*found.violations, *found.unknown):
         yield _error_of_cluster(document, violation) or diagnostic(document, _explained(violation))
 
@@ -48,16 +53,21 @@ def diagnostic(document: Document, violation: Violation, place: Place | None = N
     """Return a violation as an error at its line, or at another place."""
     from trainc.source.quoting import as_written
 
-    place = place or Place(document, violation.path, key=violation.key)
+    at = place or Place(document, violation.path, key=violation.key)
+    help, fix = as_written(violation.help, violation.fix, document)
+    suggested = _suggested_rule(document, violation)
+    if suggested is not None:
+        help, fix = suggested.title, suggested
     return Diagnostic(
         id=violation.rule,
         severity="error",
         stage="read",
         message=violation.message,
-        help=_suggested_rule(document, violation) or as_written(violation.help, place),
+        help=help,
         field=violation.field,
-        place=place,
+        place=at,
         related=tuple(Related(label, Place(document, path)) for label, path in violation.related),
+        fix=fix,
     )
 
 
@@ -70,8 +80,8 @@ def _explained(violation: Violation) -> Violation:
         return Violation.at(path, ENVIRONMENT_KEY, message, help, key=True)
     if not path:
         message = violation.message.replace("the object", SETTINGS)
-        return violation._replace(message=message, help="use a mapping with one `key: value` per line")
-    if len(path) == 1:
+        return violation._replace(message=message, help="use a mapping with one `key: value` per line", fix=None)
+    if len(path) == 1 and violation.fix is None:
         return violation._replace(help=violation.help.replace("the object has the fields", f"{SETTINGS} has the keys"))
     return violation
 
@@ -93,16 +103,15 @@ def _error_of_cluster(document: Document, violation: Violation) -> Diagnostic | 
     )
 
 
-def _suggested_rule(document: Document, violation: Violation) -> str:
-    """Return a hint with the lint rule whose id is most similar to the unknown one."""
+def _suggested_rule(document: Document, violation: Violation) -> Fix | None:
+    """Return the fix with the lint rule whose id is most similar to the unknown one."""
     if violation.rule != ENUM.id or "lint" not in violation.path:
-        return ""
+        return None
+    from trainc.base.fixes import replaced_name
     from trainc.base.ids import LINT_RULES
-    from trainc.base.suggestions import nearest_name
     from trainc.kubernetes.trees import get
 
-    near = nearest_name(str(get(document.value, violation.path)), LINT_RULES)
-    return f"did you mean {near}?" if near else ""
+    return replaced_name(violation.path, str(get(document.value, violation.path)), LINT_RULES)
 
 
 @cache

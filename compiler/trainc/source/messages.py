@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
-from trainc.kubernetes.trees import get
+from trainc.kubernetes.trees import get, put
 from trainc.source.masking import MASK, masked_at
 from trainc.source.patterns import in_message, joined
 from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
@@ -20,6 +21,7 @@ from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path
     from trainc.kubernetes.violations import Violation
@@ -37,22 +39,47 @@ _CUT: Final = "..."
 
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic whose place has not been located, with its secrets masked."""
+    """Return a diagnostic whose place has not been located, with its secrets masked; a fix that has one is left out."""
     place, forms = diagnostic.place, NOTHING
     fields = []
     if isinstance(place, Place):
         fields, forms = [(place.document.value, place.path)], document_forms(place.document)
-    message, help = (about(text, *fields, forms=forms) for text in (diagnostic.message, diagnostic.help))
-    if message == diagnostic.message and help == diagnostic.help:
+    source = diagnostic.fixed_in or (place.document if isinstance(place, Place) else None)
+    shown, fix = without_secret_values(
+        diagnostic.help, diagnostic.fix, *([source.value] if source else []), forms=forms
+    )
+    message, help = (about(text, *fields, forms=forms) for text in (diagnostic.message, shown))
+    fix = fix if help == shown else None
+    if (message, help, fix) == (diagnostic.message, diagnostic.help, diagnostic.fix):
         return diagnostic
-    return diagnostic._replace(message=message, help=help)
+    return diagnostic._replace(message=message, help=help, fix=fix)
 
 
 def masked_violation(violation: Violation, *trees: Any, forms: Mapping[str, str] = NOTHING) -> Violation:
-    """Return a violation in some trees with its secrets masked."""
+    """Return a violation in some trees with its secrets masked; a fix that has one is left out."""
     fields = [(tree, violation.path) for tree in trees]
-    message, help = (about(text, *fields, forms=forms) for text in (violation.message, violation.help))
-    return violation._replace(message=message, help=help)
+    shown, fix = without_secret_values(violation.help, violation.fix, *trees, forms=forms)
+    message, help = (about(text, *fields, forms=forms) for text in (violation.message, shown))
+    return violation._replace(message=message, help=help, fix=fix if help == shown else None)
+
+
+def without_secret_values(
+    help: str, fix: Fix | None, *trees: Any, forms: Mapping[str, str] = NOTHING
+) -> tuple[str, Fix | None]:
+    """Return a hint and its fix in some trees. If the fix writes a secret, the hint masks it, and there is no fix."""
+    if fix is None:
+        return help, fix
+    for tree in trees:
+        shown = fix.mapped(partial(_masked_value, tree, forms))
+        if shown != fix:
+            return help.replace(fix.title, fix.bare if shown.shown == MASK else shown.title), None
+    return help, fix
+
+
+def _masked_value(tree: Any, forms: Mapping[str, str], path: Path, value: Any) -> Any:
+    """Return a new value of a field of a tree with its secrets masked."""
+    shown = redacted(value, forms) if isinstance(value, dict | list) else forms.get(value, value)
+    return masked_at(put(tree, path, shown), path) if path and get(tree, path[:-1]) is not None else shown
 
 
 def about(text: str, *fields: tuple[Any, Path], forms: Mapping[str, str] = NOTHING) -> str:

@@ -1,4 +1,4 @@
-"""The help for a number where a string is required, with the number as its file has it.
+"""The hints that quote numbers, with each number as its file has it.
 
 A parsed number has lost its form: `1.10` is 1.1, and `010` is 8.
 """
@@ -6,25 +6,40 @@ A parsed number has lost its form: `1.10` is 1.1, and `010` is 8.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.fixes import Written, resolved
+from trainc.diagnostics import Place
 
 if TYPE_CHECKING:
-    from trainc.diagnostics import Place
+    from trainc.base.fixes import Fix
+    from trainc.diagnostics import Document
 
-_PARSED: Final = 'quote it: "'
-"""The start of the help of `trainc.kubernetes.structural.hints` for a number."""
-_NUMBER: Final = re.compile(r"[-+.\w]{1,60}", re.ASCII)
+_PLAIN: Final = re.compile(r"[-+.\w]{1,60}", re.ASCII)
 
 
-def as_written(help: str, place: Place) -> str:
-    """Return the help for a value; one that shows a parsed number with the number's text instead."""
-    if not help.startswith(_PARSED):
-        return help
+def as_written(help: str, fix: Fix | None, document: Document) -> tuple[str, Fix | None]:
+    """Return a hint and its fix with the texts of the document instead of parsed numbers.
+
+    If a text is not known, the hint shows no value, and there is no fix.
+    """
+    if fix is None:
+        return help, fix
+    try:
+        new = fix.mapped(lambda _, value: resolved(value, lambda written: _text(written, document)))
+    except LookupError:
+        return help.replace(fix.title, fix.bare), None
+    return help.replace(fix.title, new.title), new
+
+
+def _text(written: Written, document: Document) -> str | None:
+    """Return the text of a scalar without quotes, if its file has one."""
     from trainc.source.excerpt import place as indices
 
-    at = place.locate()
+    place = Place(document, written.path)
+    at: Any = place.locate()
     if at.source is None:
-        return "quote it"
+        return None
     begin, end = indices(at)
-    text = at.source.text[begin:end]
-    return f'{_PARSED}{text}"' if _NUMBER.fullmatch(text) else "quote it"
+    text: str = at.source.text[begin:end]
+    return text if _PLAIN.fullmatch(text) else None

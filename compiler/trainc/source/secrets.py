@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
@@ -18,7 +17,7 @@ from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.jsontree import JsonNode, without_garbage_collection
 from trainc.kubernetes.documents.positions import tree
 from trainc.kubernetes.documents.strings import string_at
-from trainc.source.command_lines import FAR, first_word, in_argument, in_command
+from trainc.source.command_lines import FAR, first_word, in_argument, in_command, is_value
 from trainc.source.patterns import hidden, in_line, joined
 from trainc.source.secrecy import NAMED, field_secrecy, item_secrecy, names_others
 
@@ -65,7 +64,11 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
     root, read = tree(text) if parsed else (None, 0)
     found = list(_all_but_the_key(text, begin, end)) if read < end else []
     at = begin
-    for scalar in _scalars_between(text, root, begin, end) if root is not None else ():
+    scalars = [] if root is None else _scalars_between(text, root, begin, end)
+    for scalar in sorted(scalars, key=_begin):
+        if scalar.is_collection:
+            found.append((scalar.begin, scalar.end))
+            continue
         found += _in_part(text, at, scalar.begin)
         found += _in_scalar(text, scalar, begin, end)
         at = max(at, scalar.end)
@@ -114,10 +117,11 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
     """Yield the secrets of a scalar; of a long one, those between two indices."""
     if scalar.end - scalar.begin > (_LARGEST if scalar.secret == "patch" else _LARGE):
         begin, end = max(begin, scalar.begin), min(end, scalar.end)
-        yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], scalar.secret))
+        context: Secrecy = "command" if scalar.items else scalar.secret
+        yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], context))
         return
     string = string_at(text, scalar.begin, scalar.end)
-    if scalar.is_collection or list(in_text(string.value, scalar.secret)) == [(0, len(string.value))]:
+    if scalar.secret in NAMED and list(in_text(string.value, scalar.secret)) == [(0, len(string.value))]:
         yield from hidden(text, scalar.begin, scalar.end, literal=True)
         return
     if scalar.items:
@@ -129,21 +133,29 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
 
 
 def _scalars_between(text: str, root: Value, begin: int, end: int) -> list[_Scalar]:
-    """Return the scalars of a text that have a part between two indices, in their order."""
+    """Return the scalars of a text that have a part between two indices."""
     if isinstance(root, JsonNode):
-        return sorted(_scalars(text, root, begin, end), key=_begin)
-    known, reach = _all_scalars(text)
-    first = bisect_left(reach, begin + 1)
-    return [each for each in known[first : bisect_left(known, end, key=_begin)] if each.end > begin]
+        return list(_scalars(text, root, begin, end))
+    found = []
+    for known in _all_scalars(text):
+        first = bisect_left(known, begin + 1, key=_end)
+        found += known[first : bisect_left(known, end, key=_begin)]
+    return found
 
 
 @lru_cache(maxsize=4)
-def _all_scalars(text: str) -> tuple[list[_Scalar], list[int]]:
-    """Return the scalars of a text in their order, and the last end of those up to each."""
+def _all_scalars(text: str) -> tuple[list[_Scalar], list[_Scalar]]:
+    """Return the scalars of a text, and the collections in the place of scalars; each in order, without overlaps."""
     root = tree(text).root
     with without_garbage_collection():
         found = [] if isinstance(root, JsonNode) else sorted(_scalars(text, root, 0, len(text)), key=_begin)
-    return found, list(accumulate((each.end for each in found), max))
+    whole = joined((each.begin, each.end) for each in found if each.is_collection)
+    collections = [_Scalar(*stretch, "variable", is_collection=True) for stretch in whole]
+    return [each for each in found if not each.is_collection], collections
+
+
+def _end(scalar: _Scalar) -> int:
+    return scalar.end
 
 
 def _begin(scalar: _Scalar) -> int:
@@ -159,9 +171,10 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         if isinstance(node, JsonNode) and (node.index >= end or node.end <= begin):
             continue
         secret = context.secret
-        if (id(node), secret) in seen:
+        visit = id(node), secret, is_value(context.items, context.number)
+        if visit in seen:  # by another alias
             continue
-        seen.add((id(node), secret))
+        seen.add(visit)
         if node.sequence is None or secret == "variable":
             yield context._replace(begin=node.index, end=node.end, is_collection=node.sequence is not None)
         elif node.sequence:

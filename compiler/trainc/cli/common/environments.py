@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.frontends.reading import Reader
 
-FOR_STANDARD_OUTPUT: Final = environment_runs.Fix("use {}, or -o DIR for a folder with all of them", "--env {}")
+FOR_STANDARD_OUTPUT: Final = environment_runs.SelectHelp("use {}, or -o DIR for a folder with all of them", "--env {}")
 
 
 def compiled(

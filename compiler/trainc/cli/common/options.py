@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Decorated = Callable[..., Any]
 
-REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
+REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab", "rdjson")
 """The report formats, each a module of `reports`; listed here so that the package need not be imported."""
 
 REVIEWS = ("text", "markdown", "json", "html")
@@ -286,6 +286,7 @@ def with_reading(function: Decorated) -> Decorated:
             runtimes=found.runtimes,
             built_in_forbidden=found.built_in_forbidden,
             sources=found.sources,
+            output=found.output,
             base=found.base,
             document=found.document,
             settings_files=found.settings_files,

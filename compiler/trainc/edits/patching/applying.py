@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Edit, ObjectId, Place, Related
 from trainc.edits.patching import merges, operations, types
-from trainc.edits.patching.patch_faults import PATCH_FAILED, PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import PATCH_FAILED, MissingFieldError, PatchError, TooLargeError
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import get
 
@@ -70,7 +70,12 @@ def _merge_help(message: str) -> str:
 
 
 def _operated(patch: Patch, value: Tree, most: int | None) -> tuple[Any, Edit]:
-    result, steps = operations.apply(value, patch.operations or (), most=most)
+    try:
+        result, steps = operations.apply(value, patch.operations or (), most=most)
+    except MissingFieldError as error:
+        from trainc.edits.patching.missing_fields import explained
+
+        raise explained(error, value, patch.document.value) from None
     between = partial(operations.values, value, patch.operations or ())
     return result, Edit(value, partial(_source, steps, patch.document), between)
 

@@ -44,17 +44,18 @@ def check(patch: Tree) -> None:
 
 
 def _check_directive(key: str, value: Any, path: Path) -> None:
-    from trainc.base.suggestions import nearest_name, suggestion_or
+    from trainc.base.fixes import Fix, replaced_name
+    from trainc.base.suggestions import nearest_name
 
     name = key.partition("/")[0]
     if name not in DIRECTIVES or (name in (ORDER, DELETE)) != ("/" in key):
         near = nearest_name(name, DIRECTIVES)
         form = f"{near}/<list>" if near in (ORDER, DELETE) else near
-        help = f"did you mean {form}?" if near else f"use one of {', '.join(DIRECTIVES)}"
-        raise PatchError(f"unknown directive {key}", help, path, key=True)
+        unknown = f"did you mean {form}?" if near else f"use one of {', '.join(DIRECTIVES)}"
+        raise PatchError(f"unknown directive {key}", unknown, path, key=True)
     if name == PATCH and value not in VALUES:
-        help = f"use one of {', '.join(VALUES)}"
-        help = suggestion_or(value, VALUES, help) if isinstance(value, str) else help
+        help: str | Fix = f"use one of {', '.join(VALUES)}"
+        help = (replaced_name(path, value, VALUES) if isinstance(value, str) else None) or help
         if value == "merge":
             help = "remove it: a patch is merged without a directive"
         raise PatchError(f"{PATCH} must be replace or delete, not {value}", help, path)

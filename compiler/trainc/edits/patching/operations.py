@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
-from trainc.edits.patching.patch_faults import PatchError, TooLargeError
+from trainc.edits.patching.patch_faults import MissingFieldError, MissingPart, PatchError, TooLargeError
 from trainc.kubernetes.sizes import DEEPEST, measured
 from trainc.kubernetes.trees import get
 
@@ -91,12 +91,12 @@ def _checked(index: int, given: Any) -> str:
         raise PatchError("an operation must be a mapping", "use {op: add, path: /spec/..., value: ...}", (index,))
     op = given.get("op")
     if not isinstance(op, str) or op not in MEMBERS:
-        from trainc.base.suggestions import suggestion_or
+        from trainc.base.fixes import replaced_name
 
         if "op" not in given:
             raise PatchError("the operation has no op", f"add op: one of {', '.join(MEMBERS)}", (index,))
-        help = f"use one of {', '.join(MEMBERS)}"
-        help = suggestion_or(op, MEMBERS, help) if isinstance(op, str) else help
+        near = replaced_name((index, "op"), op, MEMBERS) if isinstance(op, str) else None
+        help = near or f"use one of {', '.join(MEMBERS)}"
         raise PatchError(f"unknown operation {_quoted(op)}", help, (index, "op"))
     for name in MEMBERS[op]:
         if name not in given:
@@ -197,9 +197,9 @@ class _Edited:
         node, path, parts = self.tree, cast("Path", ()), pointer.split("/")
         for number, part in enumerate(parts[1:], 1):
             last = adds and number == len(parts) - 1
-            step = _step(node, _unescaped(part), adds=last)
+            step = _step(node, unescaped(part), adds=last)
             if step is None:
-                raise _missing_pointer(node, parts[: number + 1], at)
+                raise _missing_pointer(node, parts, number, at)
             path = (*path, step)
             node = None if last else node[step]
         return path
@@ -221,8 +221,14 @@ class _Edited:
             raise PatchError(message, "narrow the target, or remove the test", (index, "value")) from None
 
 
-def _unescaped(part: str) -> str:
+def unescaped(part: str) -> str:
+    """Return the name of a field from a part of a pointer."""
     return part.replace("~1", "/").replace("~0", "~")
+
+
+def escaped(name: str) -> str:
+    """Return the name of a field as a part of a pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
@@ -237,21 +243,21 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
     return None
 
 
-def _missing_pointer(node: Any, parts: list[str], at: Path) -> PatchError:
-    """Return the error for a pointer whose last part, the first missing one, is not in a container."""
+def _missing_pointer(node: Any, parts: list[str], number: int, at: Path) -> PatchError:
+    """Return the error for a pointer whose part of that number, the first missing one, is not in a container."""
     from trainc.base.plural import plural
-    from trainc.base.suggestions import suggestion_or
 
-    *above, written = parts
+    above, written = parts[:number], parts[number]
     where, begin = "/".join(above) or "the object", len("/".join(above)) + 1
     span = (begin, begin + max(len(written), 1))
-    part = _unescaped(written)
+    part = unescaped(written)
     if isinstance(node, dict):
         names = ", ".join(list(map(str, node))[:8]) or "no fields"
         message = f"{where} has no field {_quoted(part)}"
         keys = [key for key in node if isinstance(key, str)]
-        help = suggestion_or(part, keys, f"use add to create it; {where} has {names}")
-    elif isinstance(node, list):
+        help = f"use add to create it; {where} has {names}"
+        return MissingFieldError(message, help, at, span, MissingPart(parts, number, keys))
+    if isinstance(node, list):
         message = f"{where} has {plural(len(node), 'item')}, so there is no item {_quoted(part)}"
         help = f"use an index below {len(node)}, or add with /- to append" if node else "append an item: add with /-"
     else:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 UNMATCHED_IMAGE: Final = Declaration(
-    "unmatched-image", ("read",), "Item of images that matches no image", "warning", trainc_only=True
+    "unmatched-image", ("read",), "Item of images that matches no image", "warning", trainc_only=True, fix="unsafe"
 )
 
 OF_TRAINER: Final = ("spec", "trainer", "image")
@@ -122,14 +122,16 @@ def line_of(item: Image) -> Place:
 
 def unmatched_item(item: Image, names: Iterable[str]) -> Diagnostic:
     """Return the warning for an item that matches none of the images with these names."""
-    from trainc.base.suggestions import suggestion_or, use
+    from trainc.base.fixes import Fix, replaced_name
+    from trainc.base.suggestions import use
 
-    known, help = sorted(names), "remove it: no TrainJob and no runtime sets an image"
-    if known:
-        one = f"{use(known[:LISTED])}{' ...' if len(known) > LISTED else ''}"
-        help = suggestion_or(item.name, known, f"{one}; or remove the item")
-    place = item.place
+    place, known = item.place, sorted(names)
     if isinstance(get(place.document.value, (*place.path, "name")), str):
         place = place._replace(path=(*place.path, "name"))
+    help: str | Fix = "remove it: no TrainJob and no runtime sets an image"
+    if near := replaced_name(place.path, item.name, known):
+        help = near._replace(applicability="unsafe")
+    elif known:
+        help = f"{use(known[:LISTED])}{' ...' if len(known) > LISTED else ''}; or remove the item"
     message = f'no TrainJob and no runtime has the image "{item.name}"'
     return Diagnostic.declared(UNMATCHED_IMAGE, message, help, field=field_of(place.path), place=place)

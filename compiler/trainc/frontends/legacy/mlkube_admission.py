@@ -44,10 +44,11 @@ def violations(job: Tree) -> Iterator[Violation]:
     for index, spec in enumerate(get(job, SPECS, [])):
         role, at = replica_type(spec), (*SPECS, index)
         if role not in ROLES:
-            from trainc.base.suggestions import suggestion_or
+            from trainc.base.fixes import replaced_name
 
-            help = suggestion_or(role, ROLES, f"use {', '.join(ROLES[:-1])} or {ROLES[-1]}")
-            yield Violation.at((*at, TYPE), ENUM, f'unknown mxReplicaType "{role}"', help)
+            there = (*at, TYPE)
+            help = replaced_name(there, role, ROLES) or f"use {', '.join(ROLES[:-1])} or {ROLES[-1]}"
+            yield Violation.at(there, ENUM, f'unknown mxReplicaType "{role}"', help)
         elif role in first:
             label = ((f"the first {role}", (*SPECS, first[role])),)
             help = "merge the two items" if _is_default(spec) else "merge the two items, or change mxReplicaType"
@@ -93,9 +94,9 @@ def _mode(job: Tree, roles: dict[str, int]) -> Iterator[Violation]:
             yield Violation.at(SPECS, REQUIRED, f"mode {LOCAL} requires a {WORKER}", "add one")
         yield from _replicas_above(job, roles, WORKER, fewest=0, mode=LOCAL)
     elif mode:
-        from trainc.base.suggestions import suggestion_or
+        from trainc.base.fixes import replaced_name
 
-        help = suggestion_or(mode, (DIST, LOCAL), f"use {DIST} or {LOCAL}")
+        help = replaced_name(MODE, mode, (DIST, LOCAL)) or f"use {DIST} or {LOCAL}"
         yield Violation.at(MODE, ENUM, f'unknown jobMode "{mode}"', help)
     else:
         yield Violation.at(MODE, REQUIRED, "the job has no jobMode", f"use {DIST} or {LOCAL}")

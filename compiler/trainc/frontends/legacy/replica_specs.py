@@ -265,10 +265,10 @@ def unknown_manager(job: Tree, managers: tuple[str, ...]) -> Iterator[Violation]
 
 def unknown_role(path: Path, roles: tuple[str, ...]) -> Violation:
     """Return the violation of a role that the kind does not have."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import renamed_key
 
     name = str(path[-1])
-    help = suggestion_or(name, roles, f"use {_choice(roles, 'or')}")
+    help = renamed_key(path, roles) or f"use {_choice(roles, 'or')}"
     return Violation.at(path, ENUM, f'unknown role "{name}"', help, key=True)
 
 

@@ -60,11 +60,11 @@ def _wrong_task(name: str, task: Tree, at: Path, names: dict[str, int]) -> Itera
         yield Violation.at((*at, "minAvailable"), OUT_OF_RANGE, message, f"use {replicas} or fewer")
     for index, other in enumerate(dependencies(task)):
         if other not in names:
-            from trainc.base.suggestions import suggestion_or
+            from trainc.base.fixes import replaced_name
 
             message = f'task "{name}" depends on "{other}", which the job does not have'
-            help = suggestion_or(other, [*names], "remove it")
-            yield Violation.at((*at, "dependsOn", "name", index), ENUM, message, help)
+            there = (*at, "dependsOn", "name", index)
+            yield Violation.at(there, ENUM, message, replaced_name(there, other, [*names]) or "remove it")
 
 
 def _cycle(tasks: dict[str, Tree]) -> tuple[str, ...]:

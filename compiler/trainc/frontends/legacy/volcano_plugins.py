@@ -79,10 +79,11 @@ def violations(job: Tree) -> Iterator[Violation]:
             message = f"the plugin {name} is the second one of a framework beside tensorflow"
             yield Violation.at((*PLUGINS, name), ENUM, message, f"remove {name} or tensorflow", key=True)
         elif name not in KNOWN_PLUGINS:
-            from trainc.base.suggestions import suggestion_or
+            from trainc.base.fixes import renamed_key
 
-            help = suggestion_or(name, KNOWN_PLUGINS, "remove it")
-            yield Violation.at((*PLUGINS, name), ENUM, f'unknown plugin "{name}"', help, key=True)
+            there = (*PLUGINS, name)
+            help = renamed_key(there, KNOWN_PLUGINS) or "remove it"
+            yield Violation.at(there, ENUM, f'unknown plugin "{name}"', help, key=True)
 
 
 def losses(job: Tree) -> Iterator[Loss]:

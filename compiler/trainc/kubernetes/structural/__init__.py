@@ -310,7 +310,7 @@ class StructuralSchema:
         """Admit an object on creation. Metadata is not validated; a status is dropped, as the server does."""
         if self._has_status and isinstance(value, dict) and "status" in value:
             value = {key: item for key, item in value.items() if key != "status"}
-        found = SchemaViolations(self._root.schema)
+        found = SchemaViolations(self._root.schema, value)
         admitted = self._root.admit(value, None, found)
         return Admitted(value=admitted, violations=tuple(found.violations), unknown=tuple(found.unknown))
 

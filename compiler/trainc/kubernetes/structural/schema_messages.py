@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from trainc.base.fixes import replace, safe_if
 from trainc.base.plural import plural
-from trainc.base.suggestions import nearest_name
+from trainc.base.suggestions import is_certain, nearest_name
 from trainc.kubernetes.documents import spaces
-from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_meant
+from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_fix
 from trainc.kubernetes.violations import (
     DATE_TIME,
     DUPLICATE_ITEM,
@@ -36,12 +37,13 @@ from trainc.kubernetes.violations import (
 )
 
 if TYPE_CHECKING:
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
 
+REMOVE: Final = "remove it; "
+"""The start of the help for an unknown field that the kind has nowhere."""
 _ALIKE: Final = 0.75
-"""The minimum similarity at which one field name is suggested for another."""
-_DEEP: Final = 4
-"""How many levels below the top a misplaced field is searched for."""
+"""The minimum similarity at which one value is suggested for another."""
 
 
 def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema") -> Violation:
@@ -147,7 +149,15 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
         path,
         ENUM,
         f"{subject(path)} has the unsupported value {shown(value)}",
-        f"did you mean {shown(meant)}? Supported values: {choices}" if meant else f"use {choices}",
+        replace(
+            path,
+            meant,
+            "did you mean ",
+            f"? Supported values: {choices}",
+            safe_if(is_certain(value, meant, allowed)),
+        )._replace(form="string")
+        if meant
+        else f"use {choices}",
     )
 
 
@@ -178,7 +188,7 @@ def no_quantity(path: Path, value: str, stage: Literal["read", "schema"]) -> Vio
         path,
         QUANTITY,
         f"{subject(path)} must be a quantity, not {shown(value)}",
-        quantity_meant(value.strip()),
+        quantity_fix(path, value.strip()),
         stage=stage,
     )
 
@@ -200,26 +210,28 @@ def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[in
     )
 
 
-def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Violation:
-    """Return the violation for an unknown field; `schema` is its parent's, `root` the whole kind's.
+def unknown_field(path: Path, schema: Tree, root: Tree, object: Any, *, searched: bool) -> Violation:
+    """Return the violation for an unknown field.
 
-    searched  whether to search for a similar field name, which is too slow for thousands of fields
+    schema    the schema of its parent
+    root      the schema of the kind
+    object    the whole object
+    searched  whether to search for the field that is meant, which is too slow for thousands of fields
     """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
+    help: str | Fix | None = None
     if space := spaces.leading_space(name):
         help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
-    elif searched and (meant := nearest_name(name, known, likeness=_ALIKE) or _field_ending_with(name, known)):
-        help = f"did you mean {meant}?"
-    elif searched and (home := _home(name, root)):
-        help = f"did you mean {field_of(home)}?"
-    else:
-        help = f"remove it; {known_fields(subject(path[:-1]), known)}"
+    elif searched:
+        from trainc.kubernetes.structural import homes
+
+        help = homes.repaired(homes.UnknownField(path, schema, root, object))
     return Violation.at(
         path,
         UNKNOWN_FIELD,
         f"unknown field {field_of((*path[:-1], shortened(name)))} in {kind}",
-        help,
+        help or f"{REMOVE}{known_fields(subject(path[:-1]), known)}",
         key=True,
     )
 
@@ -244,24 +256,3 @@ def _described(path: Path, value: Any) -> str:
         case list():
             return "a list"
     return "a mapping"
-
-
-def _field_ending_with(name: str, known: list[str]) -> str | None:
-    """Return the only field that ends with the name as a word: `name` in a secret is its secretName."""
-    longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
-    return longer[0] if name and len(longer) == 1 else None
-
-
-def _home(name: str, root: Tree) -> Path | None:
-    """Return the path of a field with that name elsewhere near the top of the kind, outside lists."""
-    layer: list[tuple[Path, Tree]] = [((), root)]
-    for _ in range(_DEEP):
-        below: list[tuple[Path, Tree]] = []
-        for path, schema in layer:
-            reference = schema.get("$ref", "").rpartition("/")[2]
-            properties = (root["$defs"][reference] if reference else schema).get("properties", {})
-            if name in properties:
-                return (*path, name)
-            below += [((*path, key), child) for key, child in properties.items() if (path, key) != ((), "status")]
-        layer = below
-    return None

@@ -47,10 +47,11 @@ _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # the server does not treat larger f
 class SchemaViolations:
     """The violations and unknown fields of one object."""
 
-    __slots__ = ("count", "root", "unknown", "violations")
+    __slots__ = ("count", "object", "root", "unknown", "violations")
 
-    def __init__(self, root: Tree) -> None:
+    def __init__(self, root: Tree, object: Any = None) -> None:
         self.root = root
+        self.object = object
         self.count = 0
         """The number of violations and unknown fields."""
         self.violations: list[Violation] = []
@@ -69,7 +70,8 @@ class SchemaViolations:
 
         self.count += 1
         searched = len(self.unknown) < _MANY
-        self.unknown.append(schema_messages.unknown_field(path_of(at), schema, self.root, searched=searched))
+        facts = path_of(at), schema, self.root, self.object
+        self.unknown.append(schema_messages.unknown_field(*facts, searched=searched))
 
 
 class SchemaNode:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 CLAIM_TEMPLATE: Final = Declaration(
-    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template"
+    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template", fix="unsafe"
 )
 
 EXCLUSIVE_MODE: Final = "ReadWriteOncePod"
@@ -73,11 +73,14 @@ def _metadata(violations: PodViolations, at: At, metadata: Tree) -> None:
             field = f"{cluster_field(at[0])}.{violation.field}"
             violations.violations.append(violation._replace(path=path, field=field))
     for key in metadata.keys() - kept.keys():
+        from trainc.base.fixes import removal
+
+        title = "remove it" + ("; the claim is named after the pod and the volume" if key == "name" else "")
         violations.report(
             CLAIM_TEMPLATE,
             (at, key),
             f"the claim template's metadata sets {key}, but may set only labels and annotations",
-            "remove it" + ("; the claim is named after the pod and the volume" if key == "name" else ""),
+            removal(path_of((at, key)), title),
         )
 
 

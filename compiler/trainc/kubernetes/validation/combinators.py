@@ -30,6 +30,7 @@ from trainc.kubernetes.violations import field_of as field_of_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import At, Tree
 
 KUBERNETES_VERSION: Final = Declaration(
@@ -65,7 +66,7 @@ class PodViolations:
         declared: Declaration,
         at: At,
         message: str,
-        help: str = "",
+        help: str | Fix = "",
         *,
         field: str = "",
         related: tuple[tuple[str, At], ...] = (),
@@ -90,13 +91,13 @@ class PodViolations:
 
     def not_allowed(self, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
         """Report a value that an enum does not allow."""
-        from trainc.base.suggestions import suggestion_or
+        from trainc.base.fixes import replaced_name
 
         self.report(
             ENUM,
             at,
             f"{called(at)} must be {listed([shown(item) for item in allowed], 'or')}, not {shown(value)}",
-            suggestion_or(str(value), allowed, "use one of these values exactly as written"),
+            replaced_name(path_of(at), str(value), allowed) or "use one of these values exactly as written",
             field=field,
         )
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, label, required_fields, subdomain
 from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim")
+RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim", fix="safe")
 RESOURCE_CLAIM_SOURCE: Final = Declaration(
     "resource-claim-source", ("job",), "Resource claim without exactly one source"
 )
@@ -59,9 +60,11 @@ def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
 
 
 def _report_missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
-    from trainc.base.suggestions import suggestion_or, use
+    from trainc.base.fixes import replaced_name
+    from trainc.base.suggestions import use
 
     one = f"{use(declared, ' and ')}, or " if declared else ""
-    help = suggestion_or(name, declared, f"{one}add {name} to the pod's resourceClaims")
+    near = replaced_name(path_of((at, "name")), name, declared)
+    help = near or f"{one}add {name} to the pod's resourceClaims"
     message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
     violations.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, called, field_of
 from trainc.kubernetes.violations import INVALID_NAME, listed, shown
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable")
+ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable", fix="safe")
 ENV_FILE: Final = Declaration("env-file", ("job",), "Environment variable file outside emptyDir volume")
-ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable")
+ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable", fix="safe")
 ENV_SOURCE: Final = Declaration("env-source", ("job",), "Environment variable without exactly one source")
 FIELDS: Final = frozenset(
     {
@@ -257,27 +258,29 @@ def _check_subscript(violations: PodViolations, at: At, path: str, readable: Col
 
 
 def _unsupported_field(violations: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
-    from trainc.base.suggestions import nearest_name
+    from trainc.base.fixes import Fix, replaced_name
 
+    help: str | Fix
     if path in _KEYED:
         help = f"use a single {path.removeprefix('metadata.')[:-1]}: {path}['KEY']"
-    elif near := nearest_name(path, readable, likeness=0.8):
-        help = f"did you mean {near}?"
+    elif near := replaced_name(path_of(at), path, readable, likeness=0.8):
+        help = near
     else:
         help = f"use one of {listed(sorted(readable))}, or a single label or annotation: metadata.labels['KEY']"
     violations.report(ENV_FIELD, at, f"fieldPath {shown(path)} is not a pod field that can be read here", help)
 
 
 def _unsupported_resource(violations: PodViolations, at: At, resource: str) -> None:
-    from trainc.base.suggestions import nearest_name
+    from trainc.base.fixes import Fix, replaced_name
 
+    help: str | Fix
     if not resource:
         violations.report_missing(at, "set a resource, for example resource: limits.cpu")
         return
     if "gpu" in resource.lower():
         help = "set the number of GPUs as the variable's value"
-    elif near := nearest_name(resource, RESOURCES, likeness=0.75):
-        help = f"did you mean {near}?"
+    elif near := replaced_name(path_of(at), resource, RESOURCES, likeness=0.75):
+        help = near
     else:
         help = f"use one of {listed(list(RESOURCES))}, or huge pages; set any other number as the variable's value"
     violations.report(ENV_RESOURCE, at, f"resource {shown(resource)} cannot be read by a variable", help)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation import container
 from trainc.kubernetes.validation.combinators import SPACES
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "Ephemeral container in pod template")
+EPHEMERAL_CONTAINER: Final = Declaration(
+    "ephemeral-container", ("job",), "Ephemeral container in pod template", fix="unsafe"
+)
 FORBIDDEN: Final = (
     "lifecycle",
     "livenessProbe",
@@ -29,11 +32,13 @@ FORBIDDEN: Final = (
 
 def ephemeral_containers(violations: PodViolations, at: At, pod: Tree) -> None:
     """Check all ephemeral containers of a pod, whose spec is at `at`."""
+    from trainc.base.fixes import removal
+
     violations.report(
         EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
         "a pod template cannot have ephemeral containers",
-        "remove them; use `kubectl debug` to add one to a running pod",
+        removal(path_of((at, "ephemeralContainers")), "remove them; use `kubectl debug` to add one to a running pod"),
     )
     named: dict[str, At] = {
         other.get("name", ""): (((at, kind), index), "name")

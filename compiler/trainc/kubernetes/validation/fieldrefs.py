@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field
 from trainc.kubernetes.violations import listed, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-POD_FILE: Final = Declaration("pod-file", ("job",), "Downward API file without exactly one supported source")
+POD_FILE: Final = Declaration(
+    "pod-file", ("job",), "Downward API file without exactly one supported source", fix="safe"
+)
 
 FIELDS: Final = (
     "metadata.annotations",
@@ -70,7 +73,7 @@ def split(path: str) -> tuple[str, str | None]:
 
 
 def _unreadable_field(violations: PodViolations, at: At, path: str, field: str) -> None:
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name
 
     reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
     help = f"use {listed([*FIELDS], 'or')}"
@@ -78,7 +81,7 @@ def _unreadable_field(violations: PodViolations, at: At, path: str, field: str) 
         POD_FILE,
         at,
         f"fieldPath {shown(path)} {reason}",
-        help if path in KNOWN else suggestion_or(path, FIELDS, help),
+        (None if path in KNOWN else replaced_name(path_of(at), path, FIELDS)) or help,
         field=field,
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import one_of, qualified_name
 from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS, listed, shown
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
 
 INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Field requires Indexed Job")
-POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy")
+POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy", fix="safe")
 SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "Unsatisfiable success policy")
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
@@ -136,14 +137,15 @@ def exit_codes(violations: PodViolations, at: At, codes: Tree, containers: list[
         violations.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
-        from trainc.base.suggestions import suggestion_or, use
+        from trainc.base.fixes import replaced_name
+        from trainc.base.suggestions import use
 
         help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
         violations.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule refers to container "{name}", which the pod does not have',
-            suggestion_or(name, containers, help),
+            replaced_name(path_of((at, "containerName")), name, containers) or help,
         )
     place = (at, "values")
     if not values:

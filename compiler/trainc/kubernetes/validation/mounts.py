@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, field_of
 from trainc.kubernetes.violations import shown
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "Invalid block device volume")
 MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Duplicate mount path")
-MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode")
+MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode", fix="unsafe")
 SUB_PATH: Final = Declaration("sub-path", ("job",), "Path outside its volume")
-VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume")
+VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume", fix="safe")
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
 RECURSIVE: Final = ("Disabled", "IfPossible", "Enabled")
 CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
@@ -40,7 +41,7 @@ def container_mounts(violations: PodViolations, at: At, container: Tree) -> None
 
 def no_volume(violations: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name
 
     if name in violations.volumes:
         there = volume_at(violations, at, name)
@@ -57,9 +58,8 @@ def no_volume(violations: PodViolations, at: At, name: str) -> None:
         f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space"
     )
-    violations.report(
-        VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", suggestion_or(name, known, help)
-    )
+    near = replaced_name(path_of(at), name, known)
+    violations.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", near or help)
 
 
 def volume_at(violations: PodViolations, at: At, name: str) -> At:
@@ -156,11 +156,13 @@ def _recursive_read_only(violations: PodViolations, at: At, mount: Tree) -> None
     if value not in RECURSIVE:
         violations.not_allowed(here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
+        from trainc.base.fixes import addition
+
         violations.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly {value} requires a read-only mount",
-            "set readOnly: true",
+            addition(path_of((at, "readOnly")), value=True, title="set readOnly: true"),
             field=field,
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, called, every_container, field_of, subdomain
 from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS, shown
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 HOST_NAMESPACES: Final = Declaration("host-namespaces", ("job",), "Field conflicts with host or pod namespaces")
-INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address")
+INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address", fix="unsafe")
 NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "Missing name server with dnsPolicy None")
 
 _MAX_NAME_SERVERS: Final = 3
@@ -35,20 +36,25 @@ def ip(violations: PodViolations, at: At, value: str) -> None:
         return
     import ipaddress
 
+    from trainc.base.fixes import Fix, replace
+
+    help: str | Fix
     why, help = "is not an IP address", "use an address such as 10.9.8.7 or 2001:db8::1"
     try:
         address = ipaddress.IPv6Address(value)
     except ValueError:
         plain = [octet.lstrip("0") or "0" for octet in octets if octet.isdigit()]
         if len(octets) == len(plain) == 4 and _OCTETS.issuperset(plain):
-            why, help = "has a number with a leading zero", f"use {'.'.join(plain)}"
+            fix = replace(path_of(at), ".".join(plain), applicability="unsafe")
+            why, help = "has a number with a leading zero", fix._replace(form="name")
         elif not value:
             why = "is empty"
     else:
         if address.ipv4_mapped is None and "%" not in value:
             return
         if address.ipv4_mapped is not None:
-            why, help = "is an IPv4 address in IPv6 notation", f"use {address.ipv4_mapped}"
+            fix = replace(path_of(at), str(address.ipv4_mapped), applicability="unsafe")
+            why, help = "is an IPv4 address in IPv6 notation", fix._replace(form="name")
     violations.report(INVALID_IP, at, f"{called(at)} {shown(value)} {why}", help)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import SPACES, every_container, field_of
 from trainc.kubernetes.violations import shown
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
 
 GATED_NODE: Final = Declaration("gated-node", ("job",), "Node name combined with scheduling gates")
-PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name")
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name", fix="safe")
 POD_REQUESTS: Final = Declaration(
     "pod-requests", ("job",), "Container requests, including defaults, exceed pod resources"
 )
@@ -47,7 +48,10 @@ def pod(violations: PodViolations, at: At, pod: Tree) -> None:
 def _padded(violations: PodViolations, at: At, image: str) -> None:
     name = image.strip(SPACES)
     message = f"image {shown(image)} has whitespace around it" if name else "image contains only whitespace"
-    violations.report(PADDED_IMAGE, at, message, f"use {name}" if name else "set an image name")
+    from trainc.base.fixes import setting
+
+    help = setting(path_of(at), name, f"use {name}", applicability="safe") if name else "set an image name"
+    violations.report(PADDED_IMAGE, at, message, help)
 
 
 def _host_ports(violations: PodViolations, spec: At) -> None:

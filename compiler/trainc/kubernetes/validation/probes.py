@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation import ports
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "Hook sleeps longer than termination grace period")
 ONE_HANDLER: Final = Declaration("one-handler", ("job",), "Probe or hook without exactly one handler")
-PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe")
+PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe", fix="unsafe")
 GRACE_PERIOD: Final = 30
 """The default of terminationGracePeriodSeconds."""
 PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(
@@ -51,11 +52,14 @@ def readiness(violations: PodViolations, at: At, probe: Tree) -> None:
     """Check a readiness probe: it stops no container, so it has no grace period."""
     _probe(violations, at, probe)
     if "terminationGracePeriodSeconds" in probe:
+        from trainc.base.fixes import removal
+
+        here = (at, "terminationGracePeriodSeconds")
         violations.report(
             PROBE_GRACE_PERIOD,
-            (at, "terminationGracePeriodSeconds"),
+            here,
             "terminationGracePeriodSeconds is not allowed on a readiness probe, which does not stop the container",
-            "remove it",
+            removal(path_of(here)),
         )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.suggestions import nearest_name
+from trainc.base.fixes import addition, rename, safe_if
+from trainc.base.suggestions import is_certain, nearest_name
+from trainc.base.synonyms import PLAIN_RESOURCES, RESOURCES
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import cluster_field
 from trainc.kubernetes.validation.resource_rules import (
     FRACTIONAL_RESOURCE,
@@ -23,26 +26,14 @@ from trainc.kubernetes.validation.resource_rules import (
 from trainc.kubernetes.violations import OUT_OF_RANGE, shown
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Tree
+    from trainc.base.fixes import Fix
+    from trainc.kubernetes.trees import At, Path, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
     from trainc.kubernetes.validation.resource_rules import ResourceFault
 
-CORRECTIONS: Final = {
-    "cpus": "cpu",
-    "cores": "cpu",
-    "disk": "ephemeral-storage",
-    "gpu": "nvidia.com/gpu",
-    "gpus": "nvidia.com/gpu",
-    "hugepages": "hugepages-2Mi",
-    "mem": "memory",
-    "ram": "memory",
-    "storage": "ephemeral-storage",
-    "tpu": "google.com/tpu",
-    "tpus": "google.com/tpu",
-}
-"""Common mistakes and the correct resource names."""
-COMMON: Final = ("cpu", "memory", "ephemeral-storage")
 OVERHEAD: Final = "overhead"
+_EXACT: Final = frozenset({"cores", "cpus", "gpu", "gpus", "mem", "ram", "tpu", "tpus"})
+"""The words that mean one resource; storage can be a volume, and huge pages have several sizes."""
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 
@@ -65,7 +56,7 @@ def report(
         field = f"{cluster_field(at, fault.kind)}[{fault.resource}]"
         subject = f"the {OVERHEAD if owner == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
         if fault.declared is RESOURCE_NAME:
-            message, help = _name(fault.resource, owner)
+            message, help = _name(fault.resource, owner, path_of(here))
             violations.report(fault.declared, here, message, help, field=field, key=True)
         elif fault.declared is OUT_OF_RANGE:
             message = f"{subject} must be at least 0, not {amount}"
@@ -92,8 +83,9 @@ def _request_and_limit(
     name = fault.resource
     if fault.declared is LIMIT_MISSING:
         message = f"{name} is requested without a limit, which is required"
-        help = f"add {name}: {amount} to limits; the request defaults to the limit"
-        violations.report(fault.declared, here, message, help, field=cluster_field(at, "limits"))
+        title = f"add {name}: {amount} to limits; the request defaults to the limit"
+        fix = addition((*path_of((at, "limits")), name), amount, title)
+        violations.report(fault.declared, here, message, fix, field=cluster_field(at, "limits"))
         return
     if fault.declared is REQUEST_ABOVE_LIMIT:
         message = f"request of {amount} {name} exceeds the limit of {limit}"
@@ -105,11 +97,13 @@ def _request_and_limit(
     violations.report(fault.declared, here, message, help, field=cluster_field(at, "requests"), related=related)
 
 
-def _name(name: str, owner: str) -> tuple[str, str]:
+def _name(name: str, owner: str, path: Path) -> tuple[str, str | Fix]:
     """Return the message and the help for an invalid resource name."""
-    correction = CORRECTIONS.get(name.lower()) or nearest_name(name, COMMON, likeness=0.8)
+    correction = RESOURCES.get(name.lower()) or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
+    help: str | Fix
     if correction and (owner != "pods" or correction in OF_PODS):
-        help = f"did you mean {correction}?"
+        certain = name.lower() in _EXACT or is_certain(name, correction, PLAIN_RESOURCES)
+        help = rename(path, correction, applicability=safe_if(certain))
     elif name.startswith("requests."):
         help = f"use {name.removeprefix('requests.')}; the prefix is for quotas"
     elif owner == "pods":

@@ -19,12 +19,14 @@ from trainc.kubernetes.violations import OUT_OF_RANGE
 
 FRACTIONAL_RESOURCE: Final = Declaration("fractional-resource", ("job",), "Fractional amount of integer resource")
 HUGE_PAGES: Final = Declaration("huge-pages", ("job",), "Partial huge page, or huge pages without cpu or memory")
-LIMIT_MISSING: Final = Declaration("limit-missing", ("job",), "Missing limit for resource without overcommit")
+LIMIT_MISSING: Final = Declaration(
+    "limit-missing", ("job",), "Missing limit for resource without overcommit", fix="unsafe"
+)
 REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "Request exceeds limit")
 REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration(
     "request-differs-from-limit", ("job",), "Request differs from limit for resource without overcommit"
 )
-RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "Invalid resource name")
+RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "Invalid resource name", fix="safe")
 
 PAGES: Final = "hugepages-"
 OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

@@ -6,7 +6,7 @@ and page needs: a stable id, the admission phase of the cluster that would repor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, ParamSpec
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec
 
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
@@ -51,6 +51,7 @@ def check(
     title: str,
     severity: Severity = "error",
     trainc_only: bool = False,
+    fix: Literal["", "safe", "unsafe"] = "",
     can_be_disabled: bool = False,
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Declare an id, and turn the generator function that finds it into a check.
@@ -58,7 +59,8 @@ def check(
     The function's docstring states the rule in one sentence; the id's page has the details. With `can_be_disabled`,
     settings and annotations can disable it as a lint rule.
     """
-    declared = Declaration(id, (phase, "lint") if can_be_disabled else (phase,), title, severity, trainc_only)
+    phases: tuple[Phase, ...] = (phase, "lint") if can_be_disabled else (phase,)
+    declared = Declaration(id, phases, title, severity, trainc_only, fix)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(declared, find)

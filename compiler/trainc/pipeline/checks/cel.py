@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
 
 CLAIM_NAMESPACE: Final = Declaration(
-    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace"
+    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace", fix="unsafe"
 )
 MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",), "Number of nodes or processes below the minimum")
 FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
@@ -216,11 +216,14 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
                 field=field_of(path),
             )
         elif isinstance(metadata, dict) and metadata.get("namespace"):
+            from trainc.base.fixes import removal
+
+            there = (*at, "metadata", "namespace")
             yield Violation.at(
-                (*at, "metadata", "namespace"),
+                there,
                 CLAIM_NAMESPACE,
                 f"the volume claim template must not set namespace {shown(metadata['namespace'])}",
-                "remove the namespace: the claim is created in the JobSet's namespace",
+                removal(there, "remove the namespace: the claim is created in the JobSet's namespace"),
                 field=field_of(path),
             )
 

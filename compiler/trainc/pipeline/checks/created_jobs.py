@@ -64,6 +64,10 @@ class JobFault(NamedTuple):
     def in_jobset(self) -> Violation:
         """Return the violation with paths that lead into the JobSet."""
         violation = self.violation
+        if violation.fix is not None:
+            from trainc.base.fixes import prefixed
+
+            violation = violation._replace(fix=prefixed(violation.fix, self.base))
         return violation._replace(
             path=(*self.base, *violation.path),
             related=tuple((label, (*self.base, *path)) for label, path in violation.related),
@@ -138,7 +142,7 @@ def _placed(jobset: Tree, fault: JobFault) -> JobFault:
         if EXCLUSIVE not in get(jobset, level, {}) or BY_NODE_SELECTOR not in get(jobset, level, {}):
             level = (*fault.base, *level)
         help = "shorten the name of the TrainJob, its namespace or the replicated job"
-        return JobFault(fault.object, violation._replace(path=(*level, BY_NODE_SELECTOR), help=help), ())
+        return JobFault(fault.object, violation._replace(path=(*level, BY_NODE_SELECTOR)).with_help(help), ())
     if violation.path[:4] != VOLUMES or len(violation.path) < 5:
         return fault
     pod = get(jobset, (*fault.base, *VOLUMES[:-1]), {})
@@ -148,7 +152,7 @@ def _placed(jobset: Tree, fault: JobFault) -> JobFault:
     _, there = list(_claimed(jobset, pod))[added]
     _, _, reason = violation.message.partition(": ")
     message = f"the pods' volume is named after its claim template, and is not a valid DNS label: {reason}"
-    return JobFault(fault.object, violation._replace(path=there, message=message), ())
+    return JobFault(fault.object, violation._replace(path=there, message=message).with_help(violation.help), ())
 
 
 def first_job(jobset: Tree, replicated: Tree) -> ObjectId:

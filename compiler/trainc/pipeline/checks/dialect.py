@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.fixes import Fix, removal, setting
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
 from trainc.diagnostics import Finding, ObjectId, Place, Related
-from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, load
+from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, detect, load
+from trainc.frontends.dialects import moves as moves_of
+from trainc.frontends.moves import moved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.checks import Check, check
@@ -61,7 +64,7 @@ def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
         "no version reads both",
         help=f"replace {_named(mark, document)} with its Trainer v2.3 form: {new}"
         if str(conflict[-1]) not in SPELLINGS
-        else f"use the Trainer v2.3 fields: {new} and {SPELLINGS[str(conflict[-1])]}",
+        else _use_fields(new, SPELLINGS[str(conflict[-1])]),
         place=Place(document=document, path=mark, key=True),
         related=(Related(message="the other one", place=Place(document=document, path=conflict, key=True)),),
     )
@@ -97,6 +100,15 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
         message=message,
         help=help,
         place=Place(document=document, path=mark, key=True),
+    )
+
+
+def _use_fields(first: str, second: str) -> str:
+    """Return the hint to use two fields of v2.3, which can be the same one."""
+    return (
+        f"use the Trainer v2.3 field: {first}"
+        if first == second
+        else f"use the Trainer v2.3 fields: {first} and {second}"
     )
 
 
@@ -160,10 +172,10 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks")
+@check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks", fix="safe")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name, setting
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
     for path, name in _targeted(plan):
@@ -172,7 +184,8 @@ def targets(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
             f'"{plan.runtime.id.name}" does not have',
-            help=suggestion_or(name, known, f"use {' or '.join(known)}"),
+            help=replaced_name(path, name, known)
+            or (setting(path, known[0], f"use {known[0]}") if len(known) == 1 else f"use {' or '.join(known)}"),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )
@@ -228,7 +241,7 @@ def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
         )
 
 
-@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime")
+@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime", fix="safe")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION
@@ -239,7 +252,9 @@ def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     yield Finding(
         message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
         + (f', not the string "{count}"' if quoted else ""),
-        help=f"use a number: {count}" if quoted else "remove it: the default is `auto`",
+        help=setting(path, int(str(count)), f"use a number: {count}", applicability="safe")
+        if quoted
+        else removal(path, "remove it: the default is `auto`"),
         place=Place(document=document, path=path),
     )
 
@@ -316,8 +331,9 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
         )
 
 
-def newer_form(path: Path, rule: str, value: object, release: TrainerRelease) -> str:
+def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
+    value = get(job, path)
     if rule == "unknown-field" and release.dialect == "v2.1":
         name = str(path[-1])
         if name not in OVERRIDES_OF_V2_1:
@@ -328,7 +344,25 @@ def newer_form(path: Path, rule: str, value: object, release: TrainerRelease) ->
     if path == PROCESSES and value in WORDS:
         default = "one process per GPU (or per CPU if there is no GPU)"
         return f"use a number, as {release.title} requires, or remove it for {default}"
+    if path == PROCESSES and type(value) is int and release.older_dialects == "translated":
+        return _first_group_form(job)
     return ""
+
+
+def _first_group_form(job: Tree) -> str:
+    """Return the hint for a number of processes in a TrainJob that another field makes one of an older dialect."""
+    detected = detect(job)
+    if (
+        job.get("apiVersion") != VERSION
+        or detected.mark[:1] != ("spec",)
+        or not isinstance(get(job, detected.mark), dict)
+    ):
+        return ""
+    name, dialect = str(detected.mark[-1]), load(detected.key)
+    new = SPELLINGS[name].partition(".")[0]
+    form = moved(job, moves_of(detected, job), dialect.GONE)
+    shown = Fix((), "", {new: get(form, ("spec", new))}, "fields").title
+    return f"write {shown} instead of {name}, which makes it a TrainJob of {dialect.NAME}; a v2.3 TrainJob has a number"
 
 
 def _named(path: Path, document: Document) -> str:

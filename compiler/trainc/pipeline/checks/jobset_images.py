@@ -18,9 +18,14 @@ from trainc.pipeline.checks.created_jobs import JobFault, first_job
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
 
-IMAGE_REFERENCE: Final = Declaration("image-reference", ("job",), "Invalid image reference", trainc_only=True)
+IMAGE_REFERENCE: Final = Declaration(
+    "image-reference", ("job",), "Invalid image reference", trainc_only=True, fix="unsafe"
+)
+USE: Final = "use "
+"""The start of a hint with another reference."""
 KINDS: Final = ("containers", "initContainers")
 
 
@@ -41,4 +46,9 @@ def _violation(path: Path, image: str) -> Violation:
     from trainc.kubernetes.image_messages import explain
 
     found = explain(image)
-    return Violation.at(path, IMAGE_REFERENCE, found.message, found.help)._replace(part=(found.begin, found.end))
+    help: str | Fix = found.help
+    if found.help.startswith(USE):
+        from trainc.base.fixes import setting
+
+        help = setting(path, found.help.removeprefix(USE), found.help)
+    return Violation.at(path, IMAGE_REFERENCE, found.message, help)._replace(part=(found.begin, found.end))

@@ -144,15 +144,18 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("reserved-env", phase="trainjob", title="Variable that the framework sets")
+@check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in names:
+            from trainc.base.fixes import removal
+
+            title = "remove it: its value follows from numNodes, numProcPerNode and the runtime"
             yield Finding(
                 message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot set it",
-                help="remove it: its value follows from numNodes, numProcPerNode and the runtime",
+                help=removal(("spec", "trainer", "env", index), title),
                 field=framework.RESERVED_AT.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),
             )

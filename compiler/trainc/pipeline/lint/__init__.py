@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
@@ -43,7 +43,7 @@ def main_slots(plan: Plan) -> Iterator[Slot]:
 
 
 def lint_rule(
-    id: str, title: str, severity: Severity = "warning"
+    id: str, title: str, severity: Severity = "warning", *, fix: Literal["", "unsafe"] = ""
 ) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
     """Declare a lint rule, and turn the function that returns the message for a finding into a check.
 
@@ -60,7 +60,7 @@ def lint_rule(
             named = found.field is not None or found.place is not None
             yield found if named else found._replace(field=field_of(in_jobset(finding.path)))
 
-        return check(id, phase="lint", severity=severity, title=title, trainc_only=True)(find)
+        return check(id, phase="lint", severity=severity, title=title, trainc_only=True, fix=fix)(find)
 
     return wrap
 

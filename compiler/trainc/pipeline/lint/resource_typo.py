@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.fixes import rename
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import containers, lint_rule
@@ -66,11 +67,11 @@ def is_one_edit(name: str, known: str) -> bool:
     return any(same and changed.isalpha() and changed.islower() for same, changed in edits) and not first_letter
 
 
-@lint_rule("resource-typo", "Misspelled resource name")
+@lint_rule("resource-typo", "Misspelled resource name", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The API server accepts any name with a domain; without a node that has the resource, the pods stay pending."""
     name, near = finding.what
     return Finding(
         message=f'"{name}" is probably misspelled: if no node has such a resource, the pods stay pending',
-        help=f"did you mean {near}?",
+        help=rename(finding.path, near, applicability="unsafe"),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.fixes import addition
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.quantity import Quantity
 from trainc.pipeline.lint import lint_rule
@@ -45,17 +46,21 @@ def requested(plan: Plan, slot: Slot) -> Tree:
     return requests
 
 
-@lint_rule("runtime-request-stays", "Runtime request below the TrainJob's limit")
+@lint_rule("runtime-request-stays", "Runtime request below the TrainJob's limit", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler uses requests: it places the pods where the smaller amount is free, but they use the larger one."""
     (name,) = finding.what
     slot = plan.find(plan.trainer, NODE)
     assert slot is not None
     limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan, slot)[name]
+    path: tuple[str, ...] = ("spec", "trainer", "resourcesPerNode", "requests")
+    value: object = {name: limit}
+    if plan.job.trainer["resourcesPerNode"].get("requests"):
+        path, value = (*path, name), limit
     return Finding(
         message=f"resourcesPerNode sets a {name} limit of {limit} but no request, so the runtime's request of "
         f"{request} stays: the pod may be scheduled to a node that is too small",
-        help=f"set the request in resourcesPerNode, too: `requests: {{{name}: {limit}}}`",
+        help=addition(path, value, f"set the request in resourcesPerNode, too: `requests: {{{name}: {limit}}}`"),
         field=f"spec.trainer.resourcesPerNode.limits[{name}]",
         place=plan.job.at("spec", "trainer", "resourcesPerNode", "limits", name),
     )

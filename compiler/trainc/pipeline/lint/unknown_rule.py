@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.ids import LINT_RULES
 from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import lint_rule
 from trainc.pipeline.lint.triggers import IGNORE
 
@@ -19,15 +20,18 @@ ERRORS: Final = ("elastic-jobset",)
 """The ids that settings and annotations may still disable as lint rules, although the cluster reports errors."""
 
 
-@lint_rule("unknown-rule", "Unknown lint rule")
+@lint_rule("unknown-rule", "Unknown lint rule", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The rule that the annotation should disable is still reported."""
-    from trainc.base.suggestions import suggestion_or
+    from trainc.base.fixes import replaced_name
 
     (name,) = finding.what
     holder = plan.runtime if finding.shared else plan.job
-    message = f'unknown rule "{name}" in {IGNORE}'
-    help = suggestion_or(name, LINT_RULES, f"use one of {', '.join(LINT_RULES)}")
+    path = ("metadata", "annotations", IGNORE)
+    near = replaced_name(path, name, LINT_RULES)
+    if near is not None and get(holder.document.value, path) != name:
+        near = near._replace(changes=())  # it is one of several rules
+    message, help = f'unknown rule "{name}" in {IGNORE}', near or f"use one of {', '.join(LINT_RULES)}"
     if name in ERRORS:
         message, help = error_of_cluster(name)
     return Finding(

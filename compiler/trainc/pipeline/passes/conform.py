@@ -21,7 +21,7 @@ from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Memory, Tree, get, put
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.violations import UNKNOWN_FIELD, field_of
 from trainc.pipeline.checks import runtime as runtime_checks
 from trainc.pipeline.checks import trainjob as trainjob_checks
 from trainc.pipeline.checks.cel import broken_rules
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.base.declarations import Severity
+    from trainc.base.fixes import Fix
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Path
     from trainc.frontends.gangs import GangScheduler
@@ -80,8 +81,9 @@ def conform_v2_3(plan: Plan) -> Plan:
     document = plan.job.document
     value, violations, unknown = admit(with_shared_parts(plan.job.value), load("TrainJob", plan.release.crds))
     violations += broken_rules("TrainJob", value, plan.release, tuple(violations))
+    value = drop_invalid_values(value, _as_written(plan.job, violations))  # without unknown fields, which it lacks
+    violations = _causes(violations, unknown, plan.field_validation)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
-    value = drop_invalid_fields(value, found)  # without unknown fields, which are not in it
     found += unknown_fields(plan, unknown)
     return plan._replace(job=plan.job._replace(value=value)).report(found)
 
@@ -132,8 +134,9 @@ def converted(plan: Plan, detected: Detected) -> Plan:
     document, subject = plan.job.document, plan.job.id
     dialect = load_dialect(detected.key)
     value, violations, unknown = admit(plan.job.value, load("TrainJob", dialect.SCHEMA))
+    value = drop_invalid_values(value, _as_written(plan.job, violations))
+    violations = _causes(violations, unknown, plan.field_validation)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
-    value = drop_invalid_fields(value, found)
     found += unknown_fields(plan, unknown)
     if not isinstance(value.get("spec"), dict):
         if found or "spec" in value:
@@ -162,6 +165,7 @@ def conform_lowered(plan: Plan) -> Plan:
     )
     if not violations:
         violations += front_end.violations(plan.job.value, value)
+    violations = _causes(violations, unknown, plan.field_validation)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
     found += unknown_fields(plan, unknown)
     if failed(found):
@@ -195,12 +199,21 @@ def _in_document(job: TrainJob, violation: Violation) -> Violation:
     return violation._replace(path=written, field=field_of(written))
 
 
-def drop_invalid_fields(value: Tree, diagnostics: Iterable[Diagnostic]) -> Tree:
+def _causes(violations: list[Violation], unknown: Sequence[Violation], validation: FieldValidation) -> list[Violation]:
+    """Return the violations that remain when the unknown fields are fixed, if these are errors."""
+    if not violations or not unknown or validation != "strict":
+        return violations
+    from trainc.kubernetes.structural.supplied_fields import causes
+
+    return causes(violations, unknown)
+
+
+def drop_invalid_values(value: Tree, violations: Iterable[Violation]) -> Tree:
     """Return an object without the fields that have an error."""
     copies: dict[Path, dict[Any, Any]] = {}  # copy a mapping once, even if a hundred thousand of its fields are wrong
-    for diagnostic in diagnostics:
-        if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
-            value = drop_field(value, diagnostic.place.path, copies)
+    for violation in violations:
+        if violation.severity == "error":
+            value = drop_field(value, violation.path, copies)
     return value
 
 
@@ -242,7 +255,7 @@ def conform_runtime(
         written, extensions.load(subject.kind, release.crds), namespaced=subject.kind not in CLUSTER_SCOPED
     )
     violations += broken_rules(subject.kind, value, release, tuple(violations))
-    found = list(diagnose(document, violations, release))
+    found = list(diagnose(document, _causes(violations, unknown, field_validation), release))
     unknown_found = tuple(unknown_violations(document, unknown, release, field_validation, option))
     if older:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
@@ -299,11 +312,12 @@ def unknown_violations(
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             from trainc.kubernetes.documents.spaces import leading_space
 
-            newer = f"se {option} if a Trainer release after v{release.name} has the field"
-            help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
-            known = release.title in found.help  # the help names the release's own field
             no_release = leading_space(str(violation.path[-1]))  # no release has a space
-            yield found if no_release or (known and release.older_dialects == "unknown") else found._replace(help=help)
+            if no_release or not found.help.startswith("remove it"):
+                yield found  # its help names the field that is meant
+            else:
+                newer = f"use {option} if a Trainer release after v{release.name} has the field"
+                yield found._replace(help=f"{found.help}; {newer}")
     elif validation == "warn":
         dropped = (violation.dropped() for violation in unknown)
         yield from diagnose(document, dropped, release, severity="warning")
@@ -321,33 +335,38 @@ def diagnose(
     release   the release that the document is for
     """
     for violation in violations:
-        from trainc.pipeline.checks.dialect import newer_form
         from trainc.source.quoting import as_written
 
-        place = Place(document=document, path=violation.path, key=violation.key)
+        fix = violation.fix
+        if hint := _known_elsewhere(document.value, violation, release):
+            help, fix = (hint, None) if isinstance(hint, str) else (hint.title, hint)
+        else:
+            help, fix = as_written(violation.help, fix, document)
         yield Diagnostic(
             id=violation.rule,
             severity=severity or violation.severity,
             stage=violation.stage,
             message=violation.message,
-            help=newer_form(violation.path, violation.rule, get(document.value, violation.path), release)
-            or (_in_a_patch(document.value, violation.path, release) if violation.rule == "unknown-field" else "")
-            or as_written(violation.help, place),
+            help=help,
             object=ObjectId.from_source(document.value),
             field=violation.field,
-            place=place,
+            place=Place(document=document, path=violation.path, key=violation.key),
             related=tuple(
                 Related(label, Place(document, path, key=violation.key)) for label, path in violation.related
             ),
+            fix=fix,
         )
 
 
-def _in_a_patch(job: Tree, path: Path, release: TrainerRelease) -> str:
-    """Return a hint for an unknown field that a patch can set, or that a patch sets and only a runtime can."""
-    if path[:1] != ("spec",) or job.get("kind") != TRAINJOB.kind or release.dialect != "v2.3":
+def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease) -> str | Fix:
+    """Return the hint for a field that another dialect has, or that a patch, the runtime or the JobSet has."""
+    from trainc.pipeline.checks.dialect import newer_form
+
+    path = violation.path
+    if form := newer_form(value, path, violation.rule, release):
+        return form
+    if violation.rule != UNKNOWN_FIELD.id or violation.fix is not None or path[:1] != ("spec",):
         return ""
-    if path[1:2] == ("runtimePatches",):
-        from trainc.pipeline.checks.unpatchable import hint
-    else:
-        from trainc.pipeline.checks.patchable import hint
-    return hint(job, path, release.crds)
+    from trainc.pipeline.checks.field_homes import hint
+
+    return hint(value, path, release)

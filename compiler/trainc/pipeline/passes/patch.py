@@ -109,6 +109,9 @@ def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
     unknown = load("JobSet", plan.release.jobset).admit(jobset(plan)).unknown
     found = []
     for violation in unknown:
+        from trainc.edits.patching.missing_fields import named_in
+
+        place, fix = named_in(_place(plan, edits, violation.path), violation.fix)
         strict = plan.field_validation == "strict"
         shown = violation if strict else violation.dropped()
         found.append(
@@ -120,7 +123,8 @@ def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
                 help=violation.help,
                 object=plan.job.id,
                 field=violation.field,
-                place=_place(plan, edits, violation.path)._replace(key=violation.key),
+                place=place,
+                fix=fix,
             )
         )
     return plan.report(found)

@@ -20,6 +20,7 @@ from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Place
     from trainc.pipeline.plan import Plan
 
@@ -87,24 +88,26 @@ def unsupported_runtime_kind(plan: Plan) -> Iterator[Finding]:
     )
 
 
-@check("runtime-not-found", phase="trainjob", title="Runtime not found")
+@check("runtime-not-found", phase="trainjob", title="Runtime not found", fix="unsafe")
 def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.usable_levels)
     option = plan.library.option_names.runtimes.format("PATH")
+    note = f"searched: {searched}; add a path to search with {option}"
+    near = _hint(plan, kind, name)
     yield Finding(
         message=f'{kind} "{name}" not found'
         + (f' for namespace "{plan.job.namespace}"' if kind == RUNTIME.kind and plan.job.namespace else ""),
-        help=f"{_hint(plan, kind, name)}searched: {searched}; add a path to search with {option}",
+        help=near + note if isinstance(near, str) else near._replace(note=f"? {note}"),
         # The webhook spells the field with a capital letter for one of the two kinds.
         field="spec.RuntimeRef" if kind == CLUSTER_RUNTIME.kind else "spec.runtimeRef",
         place=plan.job.at("spec", "runtimeRef", "name"),
     )
 
 
-def _hint(plan: Plan, kind: str, name: str) -> str:
+def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
     keys = [key for level in plan.library.usable_levels for key in level.known()]
     for other, namespace, found in keys:
@@ -112,7 +115,8 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
             return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
         if found == name:
             return f"set `kind: {other}`: there is a {other} of that name; "
-    from trainc.base.suggestions import nearest_name, use
+    from trainc.base.fixes import replaced_name
+    from trainc.base.suggestions import use
     from trainc.pipeline.runtime_owners import FORMER, first_release
 
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
@@ -127,8 +131,8 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
             f"runtime of your cluster with `trainc runtimes pull`, or change {option}; "
         )
     names = sorted({found for other, _, found in keys if other == kind})
-    if near := nearest_name(name, names, likeness=LIKENESS):
-        return f"did you mean {near}? "
+    if near := replaced_name(("spec", "runtimeRef", "name"), name, names, likeness=LIKENESS):
+        return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name
     framework, _, _ = name.partition("-")
     names = [known for known in names if known.partition("-")[0] == framework] or names
     return f"{use(names[:LISTED])}{' ...' if len(names) > LISTED else ''}; " if names else ""

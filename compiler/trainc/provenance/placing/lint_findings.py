@@ -43,6 +43,8 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                 place = narrowed(place, plan, finding)
                 related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
+            if warning.fix is not None and warning.place is None:
+                warning = _with_fix_at(warning, place, plan, finding.path)  # noqa: PLW2901 (the same warning)
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
@@ -56,6 +58,14 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                     message=warning.message + and_others(len(others)), object=subject, place=place, related=related
                 )
     return list(reported.values()), built_in
+
+
+def _with_fix_at(warning: Diagnostic, place: Place, plan: Plan, path: Path) -> Diagnostic:
+    """Return a warning with its fix at the source of the field, if the source has the same value."""
+    from trainc.base.fixes import at_source
+
+    value, source = value_at(stored(plan), path), get(place.document.value, place.path)
+    return warning._replace(fix=at_source(warning.fix, path, value, place.path, source))
 
 
 def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:

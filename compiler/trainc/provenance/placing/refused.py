@@ -8,7 +8,7 @@ Returns  diagnostics; the field is known here, so its secrets are masked in the 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
@@ -16,7 +16,7 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
 from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
 from trainc.provenance.tracing.masked_forms import masked_forms
@@ -25,6 +25,7 @@ from trainc.source.messages import masked_violation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.diagnostics import Location, Path, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
@@ -46,19 +47,57 @@ class Missing(NamedTuple):
     path: Path
     """The path of the added one in the JobSet."""
     message: str
-    help: str
+    help: str | Fix
 
 
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
     trace, forms = Trace(plan), masked_forms(plan)
+    found: list[Diagnostic] = []
+    violations: list[Violation] = []
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
-        for violation in refused.violations:
-            yield _diagnosed(trace, refused, position, explained(plan, masked_violation(violation, tree, forms=forms)))
+        of_object = [
+            explained(plan, masked_violation(violation, tree, forms=forms)) for violation in refused.violations
+        ]
+        found += [_diagnosed(trace, refused, position, tree, violation) for violation in of_object]
+        violations += of_object
+    yield from _with_jobs(plan, found, violations) if len(found) > 1 else found
 
 
-def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
+def _with_jobs(plan: Plan, diagnostics: list[Diagnostic], violations: list[Violation]) -> Iterator[Diagnostic]:
+    """Yield diagnostics, and one for those of the same cause in several replicated jobs, which names the jobs."""
+    groups: dict[Any, list[int]] = {}
+    for number, diagnostic in enumerate(diagnostics):
+        if violations[number].path[:2] == JOBS_OF_JOBSET and isinstance(diagnostic.place, Place):
+            document, *rest = diagnostic.place
+            key = (
+                diagnostic.id,
+                diagnostic.message,
+                diagnostic.help,
+                document.identity,
+                *rest,
+                violations[number].path[3:],
+            )
+            groups.setdefault(key, []).append(number)
+    repeated: set[int] = set()
+    for same in groups.values():
+        names = {number: str(get(plan.spec, (*violations[number].path[1:3], "name"))) for number in same}
+        if len({*names.values()}) < len(same) or len(same) == 1:
+            continue
+        first, *others = same
+        repeated.update(others)
+        related = tuple(
+            each._replace(message=f"{each.message}, {name}")
+            for number, name in names.items()
+            for each in diagnostics[number].related
+        )
+        message = f"{diagnostics[first].message}, in the jobs {listed(names.values())}"
+        diagnostics[first] = diagnostics[first]._replace(message=message, related=related)
+    yield from (diagnostic for number, diagnostic in enumerate(diagnostics) if number not in repeated)
+
+
+def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation, position)
     violation = _in_terms_of(place, violation)
@@ -66,17 +105,34 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violati
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)
         place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
-    return Diagnostic(
+    hint = _request_hint(plan, violation, place)
+    diagnostic = Diagnostic(
         id=violation.rule,
         severity=violation.severity,
         stage=refused.stage,
         message=violation.message,
-        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan, violation),
+        help=(hint or violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
         place=place,
         related=related,
     )
+    if hint or violation.fix is None:
+        return diagnostic
+    for source in (place, *(found.place for found in related)):
+        if isinstance(source, Place) and (fix := _in_source(violation, tree, source)) is not None:
+            return diagnostic._replace(fix=fix, fixed_in=source.document)
+    return diagnostic
+
+
+def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
+    """Return the fix of a value or a name at its source, if the source has the same one."""
+    if violation.fix is None or place.part is not None:
+        return None
+    from trainc.base.fixes import at_source
+
+    value, source = get(tree, violation.path), get(place.document.value, place.path)
+    return at_source(violation.fix, violation.path, value, place.path, source)
 
 
 def _compiled(trace: Trace, wanted: ObjectId) -> tuple[int, Tree]:
@@ -91,10 +147,8 @@ def _in_terms_of(place: Place, violation: Violation) -> Violation:
     written = place.in_text()
     value = get(written.document.value, written.path)
     if violation.rule == REQUIRED.id and value in ("", {}):
-        return violation._replace(
-            message=f"{place.field} is empty, so {violation.message}",
-            help=f"{violation.help}, or remove {place.written_path[-1]}",
-        )
+        message = f"{place.field} is empty, so {violation.message}"
+        return violation._replace(message=message).with_help(f"{violation.help}, or remove {place.written_path[-1]}")
     theirs, own = subject(violation.path), subject(place.written_path)
     if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
         return violation._replace(message=own + violation.message.removeprefix(theirs))
@@ -170,13 +224,12 @@ def explained(plan: Plan, violation: Violation) -> Violation:
             path=missing.path,
             key=False,
             message=f"{missing.message}: {violation.message}",
-            help=missing.help,
             related=(("in the new job", violation.path), *violation.related),
-        )
+        ).with_help(missing.help)
     if violation.path[-1:] == ("image",) and violation.rule == "required":
         missing = _container(plan, violation.path[:-1])
         if missing:
-            return violation._replace(path=missing.path, message=missing.message, help=missing.help)
+            return violation._replace(path=missing.path, message=missing.message).with_help(missing.help)
     return violation
 
 
@@ -193,7 +246,8 @@ def _job(plan: Plan, path: Path) -> Missing | None:
     return Missing(
         path=(*path[:3], "name"),
         message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
-        help=_field_hint(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
+        help=_name_fix((*path[:3], "name"), name, known)
+        or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
 
@@ -214,9 +268,10 @@ def _container(plan: Plan, path: Path) -> Missing | None:
         return None
     word, patch = WORDS[kind], plan.job.patch_word
     ((other, theirs),) = others.items()
+    help: str | Fix
     if name in theirs:
         help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
-    elif near := _field_hint(name, known):
+    elif near := _name_fix((*path, "name"), name, known):
         help = near
     else:
         existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
@@ -238,8 +293,7 @@ def _names(items: list[Tree] | None) -> list[str]:
     return [str(item.get("name")) for item in items or ()]
 
 
-def _field_hint(name: str, known: list[str]) -> str:
-    from trainc.base.suggestions import nearest_name
+def _name_fix(path: Path, name: str, known: list[str]) -> Fix | None:
+    from trainc.base.fixes import replaced_name
 
-    near = nearest_name(name, known)
-    return f"did you mean {near}?" if near else ""
+    return replaced_name(path, name, known)

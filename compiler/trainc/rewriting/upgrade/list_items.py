@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.base.records import NamedTuple
-from trainc.rewriting.upgrade.source_text import indentation, parsed
-from trainc.rewriting.upgrade.text_nodes import MappingNode
+from trainc.source.source_text import indentation, parsed
+from trainc.source.text_nodes import MappingNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,6 @@ from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get, put
-from trainc.rewriting.upgrade.source_text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors
 from trainc.rewriting.upgrade.text_edits import (
     STEP,
     NotRewritableError,
@@ -27,7 +26,8 @@ from trainc.rewriting.upgrade.text_edits import (
     opened,
     tail_of,
 )
-from trainc.rewriting.upgrade.text_nodes import MappingNode, SequenceNode
+from trainc.source.source_text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors
+from trainc.source.text_nodes import MappingNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

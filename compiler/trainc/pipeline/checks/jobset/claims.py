@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CLAIM_NAME: Final = Declaration("claim-name", ("jobset",), "Invalid or duplicate name of a volume claim template")
 CLAIM_NOT_MOUNTED: Final = Declaration("claim-not-mounted", ("jobset",), "Volume claim template without a mount")
 CLAIM_VOLUME_CONFLICT: Final = Declaration(
-    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template"
+    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template", fix="unsafe"
 )
 
 
@@ -85,12 +85,14 @@ def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
     for index, job in enumerate(jobs):
         for number, volume in enumerate(get(job, (*POD, "volumes"), ())):
             if volume.get("name") == name:
+                from trainc.base.fixes import removal
+
                 there = (*JOBS_OF_JOBSET, index, *POD, "volumes", number, "name")
                 yield Violation.at(
                     there,
                     CLAIM_VOLUME_CONFLICT,
                     f'volume "{name}" of job "{job["name"]}" has the name of a volume claim template',
-                    "remove the volume: JobSet adds it to the pods that mount it",
+                    removal(there[:-1], "remove the volume: JobSet adds it to the pods that mount it"),
                     related=(("the template", path),),
                 )
 

@@ -19,20 +19,25 @@ from trainc.pipeline.checks.jobset.jobset_messages import too_long
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
-COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet")
+COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet", fix="safe")
 DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "Dependency of the first replicated job")
 DEPENDS_ON_UNKNOWN: Final = Declaration(
-    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before"
+    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before", fix="safe"
 )
-FAILURE_REASON: Final = Declaration("failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy")
+FAILURE_REASON: Final = Declaration(
+    "failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy", fix="safe"
+)
 FAILURE_RULE_NAME: Final = Declaration(
     "failure-rule-name", ("jobset",), "Invalid or duplicate name of a failure policy rule"
 )
 FEATURE_GATE: Final = Declaration("feature-gate", ("jobset",), "Failure policy that requires a JobSet feature gate")
-POLICY_TARGET_UNKNOWN: Final = Declaration("policy-target-unknown", ("jobset",), "Unknown replicated job in a policy")
+POLICY_TARGET_UNKNOWN: Final = Declaration(
+    "policy-target-unknown", ("jobset",), "Unknown replicated job in a policy", fix="safe"
+)
 
 RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 LONGEST_RULE_NAME: Final = 128
@@ -90,7 +95,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
                 DEPENDS_ON_UNKNOWN,
                 f'job "{job["name"]}" depends on "{shortened(name)}", which '
                 + ("is listed after it" if later else "is not a job of the JobSet"),
-                f'move job "{name}" before it' if later else _job_name_hint(name, known[:index]),
+                f'move job "{name}" before it' if later else _job_name_hint(there, name, known[:index]),
                 related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
             )
 
@@ -104,7 +109,7 @@ def _targets(policy_name: str, policy: Tree, path: Path, known: list[str]) -> It
                 there,
                 POLICY_TARGET_UNKNOWN,
                 f'{policy_name} targets job "{shortened(name)}", which the JobSet does not have',
-                _job_name_hint(name, known),
+                _job_name_hint(there, name, known),
             )
 
 
@@ -128,7 +133,7 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
                     at,
                     FAILURE_REASON,
                     f"{shown(reason)} in {rule_name} is not a Job failure reason",
-                    _job_name_hint(reason, list(REASONS)),
+                    _job_name_hint(at, reason, list(REASONS)),
                 )
 
 
@@ -182,7 +187,8 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     known = [job["name"] for job in jobs]
     if name not in known:
         message = f'the coordinator is a pod of job "{shortened(name)}", which the JobSet does not have'
-        yield _coordinator_violation("replicatedJob", message, _job_name_hint(name, known))
+        there = ("spec", "coordinator", "replicatedJob")
+        yield _coordinator_violation("replicatedJob", message, _job_name_hint(there, name, known))
         return
     index = known.index(name)
     path: Path = (*JOBS, index)
@@ -238,7 +244,7 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
         )
 
 
-def _coordinator_violation(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
+def _coordinator_violation(key: str, message: str, help: str | Fix, *related: tuple[str, Path]) -> Violation:
     path: Path = ("spec", "coordinator", key)
     return Violation.at(
         path,
@@ -249,8 +255,11 @@ def _coordinator_violation(key: str, message: str, help: str, *related: tuple[st
     )
 
 
-def _job_name_hint(name: str, known: list[str]) -> str:
+def _job_name_hint(path: Path, name: str, known: list[str]) -> str | Fix:
     """Return a hint with the job name that was probably meant, or all job names."""
-    from trainc.base.suggestions import suggestion_or, use
+    from trainc.base.fixes import replaced_name, setting
+    from trainc.base.suggestions import use
 
-    return suggestion_or(name, known, use(known)) if known else "remove it: there is no job to name"
+    if len(known) == 1 and not replaced_name(path, name, known):
+        return setting(path, known[0], use(known))
+    return replaced_name(path, name, known) or (use(known) if known else "remove it: there is no job to name")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.rewriting.upgrade.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,11 @@ class Text:
         self.text = text
         self.lines = text.split("\n")
         self.root = compose(text)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The index of the first character of each line."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def field(self, path: Path) -> TextField | None:
         """Return the field at a path, if the text has it."""

@@ -1,0 +1,297 @@
+"""Homes: the path that a schema has for a field that is unknown where it is written.
+
+Reads    an unknown field with its object, and the schema of the object's kind.
+Returns  a fix that renames the field or moves it. Imported only if there is an unknown field.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Written, rename, safe_if
+from trainc.base.records import NamedTuple
+from trainc.base.suggestions import is_certain, nearest_name
+from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.kubernetes.trees import At, Path, PathStep, Tree
+
+ALIKE: Final = 0.75
+"""The minimum similarity at which one field name is suggested for another."""
+_GENERAL: Final = frozenset({"kind", "key", "name", "namespace", "type", "value"})
+"""The fields whose meaning depends on their parent."""
+_DEEP: Final = 4
+"""How many levels below the top a misplaced field is searched for."""
+
+
+class UnknownField(NamedTuple):
+    """An unknown field."""
+
+    path: Path
+    schema: Tree
+    """The schema of its parent."""
+    root: Tree
+    """The schema of the kind."""
+    object: Any
+    """The whole object."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.path[-1])
+
+    @property
+    def parent(self) -> Path:
+        """The path of its parent."""
+        return self.path[:-1]
+
+    @property
+    def value(self) -> Any:
+        """Its value."""
+        return get(self.object, self.path)
+
+    @property
+    def siblings(self) -> Tree:
+        """The fields of its parent."""
+        found = get(self.object, self.parent)
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def known(self) -> list[str]:
+        """The fields that its parent can have."""
+        return list(self.schema.get("properties", {}))
+
+
+def repaired(unknown: UnknownField) -> Fix | None:
+    """Return the fix of an unknown field, or None if the kind has no such field elsewhere."""
+    free = [name for name in unknown.known if name not in unknown.siblings]
+    near = nearest_name(unknown.name, free, likeness=ALIKE)
+    meant = {names[0] for names in FIELDS.get(unknown.name.lower(), ()) if len(names) == 1}
+    for name in unknown.known:
+        if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
+            return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
+    if near and is_certain(unknown.name, near, unknown.known):
+        return rename(unknown.path, near, applicability="safe")
+    if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _moved_below(unknown):
+        return fix
+    if near or (near := _field_ending_with(unknown.name, free)):
+        return rename(unknown.path, near, applicability="unsafe")
+    return _moved_above(unknown)
+
+
+def names_of(name: str) -> Iterator[Path]:
+    """Yield the fields that a name can mean: the field itself, and those of its synonyms."""
+    yield (name,)
+    yield from FIELDS.get(name.lower(), ())
+
+
+def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
+    """Return the fix for a synonym of a field of the same parent."""
+    inside = next((step for step in reversed(unknown.parent) if isinstance(step, str)), "")
+    word = REFERENCES.get((inside, unknown.name))
+    if word in free:
+        return rename(unknown.path, word, applicability="safe")
+    for names in FIELDS.get(unknown.name.lower(), ()):
+        value = _wrapped(unknown.value, names[1:])
+        if (
+            names[0] in unknown.known
+            and _is_free(unknown, names)
+            and resembles(value, schema_at(unknown.root, (*unknown.parent, names[0])), unknown.root)
+        ):
+            if len(names) == 1:
+                return rename(unknown.path, names[0], applicability="safe")
+            return _moved(unknown, (*unknown.parent, *names))
+    if unknown.name == "apiVersion" and "apiGroup" in free and isinstance(unknown.value, str):
+        group = unknown.value.rpartition("/")[0]
+        changes = (Relocation(unknown.path, (*unknown.parent, "apiGroup"), group),)
+        return Fix(changes, "use ", {"apiGroup": group}, "fields") if group else None
+    return None
+
+
+def _variable(unknown: UnknownField) -> Fix | None:
+    """Return the fix for an item `LR: "0.1"` of a list of named values."""
+    fields = unknown.siblings
+    if not isinstance(unknown.parent[-1:][0] if unknown.parent else None, int) or {"name", "value"} - {*unknown.known}:
+        return None
+    if fields.keys() & {*unknown.known} or isinstance(unknown.value, dict | list):
+        return None
+    item = variable(unknown.name, unknown.value, unknown.path)
+    changes = (Replacement(unknown.parent, item),)
+    if len(fields) == 1:
+        return Fix(changes, "use ", item)
+    return Fix(changes, "use an item for each variable: ", item, applicability="none")
+
+
+def variable(name: str, value: Any, path: Path) -> Tree:
+    """Return a named value, as an item of a list; its value must be a string."""
+    if value is None:
+        return {"name": name}
+    return {"name": name, "value": value if isinstance(value, str) else Written(path, value)}
+
+
+def _resource(unknown: UnknownField) -> Fix | None:
+    """Return the fix for a resource beside limits and requests."""
+    resource = RESOURCES.get(unknown.name.lower(), unknown.name)
+    if not {"limits", "requests"} <= {*unknown.known} or ("/" not in resource and resource not in PLAIN_RESOURCES):
+        return None
+    target: Path = (*unknown.parent, "limits", resource)
+    limits = unknown.siblings.get("limits", {})
+    return _moved(unknown, target) if isinstance(limits, dict) and resource not in limits else None
+
+
+def _moved_below(unknown: UnknownField) -> Fix | None:
+    """Return the fix for a field that a field of the same parent has, directly or deeper."""
+    homes = _homes(unknown, unknown.parent)
+    return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
+
+
+def _homes(unknown: UnknownField, top: Path) -> list[Path]:
+    """Return the paths of the field below another one: those that admit its value, else those of its type."""
+    for accepts in (fits, resembles):
+        for homes in _layers(unknown, top, accepts):
+            return homes
+    return []
+
+
+def _moved_above(unknown: UnknownField) -> Fix | None:
+    """Return the fix for a field that a parent of its parent has, or another field near the top of the kind."""
+    for length in range(len(unknown.parent) - 1, -1, -1):
+        parent = unknown.path[:length]
+        schema = schema_at(unknown.root, parent)
+        name = unknown.name
+        if name in schema.get("properties", {}) and _is_free(unknown, (name,), parent):
+            target: Path = (*parent, name)
+            if resembles(unknown.value, schema_at(unknown.root, target), unknown.root):
+                return _moved(unknown, target)
+    if len(unknown.parent) > 1 or unknown.name in _GENERAL:
+        return None  # a field of the same name elsewhere describes something else
+    homes = _homes(unknown, ())
+    return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
+
+
+def _layers(unknown: UnknownField, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
+    """Yield the paths of a field with that name below another one, outside of lists: those of each level, if any."""
+    layer = [top]
+    for _ in range(_DEEP):
+        below: list[Path] = []
+        for path in layer:
+            properties = schema_at(unknown.root, path).get("properties", {})
+            below += [(*path, key) for key in properties if (*path, key) not in (("status",), ("metadata",))]
+        found = [
+            (*path, *names)
+            for path in below
+            for names in names_of(unknown.name)
+            if names[0] in schema_at(unknown.root, path).get("properties", {})
+            and _is_free(unknown, names, path)
+            and accepts(_wrapped(unknown.value, names[1:]), schema_at(unknown.root, (*path, names[0])), unknown.root)
+        ]
+        if found:
+            yield found
+        layer = below
+
+
+def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> bool:
+    """Return whether a field is not set, and can be set: the fields above it are mappings or missing."""
+    parent = unknown.parent if parent is None else parent
+    node = unknown.object
+    for step in (*parent, *names):
+        if isinstance(node, dict):
+            if step not in node:
+                return True
+            node = node[step]
+        elif isinstance(node, list) and isinstance(step, int) and step < len(node):
+            node = node[step]
+        else:
+            return False
+    return False
+
+
+def _moved(unknown: UnknownField, target: Path, applicability: Applicability = "safe") -> Fix:
+    """Return the fix that moves the field."""
+    changes = (Relocation(unknown.path, target, unknown.value),)
+    length = len(unknown.parent)
+    is_field = "limits" not in target[length:]  # a resource is a key of a map
+    is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
+    if target[:length] != unknown.parent or is_whole:
+        return Fix(changes, "did you mean ", field_of(target), "name", "?", applicability)
+    within = field_of(target[length:-1])
+    shown = _wrapped(unknown.value, target[length:])
+    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=applicability)
+
+
+def _wrapped(value: Any, names: Path) -> Any:
+    for name in reversed(names):
+        value = {name: value}
+    return value
+
+
+def _field_ending_with(name: str, known: list[str]) -> str | None:
+    """Return the only field that ends with the name as a word: `name` in a secret is its secretName."""
+    longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
+    return longer[0] if name and len(longer) == 1 else None
+
+
+def schema_at(root: Tree, path: Path) -> Tree:
+    """Return the schema of the field at a path, without references; an empty one if the kind has no such field."""
+    schema = root
+    for step in path:
+        schema = resolved(root, schema)
+        if isinstance(step, int):
+            schema = schema.get("items", {})
+        else:
+            schema = schema.get("properties", {}).get(step) or schema.get("additionalProperties") or {}
+    return resolved(root, schema)
+
+
+def resolved(root: Tree, schema: Tree) -> Tree:
+    """Return a schema, or the definition that it refers to."""
+    while "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+class _Misfit(Exception):  # noqa: N818 (not an error)
+    """The value is not valid."""
+
+
+class _First:
+    """A collector of violations that stops at the first one."""
+
+    count = 0
+
+    def report(self, kind: str, at: At, *facts: Any) -> NoReturn:
+        """Stop."""
+        raise _Misfit
+
+    def drop(self, at: PathStep, schema: Tree) -> NoReturn:
+        """Stop."""
+        raise _Misfit
+
+
+def fits(value: Any, schema: Tree, root: Tree) -> bool:
+    """Return whether a schema admits a value without violations and unknown fields."""
+    from trainc.kubernetes.structural import Compiler
+
+    if not schema:
+        return False
+    first: Any = _First()
+    try:
+        Compiler(root).node(schema).admit(value, None, first)
+    except _Misfit:
+        return False
+    return True
+
+
+def resembles(value: Any, schema: Tree, root: Tree) -> bool:
+    """Return whether a value has the type of a schema, and for a mapping, one of its fields."""
+    schema = resolved(root, schema)
+    if isinstance(value, dict):
+        fields = schema.get("properties")
+        return schema.get("type") == "object" and (not value or fields is None or bool(value.keys() & fields.keys()))
+    if isinstance(value, list):
+        return schema.get("type") == "array" and all(resembles(each, schema["items"], root) for each in value[:1])
+    return fits(value, schema, root)

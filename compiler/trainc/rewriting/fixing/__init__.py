@@ -1,0 +1,184 @@
+"""Apply the fixes of diagnostics to the texts of their files (`trainc validate --fix`).
+
+Reads    the result of a check, and a function that checks again with other contents of some files.
+Returns  the new contents of files, each verified: the fixed diagnostics are gone, and the parsed values differ only
+         where the fixes have changed them; the result of the check with these contents. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Place
+from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError, changed_bytes
+from trainc.source.fix_edits import TextChange, text_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
+
+    from trainc.compilation import Compilation
+    from trainc.source.fix_edits import TextEdit
+
+Range = tuple[tuple[int, int], tuple[int, int]]
+"""The line and column of the first character, and of the one after the last."""
+ROUNDS: Final = 10
+"""The most rounds: fixes that overlap wait for the next one."""
+
+
+class FixableProblem(NamedTuple):
+    """A diagnostic with a fix that can be applied."""
+
+    diagnostic: Diagnostic
+    changes: tuple[TextChange, ...]
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that the fix changes."""
+        return frozenset(change.file for change in self.changes)
+
+
+class Fixed(NamedTuple):
+    """The result of fixing."""
+
+    result: Compilation
+    """The check after the fixes."""
+    contents: Mapping[str, bytes]
+    """The new contents of the changed files, by path."""
+    problems: int = 0
+    """The number of fixed problems."""
+    refused: tuple[str, ...] = ()
+    """The files with a fix that could not be verified."""
+
+
+def fixable_problems(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> Iterator[FixableProblem]:
+    """Yield the diagnostics with a fix of that applicability, with its edits."""
+    for diagnostic in diagnostics:
+        fix = diagnostic.fix
+        if fix is None or not isinstance(diagnostic.place, Place) or not _is_allowed(diagnostic, unsafe=unsafe):
+            continue
+        if changes := text_changes(fix, diagnostic.fixed_in or diagnostic.place.document):
+            yield FixableProblem(diagnostic, changes)
+
+
+def _is_allowed(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
+    assert diagnostic.fix is not None
+    if diagnostic.fix.applicability == "none":
+        return False
+    return unsafe or (diagnostic.fix.applicability == "safe" and diagnostic.severity == "error")
+
+
+def apply_fixes(
+    result: Compilation,
+    check: Callable[[Mapping[str, bytes]], Compilation],
+    content: Callable[[str], bytes],
+    *,
+    unsafe: bool,
+) -> Fixed:
+    """Return the contents of files with the fixes of a result applied.
+
+    Args:
+        result: the result of a check.
+        check: checks again, with the contents of some files by path.
+        content: returns the bytes of a file on the disk; raises OSError.
+        unsafe: whether to apply also the unsafe fixes.
+    """
+    contents: dict[str, bytes] = {}
+    refused: dict[Hashable, str] = {}
+    alone: set[str] = set()
+    count = 0
+    for _ in range(ROUNDS):
+        problems = (
+            each
+            for each in fixable_problems(result.diagnostics, unsafe=unsafe)
+            if _identity(each.diagnostic) not in refused
+        )
+        chosen = _without_overlaps(problems, alone)
+        if not chosen:
+            break
+        current = {
+            file: contents[file] if file in contents else content(file) for each in chosen for file in each.files
+        }
+        new, wrong = _applied(chosen, current)
+        after = check(contents | new) if new else result
+        wrong |= _remaining(chosen, result, after)
+        if wrong:
+            failed = [each for each in chosen if _identity(each.diagnostic) in wrong]
+            crowded = {file for file in new.keys() ^ current.keys() if sum(file in each.files for each in chosen) > 1}
+            alone |= crowded
+            for each in failed:
+                if each.files.isdisjoint(crowded):
+                    refused[_identity(each.diagnostic)] = min(each.files)
+            continue  # without them, or one after the other
+        contents |= new
+        count += len(chosen)
+        result = after
+    return Fixed(result, contents, count, tuple(dict.fromkeys(refused.values())))
+
+
+def _identity(diagnostic: Diagnostic) -> Hashable:
+    """Return what a diagnostic keeps if the lines of its file change."""
+    place = diagnostic.place
+    file = place.in_text().document.file if isinstance(place, Place) else ""
+    path = place.path if isinstance(place, Place) else ()
+    return diagnostic.id, diagnostic.message, diagnostic.field, diagnostic.object, file, path
+
+
+def _without_overlaps(problems: Iterable[FixableProblem], alone: Set[str]) -> list[FixableProblem]:
+    """Return the first fixes of those whose edits overlap, or that write the same field.
+
+    alone   the files in which only the first fix is returned
+    """
+    chosen: list[FixableProblem] = []
+    taken: dict[str, list[Range]] = {}
+    written: set[Hashable] = set()
+    for each in problems:
+        if any(file in alone and file in taken for file in each.files):
+            continue
+        ranges = [(change.file, edit_range(edit)) for change in each.changes for edit in change.edits]
+        fields = {(change.file, change.document, change.target[: len(change.path)]) for change in each.changes}
+        if written.isdisjoint(fields) and all(_is_free(taken.get(file, []), span) for file, span in ranges):
+            chosen.append(each)
+            written |= fields
+            for file, span in ranges:
+                insort(taken.setdefault(file, []), span)
+    return chosen
+
+
+def edit_range(edit: TextEdit) -> Range:
+    """Return the characters that an edit replaces."""
+    return (edit.at.line, edit.at.column), (edit.at.end_line, edit.at.end_column)
+
+
+def _is_free(taken: list[Range], span: Range) -> bool:
+    """Return whether a range overlaps none of the taken ones, which are sorted and do not overlap."""
+    index = bisect_left(taken, span)
+    before, after = taken[max(index - 1, 0) : index], taken[index : index + 1]
+    return all(other[1] <= span[0] for other in before) and all(
+        span != other and span[1] <= other[0] for other in after
+    )
+
+
+def _applied(chosen: list[FixableProblem], current: Mapping[str, bytes]) -> tuple[dict[str, bytes], set[Hashable]]:
+    """Return the new bytes of the files, and the identities of the diagnostics whose fixes cannot be applied."""
+    new: dict[str, bytes] = {}
+    wrong: set[Hashable] = set()
+    by_file: dict[str, list[TextChange]] = {}
+    for each in chosen:
+        for change in each.changes:
+            by_file.setdefault(change.file, []).append(change)
+    for file, changes in by_file.items():
+        try:
+            new[file] = changed_bytes(FileChanges(current[file], tuple(changes)))
+        except NotVerifiedError:
+            wrong |= {_identity(each.diagnostic) for each in chosen if file in each.files}
+    return new, wrong
+
+
+def _remaining(chosen: list[FixableProblem], before: Compilation, after: Compilation) -> set[Hashable]:
+    """Return the identities of the diagnostics that fixes have not removed."""
+    expected = Counter(_identity(each.diagnostic) for each in chosen)
+    old, new = (Counter(map(_identity, result.diagnostics)) for result in (before, after))
+    return {identity for identity, number in expected.items() if new[identity] > old[identity] - number}
