@@ -372,6 +372,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         "trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
         "jobs/finetune.yaml": JOB,
     },
+    "settings-not-in-force": {
+        "trainc.yaml": "sources: [jobs]\nlint: {disable: [no-resources]}\n",
+        "jobs/team/trainc.yaml": "labels: {team: nlp}\n",
+        "jobs/team/finetune.yaml": JOB,
+    },
     "shared-object": {
         "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
         "fixed/trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",

@@ -281,6 +281,7 @@ DECLARED_IN: Final = {
     "security-profile": "trainc.kubernetes.validation.security",
     "selector-values": "trainc.kubernetes.validation.pod_selectors",
     "setting-twice": "trainc.frontends.legacy.run_policy",
+    "settings-not-in-force": "trainc.settings.not_in_force",
     "settings-path": "trainc.files.inputs",
     "several-leads": "trainc.frontends.legacy.tfjob",
     "shared-object": "trainc.compilation.environment_runs",

@@ -50,6 +50,7 @@ def build(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
     given, report = settings.inputs(paths), partial(_report, reports, run)
     run = run._replace(
+        names_settings=not run.no_config,
         written=tuple(file for _, file in reports),
         output_folder=folder,
         others="skip",

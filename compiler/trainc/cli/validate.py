@@ -66,6 +66,7 @@ def validate(
 
     run = run._replace(
         all_rules=True,
+        names_settings=not run.no_config,
         written=tuple(file for _, file in reports),
         others="skip",
         check_only=True,

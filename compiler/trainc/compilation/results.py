@@ -95,6 +95,8 @@ class Options(NamedTuple):
     """Whether to keep all repeated diagnostics, to fix each of them."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
+    names_settings: bool = False
+    """Whether to report the settings files below the paths that are not in force."""
     all_environments: bool = False
     """Whether the run is one of those of all environments, so that a setting of the file may affect none of them."""
     option_names: OptionNames = FLAGS
