@@ -385,6 +385,11 @@ class ParsedFiles:
     def __init__(self) -> None:
         self._known: dict[str, tuple[bytes, tuple[list[ParsedDocument], list[YamlError]]]] = {}
 
+    @property
+    def size(self) -> int:
+        """The number of bytes of all files."""
+        return sum(len(data) for data, _ in self._known.values())
+
     def read(self, file: inputs.File) -> tuple[list[ParsedDocument], list[YamlError]]:
         """Return the documents of a file and its errors, as `read_stream` does."""
         known = self._known.get(file.path)
