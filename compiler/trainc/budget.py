@@ -31,7 +31,7 @@ Unit = Literal[
     "values of a patch in an object",  # that the operations of one JSON patch compare, copy, move and write
     "values of patches",  # of all patches in all objects
     "terms of targets",  # terms of the selectors of a patch, and the patch itself, for each object
-    "manifests",  # for each environment
+    "bytes of environments",  # of the files that are parsed, for each environment
     "labels and annotations",  # of settings and of the templates of runtimes, for each TrainJob
     "values of settings",  # for each environment
     "values of runtimes",  # of their templates, for each TrainJob
@@ -91,7 +91,7 @@ CI: Final = Budget(
         "values of a patch in an object": 100_000,
         "values of patches": 1_000_000,
         "terms of targets": 1_000_000,
-        "manifests": 100_000,
+        "bytes of environments": 8 * 2**20,
         "labels and annotations": 1_000_000,
         "values of settings": 500_000,
         "values of runtimes": 3_000_000,
@@ -114,7 +114,7 @@ DEFAULT: Final = Budget(
         "values of a patch in an object": 200_000,
         "values of patches": 10_000_000,
         "terms of targets": 10_000_000,
-        "manifests": 1_000_000,
+        "bytes of environments": 128 * 2**20,
         "labels and annotations": 10_000_000,
         "values of settings": 1_000_000,
         "values of runtimes": 30_000_000,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import committing
+import multiplied
 import pytest
 import yaml
 from running import run
@@ -241,7 +242,83 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
     return taken
 
 
+def validated(size: int, file: Path, files: Iterable[tuple[str, str]]) -> object:
+    """Validate some files, which may have warnings but no errors."""
+    folder = file.parent / f"of-{size}"
+    multiplied.write(folder, iter(files))
+    done = run("validate", str(folder))
+    assert done.code == 0, done.out
+    return done
+
+
+def labels_of_settings(size: int, file: Path) -> object:
+    labels = f"labels: {multiplied.mapping(10 * size)}\n"
+    return validated(size, file, [multiplied.jobs(5), multiplied.settings(labels)])
+
+
+def labelled_jobs(size: int, file: Path) -> object:
+    return validated(size, file, [multiplied.jobs(size), multiplied.settings(f"labels: {multiplied.mapping(30)}\n")])
+
+
+def patches(count: int, terms: int) -> tuple[str, str]:
+    selector = ",".join(f"!{key}" for key in multiplied.keys(terms))
+    patch = f"- target: {{labelSelector: '{selector}'}}\n  patch: {{spec: {{suspend: true}}}}\n"
+    return multiplied.settings(f"patches:\n{patch * count}")
+
+
+def terms_of_targets(size: int, file: Path) -> object:
+    return validated(size, file, [multiplied.jobs(3), patches(3, size)])
+
+
+def patches_of_settings(size: int, file: Path) -> object:
+    return validated(size, file, [multiplied.jobs(3), patches(size, 3)])
+
+
+def patched_jobs(size: int, file: Path) -> object:
+    return validated(size, file, [multiplied.jobs(size), patches(3, 3)])
+
+
+def annotations_of_a_runtime(size: int, file: Path) -> object:
+    return validated(size, file, [("r.yaml", multiplied.runtime(10 * size)), multiplied.jobs(3, "r")])
+
+
+def jobs_of_a_runtime(size: int, file: Path) -> object:
+    return validated(size, file, [("r.yaml", multiplied.runtime(100)), multiplied.jobs(size, "r")])
+
+
+def environments(size: int, file: Path) -> object:
+    names = ", ".join(f"e{index}: {{namespace: n{index}}}" for index in range(size // 2 + 1))
+    text = f"labels: {multiplied.mapping(10)}\nenvironments: {{{names}}}\n"
+    return validated(size, file, [multiplied.jobs(2), multiplied.settings(text)])
+
+
+def aliases_of_a_text(size: int, file: Path) -> object:
+    text = multiplied.runtime().removeprefix("---\n").replace('"', "'")
+    return validated(size, file, [("c.yaml", multiplied.config_map("c", text, size)), multiplied.jobs(1)])
+
+
+def patterns(size: int, file: Path) -> object:
+    lines = "".join(f"- '**/a*/**/b{index}'\n" for index in range(size))
+    return validated(size, file, [multiplied.jobs(1), multiplied.settings(f"exclude:\n{lines}")])
+
+
+def excluding_folders(size: int, file: Path) -> object:
+    files = [(f"a{index}/jobs.yaml", multiplied.job(f"j{index}")) for index in range(size)]
+    return validated(size, file, [*files, multiplied.settings("exclude: ['**/a*/**/b*']\n")])
+
+
 WORKS = [
+    labels_of_settings,
+    labelled_jobs,
+    terms_of_targets,
+    patches_of_settings,
+    patched_jobs,
+    annotations_of_a_runtime,
+    jobs_of_a_runtime,
+    environments,
+    aliases_of_a_text,
+    patterns,
+    excluding_folders,
     changed_items,
     moved_items,
     reviewed_items,

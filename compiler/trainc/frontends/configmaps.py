@@ -22,7 +22,7 @@ from trainc.kubernetes.documents.streams import Chunk
 from trainc.kubernetes.documents.strings import Scalar, in_literal, scalar, without_separator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
 
@@ -43,15 +43,12 @@ Parsed = dict[str, tuple[list[ParsedDocument], list[YamlError]]]
 """The documents and errors of texts that have been parsed."""
 
 
-def runtimes(
-    configmap: Document, parsed: Parsed, charge: Callable[[int], bool]
-) -> Iterator[Document | Diagnostic | Broken]:
+def runtimes(configmap: Document, parsed: Parsed) -> Iterator[Document | Diagnostic | Broken]:
     """Yield the runtimes of a ConfigMap, and the faults of the values that hold them.
 
     Args:
         configmap: the ConfigMap. None is found in one that is too large for an API server.
         parsed: the texts that the run has parsed. An alias repeats a text, which is parsed once.
-        charge: charges the bytes of each text with a runtime, also of an alias; returns whether the run may continue.
     """
     data = configmap.value.get("data")
     texts = {key: value for key, value in data.items() if isinstance(value, str)} if isinstance(data, dict) else {}
@@ -61,8 +58,6 @@ def runtimes(
     for key, value in texts.items():
         if MARK not in value or OLD_GROUP not in value:
             continue
-        if not charge(size_of(value)):
-            return
         if value not in parsed:
             parsed[value] = read_stream(value)
         at = (*configmap.within, "data", key)

@@ -7,7 +7,6 @@ Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.declarations import Declaration
@@ -282,7 +281,12 @@ class Reading:
         return list(dict.fromkeys((*(file.path for file in self.skipped), *documents)))
 
     def take(self, document: Document) -> None:
-        """Add one document, sorted by role."""
+        """Add one document, sorted by role. A text counts as often as aliases repeat it."""
+        if "&" in document.text and "*" in document.text:
+            from trainc.kubernetes.sizes import repeated
+
+            if not self.meter.charge("input bytes", repeated(document.text, document.value)):
+                return
         # The items of a list share its text, which is searched once.
         has_braces = "{{" in document.text
         for found in sort(document, self._kinds_of_file):
@@ -335,7 +339,7 @@ class Reading:
         """Sort the runtimes in the data of a ConfigMap, which itself is a document of another kind."""
         from trainc.frontends import configmaps
 
-        for found in configmaps.runtimes(configmap, self._parsed, partial(self.meter.charge, "input bytes")):
+        for found in configmaps.runtimes(configmap, self._parsed):
             if isinstance(found, Diagnostic):
                 self.report(found)
             elif isinstance(found, configmaps.Broken):
@@ -408,6 +412,11 @@ class ParsedFiles:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[bytes, tuple[list[ParsedDocument], list[YamlError]]]] = {}
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all files."""
+        return sum(len(data) for data, _ in self._known.values())
 
     def read(self, file: inputs.File) -> tuple[list[ParsedDocument], list[YamlError]]:
         """Return the documents of a file and its errors, as `read_stream` does."""

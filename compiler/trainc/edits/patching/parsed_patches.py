@@ -22,7 +22,7 @@ from trainc.files.inputs import fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.documents import read_stream
-from trainc.kubernetes.sizes import measured
+from trainc.kubernetes.sizes import measured, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,6 +167,7 @@ def _document_in_file(
     if len(documents) != 1:
         message = f"{written} has {len(documents)} documents instead of one"
         return _invalid(setting, message, "use one file for each patch", place)
+    meter.charge("input bytes", repeated(documents[0].text, documents[0].value))
     return documents[0]
 
 
