@@ -127,3 +127,40 @@ def test_a_review_shows_an_operation_as_the_patched_object(
     monkeypatch.chdir(tmp_path)
     settings = json.loads(run("diff", "old", "new", "--format", "json").out)["settings"]
     assert settings[0]["new"]["patch"][0]["value"] == shown
+
+
+UNNAMED: list[tuple[str, list[Any]]] = [
+    ("the option before an argument", [operation("/spec/trainer/args/0", "run", "replace")]),
+    ("the name of a variable", [operation("/spec/trainer/env/0/name", "A", "replace")]),
+    (
+        "the variable of the value",
+        [[{"op": "move", "from": "/spec/trainer/env/0/value", "path": "/spec/trainer/args/0"}]],
+    ),
+    (
+        "the field of the value",
+        [[{"op": "copy", "from": "/spec/trainer/env/0/value", "path": "/spec/trainer/command/0"}]],
+    ),
+    (
+        "a name that is the value",
+        [[{"op": "copy", "from": "/spec/trainer/env/0/value", "path": "/spec/trainer/env/0/name"}]],
+    ),
+    (
+        "the name of an annotation",
+        [[{"op": "move", "from": "/metadata/annotations/password", "path": "/metadata/annotations/a"}]],
+    ),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("patches", [row[1] for row in UNNAMED], ids=[row[0] for row in UNNAMED])
+def test_a_secret_whose_name_a_patch_removes_stays_masked(
+    patches: list[Any], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = {"env": [{"name": "HF_TOKEN", "value": "S1"}], "args": ["--token", "S1"], "command": ["run"]}
+    named = {"spec": {"trainer": trainer}, "metadata": {"annotations": {"password": "S1"}}}
+    write(tmp_path / "old", [])
+    write(tmp_path / "new", [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in (named, *patches)])
+    monkeypatch.chdir(tmp_path / "new")
+    done = run(*command.split())
+    assert done.code == 0 or "diff" in command
+    assert "S1" not in done.out + done.err

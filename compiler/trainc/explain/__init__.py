@@ -77,7 +77,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
                     fields = [
                         each._replace(release=title if by else "") for each, by in zip(fields, by_release, strict=True)
                     ]
-                yield Account(compiled.plan.job, tree, tuple(fields))
+                yield Account(compiled.plan.job, redacted(tree, forms), tuple(fields))
 
 
 def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:

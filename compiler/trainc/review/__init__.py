@@ -404,7 +404,8 @@ class _Reviewer:
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
-        return Cause(by, edit.change.field, shown(edit.change, *edit.trees, forms), at, edit.gone, edit.setting)
+        change = shown(edit.change, *edit.trees, forms)
+        return Cause(by, change.field, change, at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

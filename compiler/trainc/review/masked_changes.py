@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 def shown(change: Change, old: Any, new: Any, forms: Mapping[str, str] = NOTHING) -> Change:
     """Return a change of the tree `old` to `new` without secrets; `forms` are those of unnamed secrets."""
     if change.kind == "moved":
-        return change
+        return change._replace(old=redacted(change.old, forms), new=redacted(change.new, forms)) if forms else change
     before, after = _shown(change.old, old, change.old_path, forms), _shown(change.new, new, change.new_path, forms)
-    return change._replace(old=before, new=after)
+    field = change.field
+    for text, form in forms.items():
+        field = field.replace(f"[{text}]", f"[{form}]")  # the name of an item
+    return change._replace(field=field, old=before, new=after)
 
 
 def _shown(value: Any, tree: Any, path: Path, forms: Mapping[str, str]) -> Any:

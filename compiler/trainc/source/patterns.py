@@ -177,10 +177,10 @@ def _between_substitutions(text: str, begin: int, end: int) -> Iterator[Stretch]
         if sign == last:
             _, start = opened.pop()
             if not opened:
-                if at < start:
+                if text[at:start].strip():
                     yield at, start
                 at = match.end()
         elif sign in _CLOSED_BY and (opened or sign not in "({"):
             opened.append((_CLOSED_BY[sign], match.start()))
-    if at < end:
+    if text[at:end].strip():
         yield at, end

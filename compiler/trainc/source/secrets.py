@@ -129,7 +129,9 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
         found = in_argument([*before, string.value], len(before))
     else:
         found = in_text(string.value, scalar.secret)
-    yield from (string.stretch(*stretch) for stretch in found)
+    for stretch in found:
+        begin, end = string.stretch(*stretch)
+        yield end - len(text[begin:end].lstrip()), end  # the indentation of a block is no part of its string
 
 
 def _scalars_between(text: str, root: Value, begin: int, end: int) -> list[_Scalar]:
