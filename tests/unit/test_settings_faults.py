@@ -300,7 +300,7 @@ def test_other_files_are_not_read(text: str, options: list[str]) -> None:
     Path("trainc.yaml").write_text(text)
     done = run("validate", *options)
     places = [line.split(":")[0] for line in done.out.splitlines() if ": error[" in line]
-    assert (places, done.code, done.out.splitlines()[-1]) == (["trainc.yaml"], 1, "1 error")
+    assert (places, done.code, done.out.splitlines()[-1]) == (["trainc.yaml"], 1, "1 error; 1 can be fixed with --fix")
 
 
 def test_the_version_is_checked_first() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 
-_PLAIN: Final = re.compile(r"[A-Za-z_/][\w./-]*")
+_PLAIN: Final = re.compile(r"[A-Za-z_/][\w./-]*|[0-9]+(?:\.[0-9]+)?(?:[KMGT]i|[kMGT]|m)")
 """A string that needs no quotes unless it is one of the words below; YAML allows more."""
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][\w./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan"})

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trainc.cli.common.applied_fixes import Applied
     from trainc.compilation import Compilation, Options
     from trainc.compilation.environment_runs import EnvironmentRun
+    from trainc.diagnostics import Diagnostic
     from trainc.frontends.reading import Reader
 
 EPILOG = """\b
@@ -64,12 +65,16 @@ def validate(
     from trainc.reports import load
 
     run = run._replace(
-        all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True, stand_ins="check"
+        all_rules=True,
+        written=tuple(file for _, file in reports),
+        others="skip",
+        check_only=True,
+        stand_ins="check",
     )
     check = _Check(paths, among, run)
     result = check.result(run)
     if applied := _applied(result, check, fixing):
-        result = applied.result
+        result = applied.result._replace(diagnostics=_collapsed(applied.result.diagnostics))
     summary = check.summary(result)
     if result.diagnostics and form == "text" and not fixing["fix"]:
         summary = _with_fixable(result, summary)
@@ -153,9 +158,23 @@ def _applied(result: Compilation, check: _Check, fixing: dict[str, bool]) -> App
     if not fixing["fix"]:
         return None
     from trainc.cli.common.applied_fixes import FixOptions, apply
+    from trainc.compilation import MANY
 
     options = FixOptions(unsafe=fixing["unsafe_fixes"], diff=fixing["diff"], check=fixing["check"])
-    return apply(result, check.again, options, check.run)
+    check.run = check.run._replace(all_repeated=True)
+    complete = check.again({}) if len(result.diagnostics) >= MANY else result
+    return apply(complete, check.again, options, check.run)
+
+
+def _collapsed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics with repeated ones collapsed, as a check without fixes has them."""
+    from trainc.compilation import MANY
+
+    if len(diagnostics) < MANY:
+        return diagnostics
+    from trainc.reports.repeated import collapsed
+
+    return tuple(collapsed(diagnostics))
 
 
 def _show_diff(applied: Applied, summary: str, run: Options) -> int:

@@ -389,7 +389,7 @@ def collapse_repeated(build: Build) -> Build:
         from trainc.reports.repeated import once_per_message
 
         found = once_per_message(found, ONCE)
-    if len(found) >= MANY:
+    if len(found) >= MANY and not build.options.all_repeated:
         from trainc.reports.repeated import collapsed
 
         found = collapsed(found)

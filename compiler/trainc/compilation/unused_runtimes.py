@@ -196,7 +196,11 @@ def _about(entry: LibraryEntry, fault: Fault, severity: Any, message: str) -> Di
     related: list[Related] = [
         each for each in fault.diagnostic.related if _is_in(entry, each.place) and each.place != place
     ]
-    return fault.diagnostic._replace(
+    found = fault.diagnostic
+    fixed = found.fixed_in or (found.place.document if isinstance(found.place, Place) else None)
+    if fixed is None or fixed.identity != entry.document.identity:
+        found = found._replace(fix=None, fixed_in=None)  # a fix of the stand-in
+    return found._replace(
         severity=severity,
         message=message,
         object=entry.id,

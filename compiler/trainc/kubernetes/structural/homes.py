@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ALIKE: Final = 0.75
 """The minimum similarity at which one field name is suggested for another."""
+_GENERAL: Final = frozenset({"kind", "key", "name", "namespace", "type", "value"})
+"""The fields whose meaning depends on their parent."""
 _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
 
@@ -68,8 +70,9 @@ def repaired(unknown: UnknownField) -> Fix | None:
     """Return the fix of an unknown field, or None if the kind has no such field elsewhere."""
     free = [name for name in unknown.known if name not in unknown.siblings]
     near = nearest_name(unknown.name, free, likeness=ALIKE)
+    meant = {names[0] for names in FIELDS.get(unknown.name.lower(), ()) if len(names) == 1}
     for name in unknown.known:
-        if name not in free and is_certain(unknown.name, name, unknown.known):
+        if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
             return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
     if near and is_certain(unknown.name, near, unknown.known):
         return rename(unknown.path, near, applicability="safe")
@@ -164,8 +167,8 @@ def _moved_above(unknown: UnknownField) -> Fix | None:
             target: Path = (*parent, name)
             if resembles(unknown.value, schema_at(unknown.root, target), unknown.root):
                 return _moved(unknown, target)
-    if any(isinstance(step, int) for step in unknown.path):
-        return None  # the fields outside of a list do not describe its items
+    if len(unknown.parent) > 1 or unknown.name in _GENERAL:
+        return None  # a field of the same name elsewhere describes something else
     homes = _homes(unknown, ())
     return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
 

@@ -7,6 +7,7 @@ Returns  the new contents of files, each verified: the fixed diagnostics are gon
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -16,9 +17,10 @@ from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError,
 from trainc.source.fix_edits import TextChange, text_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 
     from trainc.compilation import Compilation
+    from trainc.source.fix_edits import TextEdit
 
 Range = tuple[tuple[int, int], tuple[int, int]]
 """The line and column of the first character, and of the one after the last."""
@@ -85,13 +87,15 @@ def apply_fixes(
     """
     contents: dict[str, bytes] = {}
     refused: dict[Hashable, str] = {}
+    alone: set[str] = set()
     count = 0
     for _ in range(ROUNDS):
-        chosen = _without_overlaps(
+        problems = (
             each
             for each in fixable_problems(result.diagnostics, unsafe=unsafe)
             if _identity(each.diagnostic) not in refused
         )
+        chosen = _without_overlaps(problems, alone)
         if not chosen:
             break
         current = {
@@ -101,10 +105,13 @@ def apply_fixes(
         after = check(contents | new) if new else result
         wrong |= _remaining(chosen, result, after)
         if wrong:
-            for each in chosen:
-                if _identity(each.diagnostic) in wrong:
+            failed = [each for each in chosen if _identity(each.diagnostic) in wrong]
+            crowded = {file for file in new.keys() ^ current.keys() if sum(file in each.files for each in chosen) > 1}
+            alone |= crowded
+            for each in failed:
+                if each.files.isdisjoint(crowded):
                     refused[_identity(each.diagnostic)] = min(each.files)
-            continue  # without them
+            continue  # without them, or one after the other
         contents |= new
         count += len(chosen)
         result = after
@@ -119,25 +126,39 @@ def _identity(diagnostic: Diagnostic) -> Hashable:
     return diagnostic.id, diagnostic.message, diagnostic.field, diagnostic.object, file, path
 
 
-def _without_overlaps(problems: Iterable[FixableProblem]) -> list[FixableProblem]:
-    """Return the first fixes of those whose edits overlap; a fix of two diagnostics counts once."""
+def _without_overlaps(problems: Iterable[FixableProblem], alone: Set[str]) -> list[FixableProblem]:
+    """Return the first fixes of those whose edits overlap, or that write the same field.
+
+    alone   the files in which only the first fix is returned
+    """
     chosen: list[FixableProblem] = []
     taken: dict[str, list[Range]] = {}
+    written: set[Hashable] = set()
     for each in problems:
-        ranges = [
-            (change.file, ((edit.at.line, edit.at.column), (edit.at.end_line, edit.at.end_column)))
-            for change in each.changes
-            for edit in change.edits
-        ]
-        if all(_is_free(taken.get(file, ()), span) for file, span in ranges):
+        if any(file in alone and file in taken for file in each.files):
+            continue
+        ranges = [(change.file, edit_range(edit)) for change in each.changes for edit in change.edits]
+        fields = {(change.file, change.document, change.target[: len(change.path)]) for change in each.changes}
+        if written.isdisjoint(fields) and all(_is_free(taken.get(file, []), span) for file, span in ranges):
             chosen.append(each)
+            written |= fields
             for file, span in ranges:
-                taken.setdefault(file, []).append(span)
+                insort(taken.setdefault(file, []), span)
     return chosen
 
 
-def _is_free(taken: Iterable[Range], span: Range) -> bool:
-    return all(span != other and (span[1] <= other[0] or other[1] <= span[0]) for other in taken)
+def edit_range(edit: TextEdit) -> Range:
+    """Return the characters that an edit replaces."""
+    return (edit.at.line, edit.at.column), (edit.at.end_line, edit.at.end_column)
+
+
+def _is_free(taken: list[Range], span: Range) -> bool:
+    """Return whether a range overlaps none of the taken ones, which are sorted and do not overlap."""
+    index = bisect_left(taken, span)
+    before, after = taken[max(index - 1, 0) : index], taken[index : index + 1]
+    return all(other[1] <= span[0] for other in before) and all(
+        span != other and span[1] <= other[0] for other in after
+    )
 
 
 def _applied(chosen: list[FixableProblem], current: Mapping[str, bytes]) -> tuple[dict[str, bytes], set[Hashable]]:
