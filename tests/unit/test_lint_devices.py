@@ -175,6 +175,12 @@ NODES = [
         trainjob(numNodes=2),
         id="no job of nodes",
     ),
+    silent(
+        "mpi-nodes",
+        runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
+        trainjob(numNodes=1),
+        id="a launcher alone",
+    ),
     silent("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=0), id="no nodes"),
     fires("mpi-nodes", mpi(pods={"replicas": 2}), trainjob(numNodes=2), id="replicas"),
     silent("mpi-nodes", runtime(policy={"torch": {}, "numNodes": 2}), trainjob(numNodes=4), id="another framework"),

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield a finding if the hosts of the hostfile are not the TrainJob's numNodes, or if there are several launchers.
 
-    Without numNodes in the TrainJob, nothing sets the number of hosts: the runtime's is that of launchers.
+    Without numNodes in the TrainJob, nothing sets the number of hosts: the runtime's is that of launchers. A launcher
+    alone is one host.
     """
     wanted = plan.job.trainer.get("numNodes")
     if not traits(plan.runtime).launcher or plan.job.own_runtime is not None or (wanted is not None and wanted < 1):
@@ -38,7 +39,8 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     hosts = sum(host_lists.count(listed, job) for job in hostfile_jobs(listed))
     launcher = launcher_job(plan)
     launchers = 0 if launcher is None else host_lists.count(plan, launcher)
-    if launchers < 2 and hosts == (hosts if wanted is None else wanted):
+    is_alone = wanted == 1 and node_job(plan) is None
+    if launchers < 2 and (wanted in (None, hosts) or is_alone):
         return
     job = launcher if launchers > 1 else node_job(plan)
     path: Path = ()

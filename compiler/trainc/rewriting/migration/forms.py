@@ -111,7 +111,7 @@ class _LegacyJob:
         names = {trainer.job: of_policy.launcher or NODE}
         nodes = self.plan.named(self.traits.node) if of_policy.launcher and self.traits.node else None
         names |= {} if nodes is None else {nodes: of_policy.node}
-        given: Tree = {"numNodes": self._nodes(nodes), **self._processes()}
+        given: Tree = {**self._nodes(nodes), **self._processes()}
         settings = {"numNodes": 1, self.family: self._settings()}
         counted = (trainer.job,) if nodes is None else (trainer.job, nodes)
         without = self._runtime(self._template_of_policy(names, None, ports=True), counted, settings)
@@ -197,12 +197,17 @@ class _LegacyJob:
         found: Tree = without_unknown_fields(probe, self.release)["spec"]["mlPolicy"][self.family]
         return {key: field for key, field in found.items() if defaults.get(key) != field}
 
-    def _nodes(self, nodes: int | None) -> int:
-        """Return the number of nodes: the pods of a replicated job, or all; and the launcher's if it is one, too."""
+    def _nodes(self, nodes: int | None) -> Tree:
+        """Return the number of nodes: the pods of a replicated job, or all; and the launcher's if it is one, too.
+
+        If that job has several replicas of one pod, numNodes is not the number of nodes, and the runtime has them.
+        """
         plan = self.plan
         if nodes is None:
-            return sum(plan.counts)
-        return plan.counts[nodes] + bool(plan.runtime.settings.get("runLauncherAsNode"))
+            return {"numNodes": sum(plan.counts)}
+        if plan.counts[nodes] == 1 and int(plan.jobs[nodes].get("replicas", 1)) > 1:
+            return {}
+        return {"numNodes": plan.counts[nodes] + bool(plan.runtime.settings.get("runLauncherAsNode"))}
 
     def _processes(self) -> Tree:
         """Return the number of processes of each node, if the job sets a number."""
