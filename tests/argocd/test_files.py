@@ -23,7 +23,7 @@ def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[s
         with path.open("wb") as opened:
             opened.truncate(size)
     settings = repository / "trainc.yaml"
-    above = [str(settings)] if settings.exists() else []
+    above = [str(file) for file in (settings, Path("trainc.yaml")) if file.exists()]
     found = too_many((os.curdir, *runtimes), os.path.realpath(repository), settings=above)
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 
@@ -43,6 +43,7 @@ TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...], str, str]] = {
     "with the runtimes": ({"a.yaml": HALF, "../other/b.yaml": HALF + 1}, ("../other",), "10.1 MiB", "../other/b.yaml"),
     "with a file of runtimes": ({"a.yaml": 1, "../b": MOST_BYTES}, ("../b",), "10.1 MiB", "../b"),
     "with the settings above": ({"a.yaml": HALF, "../../trainc.yaml": HALF + 1}, (), "10.1 MiB", "../../trainc.yaml"),
+    "with the settings here, once": ({"a.yaml": HALF, "trainc.yaml": HALF + 1}, (), "10.1 MiB", "trainc.yaml"),
     "the same runtimes over and over": ({"a/b.yaml": HALF}, ("a", "a", "a"), "20.0 MiB", ""),
 }  # fmt: skip
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 import pytest
+from committing import commit, git
 from running import run
 
 from trainc.budget import BUDGETS, CI, Budget, Unit
 from trainc.cli import runtimes
 from trainc.cli.common.group import COMMANDS, cli
+from trainc.files.output_marks import MARK
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 PART = (
@@ -223,3 +225,33 @@ def test_a_skipped_file_costs_no_input_bytes(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
     for command in ("validate", "build", "graph", "pods", "upgrade"):
         assert run(command, "--budget", "ci").code == 0
+
+
+@pytest.mark.parametrize("command", ["build", "validate", "cmp generate", "diff HEAD~1..HEAD", "diff HEAD"])
+@pytest.mark.parametrize("name", ["trainc.yaml", "base.yaml", "patch.txt"])
+def test_files_that_settings_name_count(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    Path("base.yaml").write_text("lint: {strict: false}\n")
+    Path("patch.txt").write_text("spec: {suspend: true}\n")
+    Path("trainc.yaml").write_text("extends: base.yaml\nexclude: [base.yaml]\npatches: [{path: patch.txt}]\n")
+    commit()
+    monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 20_000))
+    arguments = [*command.split(), "--budget", "ci"]
+    assert "input bytes" not in run(*arguments).err
+    with Path(name).open("a") as file:
+        file.write(f"# {'x' * 20_000}\n")
+    commit()
+    done = run(*arguments)
+    assert (done.code, "more than 20000 input bytes" in done.err + done.out) == (1, True), done.err
+
+
+def test_a_marked_file_that_is_parsed_costs_input_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    Path("rendered.yaml").write_text(f"{MARK}TrainJob a.\nkind: TrainJob\n# {'x' * 5000}\n")
+    monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
+    assert "more than 5000 input bytes" in run("build", "--budget", "ci").err

@@ -472,6 +472,13 @@ CONSOLES: dict[str, dict[str, str]] = {
         "rendered/sweep.yaml": f"{first_line('TrainJob', 'ml', 'sweep')}{JOBSET}",
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
+    "source-in-output": {"trainc.yaml": "sources: [.]\noutput: jobs\n", "jobs/finetune.yaml": JOB},
+    "output-unexpected": {
+        "trainc.yaml": "sources: [jobs]\noutput: rendered\n",
+        "jobs/finetune.yaml": JOB,
+        "rendered/.hidden.yaml": CLAIM.format(name="data"),
+        "rendered/kustomization.yaml": "resources: [claim.yaml]\n",
+    },
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},
     "passthrough-dropped": {
         "trainc.yaml": "sources: [jobs]\noutput: rendered\n",

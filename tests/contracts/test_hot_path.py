@@ -51,7 +51,7 @@ OURS = {
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
-    "trainc.files": "confine inputs output_marks",
+    "trainc.files": "confine inputs output_marks selection",
     "trainc.frontends": "dialects extensions reading",
     "trainc.kubernetes": (
         "string_formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"

@@ -135,12 +135,28 @@ def test_a_build_of_all_prunes_deleted_environments(project: Path) -> None:
     assert run("build", "--env", "prod").code == 0
     assert tree(project / "rendered") == [DEV[0], "dev/ml-dev/mine.yaml", *DEV[1:], *PROD]
     checked = run("build", "--check")
-    assert checked.code == 3
+    assert checked.code == 1
     assert checked.out.count("+++ /dev/null") == 3
+    assert "rendered/dev/ml-dev/mine.yaml: error[output-unexpected]" in checked.err
     done = run("build")
     assert "rendered: 3 removed" in done.err
     assert "kept 1 file that trainc did not write: rendered/dev/ml-dev/mine.yaml\n" in done.err
     assert tree(project / "rendered") == ["dev/ml-dev/mine.yaml", *PROD]
+    assert run("build", "--check").code == 1
+    (project / "rendered/dev/ml-dev/mine.yaml").unlink()
+    assert run("build", "--check").code == 0
+
+
+@pytest.mark.parametrize("folder", ["", "prod", "prod/ml", "staging", ".x", "prod/.x"])
+@pytest.mark.parametrize("name", ["evil.yaml", ".evil.yaml", "kustomization.yaml"])
+def test_check_fails_for_a_file_in_any_folder_below_the_output(project: Path, folder: str, name: str) -> None:
+    run("build")
+    path = Path("rendered", folder, name)
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
+    checked = run("build", "--check")
+    assert (checked.code, f"{path}: error[output-unexpected]" in checked.err) == (1, True)
+    (project / "trainc.yaml").write_text(f"{SETTINGS}keep: [{name}]\n")
     assert run("build", "--check").code == 0
 
 

@@ -11,6 +11,7 @@ from running import run
 
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
+from trainc.files.selection import Selection
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def make(*paths: str) -> None:
 
 def read(*paths: str, skip: tuple[str, ...] = ()) -> list[str]:
     """The paths read; an error as `id path`."""
-    return list(map(shown, inputs.read(paths, skip=skip)))
+    return list(map(shown, inputs.read(paths, Selection(written=skip))))
 
 
 def shown(file: inputs.File | Diagnostic) -> str:
@@ -74,7 +75,7 @@ def test_a_link_into_what_is_left_out_is_left_out() -> None:
 def test_the_settings_are_left_out_by_whatever_name() -> None:
     make("a.yaml", "in/trainc.yaml", "in/house.yaml")
     os.symlink("in/house.yaml", "b.yaml")
-    assert list(map(shown, inputs.read(["."], settings=os.path.realpath("in/house.yaml")))) == ["a.yaml"]
+    assert list(map(shown, inputs.read(["."], Selection(settings=[os.path.realpath("in/house.yaml")])))) == ["a.yaml"]
 
 
 def test_below_a_folder_names_tell_manifests_and_kinds_tell_folders() -> None:

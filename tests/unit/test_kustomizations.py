@@ -79,7 +79,7 @@ PARTIAL: dict[str, dict[str, str]] = {
         "overlays/prod/kustomization.yaml": "resources: [../../base]\ncomponents: [../../parts]\n",
     },
     "in a folder that is read earlier": {
-        "overlays/prod/kustomization.yaml": PROD.replace("patch.yaml", "../../a/patch.yaml"),
+        "kustomization.yaml": PROD.replace("../../base", "base").replace("patch.yaml", "a/patch.yaml"),
         "a/patch.yaml": PATCH,
     },
     "beside its resource": {
@@ -101,6 +101,7 @@ WHOLE: dict[str, dict[str, str]] = {
     "listed as a resource": {"kustomization.yaml": "resources: [job.yaml]\n"},
     "listed as both": {"kustomization.yaml": "resources: [job.yaml]\npatches: [{path: job.yaml}]\n"},
     "a patch in another folder": {"kustomization.yaml": "patches: [{path: base/job.yaml}]\n"},
+    "a patch of a kustomization beside it": {"other/kustomization.yaml": "patches: [{path: ../job.yaml}]\n"},
     "an inline patch": {"kustomization.yaml": "patches: [{patch: job.yaml}]\n"},
     "not a list": {"kustomization.yaml": "patches: job.yaml\nresources: {a: b}\npatchesStrategicMerge: [1, null]\n"},
     "another file name": {"overlay.yaml": "patches: [{path: job.yaml}]\n"},

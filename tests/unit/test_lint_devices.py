@@ -57,6 +57,20 @@ def mpi(*, limits: Any = None, pods: Any = None, **policy: Any) -> dict[str, Any
     return runtime(workers, launcher, policy={"mpi": {**MPI["mpi"], **policy}, **numbers})
 
 
+def two_launchers(what: str) -> dict[str, Any]:
+    """Return a launcher without the trainer's label that runs twice."""
+    launcher = replicated(name="launcher")
+    if what == "replicas":
+        return {**launcher, "replicas": 2}
+    launcher["template"]["spec"]["parallelism"] = 2
+    return launcher
+
+
+def without_launcher_as_node() -> dict[str, Any]:
+    """Return a policy with which the launcher is no node."""
+    return {"mpi": {**MPI["mpi"], "runLauncherAsNode": False}}
+
+
 PROCESSES = [
     fires("gpu-processes", devices(), trainjob(resourcesPerNode=MEMORY), id="only memory"),
     fires("gpu-processes", devices(), trainjob(resourcesPerNode=CPUS), id="CPUs"),
@@ -150,8 +164,17 @@ NODES = [
     silent("mpi-nodes", mpi(runLauncherAsNode=False), trainjob(numNodes=1), id="the launcher is no node"),
     fires("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=4), id="two launchers"),
     silent("mpi-nodes", mpi(numNodes=1), trainjob(numNodes=4), id="one launcher"),
-    fires("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count"),
+    silent("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count, which is that of launchers"),
+    fires("mpi-nodes", mpi(numNodes=2), trainjob(), id="two launchers by the runtime alone"),
     silent("mpi-nodes", mpi(), trainjob(), id="no count"),
+    fires("mpi-nodes", runtime(node(), two_launchers("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"),
+    fires("mpi-nodes", runtime(node(), two_launchers("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
+    fires(
+        "mpi-nodes",
+        runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
+        trainjob(numNodes=2),
+        id="no job of nodes",
+    ),
     silent("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=0), id="no nodes"),
     fires("mpi-nodes", mpi(pods={"replicas": 2}), trainjob(numNodes=2), id="replicas"),
     silent("mpi-nodes", runtime(policy={"torch": {}, "numNodes": 2}), trainjob(numNodes=4), id="another framework"),
@@ -254,6 +277,7 @@ def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) ->
         fires("device-count", devices("8Gi"), trainjob(), id="a suffix for memory"),
         fires("device-count", devices(1_000_000, "acme.io/credits"), trainjob(), id="a million"),
         fires("device-count", devices("1M"), trainjob(), id="1M"),
+        fires("device-count", devices("9" * 400), trainjob(), id="400 digits"),
         fires("device-count", devices("8Gi"), trainjob(numProcPerNode=4), id="no other rule counts them"),
     ],
 )
@@ -422,7 +446,7 @@ LAUNCHER = "the launcher and at least one pod of job"
         ),
         pytest.param(
             (mpi(pods={"replicas": 2}), trainjob(numNodes=3)),
-            'mpirun starts ranks on 5 hosts, but numNodes is 3: job "node" has 2 replicas',
+            'mpirun starts ranks on 5 hosts, but numNodes is 3: job "node" has replicas: 2',
             ("spec", "runtimeRef"),
             id="replicas",
         ),
@@ -448,7 +472,14 @@ def test_text_and_field(tmp_path: Path, documents: tuple[Any, ...], message: str
 
 @pytest.mark.parametrize(
     ("processes", "rules"),
-    [("8", []), ("4", ["gpu-processes"]), ("16", ["gpu-processes"]), ("1", []), ("auto", [])],
+    [
+        ("8", []),
+        ("4", ["gpu-processes"]),
+        ("16", ["gpu-processes"]),
+        ("1", []),
+        ("auto", []),
+        pytest.param("9" * 400, ["gpu-processes"], id="400 digits"),
+    ],
 )
 def test_the_processes_of_a_pytorchjob(tmp_path: Path, processes: str, rules: list[str]) -> None:
     job = pytorchjob()
@@ -456,7 +487,7 @@ def test_the_processes_of_a_pytorchjob(tmp_path: Path, processes: str, rules: li
     pod = job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
     pod["containers"][0] |= {"resources": {"limits": {"nvidia.com/gpu": 8}}, "volumeMounts": [SHM]}
     pod |= SHARED
-    found = [d for d in warnings(tmp_path, job, options=Options(legacy=True)) if d.id == "gpu-processes"]
+    found = warnings(tmp_path, job, options=Options(legacy=True))
     assert [d.id for d in found] == rules
     assert [d.place.written_path for d in found if isinstance(d.place, Place)] == [
         ("spec", "nprocPerNode") for _ in rules

@@ -146,6 +146,44 @@ def _value_at(tree: Any, pointer: str) -> Any:
     return tree
 
 
+IN_ONE_LINE: Final = (
+    ("""args: ["--db-password=it's X"], command: 1""", """args: ["--db-password=***'s X"], command: 1"""),
+    (
+        """command: [sh, -c, "PGPASSWORD='X;y' psql"], args: 1""",
+        """command: [sh, -c, "PGPASSWORD='***;y' psql"], args: 1""",
+    ),
+    (
+        r"""env: [{name: A, value: "{\"apiKey\": \"X\"}"}, {name: B, value: 1}]""",
+        r"""env: [{name: A, value: "{\"apiKey\": \"***\"}"}, {name: B, value: 1}]""",
+    ),
+)
+
+
+@pytest.mark.parametrize(("trainer", "shown"), IN_ONE_LINE)
+def test_an_excerpt_masks_all_values_of_its_line(trainer: str, shown: str, tmp_path: Path) -> None:
+    job = JOB | {"spec": {"runtimeRef": {"name": "torch-distributed"}}}
+    (tmp_path / "a.yaml").write_text(f"{yaml.safe_dump(job)}  trainer: {{{trainer}}}\n")
+    assert f"  trainer: {{{shown}}}\n" in run("validate", str(tmp_path / "a.yaml")).out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "html"])
+def test_a_review_shows_that_a_masked_value_changes(form: str, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        env = [{"name": "HF_TOKEN", "value": f"{name}-hunter2"}]
+        job = JOB | {"spec": JOB["spec"] | {"trainer": {"image": "a:1", "env": env}}}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(yaml.safe_dump(job))
+    out = run("diff", str(tmp_path / "old"), str(tmp_path / "new"), "--format", form).out
+    assert "hunter2" not in out
+    shown = {
+        "text": ".value: *** -> ***",
+        "json": '"old": "***",\n            "new": "***"',
+        "markdown": "`***` → `***`",
+        "html": "value: '**<del>*</del>'",
+    }
+    assert shown[form] in out
+
+
 # No output shows a secret of a patch. SECRET is only written where a name marks it, and patches may remove the name.
 SECRET: Final = "hunter2"
 T: Final = "/spec/trainer"

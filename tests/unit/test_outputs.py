@@ -202,23 +202,102 @@ def test_other_files_are_kept_and_named() -> None:
     os.symlink("../kept.yaml", "out/linked.yaml")
     os.mkfifo("out/pipe.yaml")
     write("out/team/by-hand.yaml", "kind: ConfigMap\n")
-    write("out/.hidden/kept.yaml", COPY.format(source="../../jobs/c.yaml"))
-    for more in ((), ("--check",)):
-        done = run("build", "jobs", "-o", "out", *more)
-        assert done.code == 0
-        assert (
-            "kept 4 files that trainc did not write: out/link, out/linked.yaml, out/pipe.yaml, out/team/by-hand.yaml\n"
-            in done.err
-        )
+    write("out/README.md", "Outputs of trainc.\n")
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 0
+    others = ["out/link", "out/linked.yaml", "out/pipe.yaml", "out/team/by-hand.yaml"]
+    assert f"kept 4 files that trainc did not write: {', '.join(others)}\n" in done.err
+    checked = run("build", "jobs", "-o", "out", "--check")
+    assert checked.code == 1
+    assert [f"{path}: error[output-unexpected]" in checked.err for path in others] == [True] * 4
+    assert "README.md" not in checked.err
     assert Path("kept.yaml").exists()
     assert Path("elsewhere/kept.yaml").exists()
-    assert Path("out/.hidden/kept.yaml").exists()
 
 
 def test_at_most_20_kept_files_are_named() -> None:
     for number in range(23):
-        write(f"out/{number:02}.txt", "")
-    assert "out/18.txt, out/19.txt and 3 more\n" in run("build", "jobs", "-o", "out").err
+        write(f"out/{number:02}.yaml", "")
+    assert "out/18.yaml, out/19.yaml and 3 more\n" in run("build", "jobs", "-o", "out").err
+
+
+KUBECTL_READS = [
+    "evil.yaml",
+    "evil.yml",
+    "evil.json",
+    ".evil.yaml",
+    ".x/e.yaml",
+    "team/e.yaml",
+    "new/.y/below/e.json",
+    "kustomization.yaml",
+    "Kustomization",
+    "trainc.yaml",
+    ".github/workflows/e.yaml",
+]
+
+
+@pytest.mark.parametrize("path", KUBECTL_READS)
+def test_check_fails_for_each_manifest_that_the_build_does_not_write(path: str) -> None:
+    build()
+    assert build("--check") == 0
+    write(f"out/{path}", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
+    checked = run("build", "jobs", "-o", "out", "--check")
+    assert checked.code == 1
+    assert f"out/{path}: error[output-unexpected]: is in the output folder, but the build does not write it" in (
+        checked.err
+    )
+    assert build() == 0
+    assert Path("out", path).exists()
+
+
+@pytest.mark.parametrize("path", KUBECTL_READS)
+def test_check_fails_for_each_marked_manifest_that_the_build_does_not_write(path: str) -> None:
+    build()
+    folder = os.path.dirname(path)
+    write(f"out/{path}", COPY.format(source=os.path.relpath("jobs/c.yaml", f"out/{folder}")))
+    assert build("--check") == 3
+    assert build() == 0
+    assert not Path("out", path).exists()
+    assert build("--check") == 0
+
+
+@pytest.mark.parametrize("path", [".git/refs/heads/fix.yaml", "README.md", ".gitkeep", "new/notes.txt"])
+def test_check_allows_what_kubectl_does_not_read_or_git_does_not_contain(path: str) -> None:
+    build()
+    write(f"out/{path}", "kind: ConfigMap\n")
+    assert build("--check") == 0
+
+
+@pytest.mark.parametrize(
+    ("keep", "path", "code"),
+    [
+        pytest.param("[kustomization.yaml]", "team/kustomization.yaml", 0, id="a name at any depth"),
+        pytest.param("[/kustomization.yaml]", "team/kustomization.yaml", 1, id="only at the top"),
+        pytest.param("[flux/]", "flux/below/app.yaml", 0, id="a folder"),
+        pytest.param("[.argocd.yaml]", ".argocd.yaml", 0, id="a hidden file"),
+        pytest.param("['*.yaml', '!evil.yaml']", "evil.yaml", 1, id="an exception"),
+        pytest.param("[out/evil.yaml]", "evil.yaml", 1, id="relative to the output folder"),
+    ],
+)
+def test_the_setting_keep_names_files_that_stay(keep: str, path: str, code: int) -> None:
+    write("trainc.yaml", f"sources: [jobs]\noutput: out\nkeep: {keep}\n")
+    assert run("build").code == 0
+    write(f"out/{path}", "kind: ConfigMap\n")
+    assert run("build", "--check").code == code
+    done = run("build")
+    assert (done.code, "that trainc did not write" in done.err) == (0, bool(code))
+    assert run("build", "--check").code == code
+
+
+def test_a_marked_file_that_matches_keep_stays() -> None:
+    write("trainc.yaml", "sources: [jobs]\noutput: out\nkeep: [c.yaml, gone/]\n")
+    write("out/c.yaml", COPY.format(source="../jobs/c.yaml"))
+    write("out/gone/d.yaml", COPY.format(source="../../jobs/c.yaml"))
+    assert run("build").code == 0
+    assert tree() == {"c.yaml", "gone/d.yaml", "team/a.yaml", "b.yaml"}
+    assert run("build", "--check").code == 0
+    Path("jobs/a.yaml").unlink()
+    assert run("build", "--check").code == 3
 
 
 CONFLICT = "<<<<<<< main\n{}=======\n{}>>>>>>> branch\n"

@@ -224,6 +224,7 @@ LAYERS = [
         id="sources",
     ),
     pytest.param(*("output", "a", None, ()), [], [("a", "1")], None, None, id="output"),
+    pytest.param(*("keep", "[a, b/]", None, ()), [([], BUILT_IN)], [("a", "1"), ("b/", "1")], None, None, id="keep"),
 ]
 
 

@@ -54,6 +54,16 @@ LONG = "n" * 51
             id="an empty image",
         ),
         pytest.param(
+            runtime(replicated(container(resources={"limits": {"nvidia.com/gpu": "8Gi"}}))),
+            [("warning", "device-count", "nvidia.com/gpu")],
+            id="an amount that a TrainJob can replace",
+        ),
+        pytest.param(
+            runtime(replicated(), replicated(container(resources={"limits": {"nvidia.com/gpu": "8Gi"}}), name="a")),
+            [("error", "device-count", "nvidia.com/gpu")],
+            id="an amount that no TrainJob can replace",
+        ),
+        pytest.param(
             runtime(replicated(container(**MOUNT))),
             [("error", "volume-missing", "name")],
             id="a mount without a volume",
@@ -222,6 +232,21 @@ def test_a_patch_of_the_settings_does_not_match_a_stand_in(tmp_path: Path, monke
     )
     monkeypatch.chdir(tmp_path)
     assert "warning[unused-" in run("validate").out
+
+
+def test_a_fix_is_applied_to_the_runtime(tmp_path: Path) -> None:
+    path = written(tmp_path, runtime(replicated(container(resources=GPU))))
+    assert run("validate", "--fix", path).code == 0
+    (limits,) = [each["resources"]["limits"] for each in containers(json.loads(Path(path).read_text()))]
+    assert limits == {"nvidia.com/gpu": 8}
+
+
+def containers(tree: Any) -> list[Any]:
+    """Return the containers of a runtime's first replicated job."""
+    found: list[Any] = tree["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"][
+        "containers"
+    ]
+    return found
 
 
 # Output for stand-ins

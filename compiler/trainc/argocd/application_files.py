@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.files.confine import is_within
-from trainc.files.inputs import DEEPEST, is_manifest
+from trainc.files.inputs import DEEPEST
+from trainc.files.selection import is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,13 +47,15 @@ def too_many(
 ) -> Diagnostic | None:
     """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice.
 
-    `settings` are the settings files, which count also if they are not below the paths.
+    `settings` are the settings files and the files that they name, which count also if they are not below the paths.
     """
     files, size, most, largest = 0, 0, 0, ""
-    here = os.path.realpath(os.curdir)
-    elsewhere = [os.path.relpath(file) for file in settings if not is_within(file, here)]
-    for path in (*elsewhere, *paths):
+    counted = [os.path.relpath(os.path.realpath(file)) for file in settings]
+    known = frozenset(counted)
+    for path in (*counted, *paths):
         for file in _files_of_path(path, root, exclude):
+            if file in known and path not in known:
+                continue
             files += 1
             if files > MOST_FILES:
                 return _fault(f"has more than {MOST_FILES:,} files")

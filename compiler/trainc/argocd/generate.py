@@ -74,14 +74,16 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         return GeneratedManifests(Compilation(diagnostics=(options,)), notes=notes)
     settings = options.settings
     paths = (os.curdir, *options.runtimes)
-    too_large = too_many(paths, environment.root, settings=settings.files, exclude=settings.exclude)
+    patches = () if settings.environment is None else settings.environment.files
+    named = (*settings.files, *patches)
+    too_large = too_many(paths, environment.root, settings=named, exclude=settings.exclude)
     if too_large is not None:
         return GeneratedManifests(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile_paths((os.curdir,), options)
     others = result.copied
-    if patches := list(_patches(result)):
+    if not_applied := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
-        result = result._replace(diagnostics=kept).with_diagnostics(patches)
+        result = result._replace(diagnostics=kept).with_diagnostics(not_applied)
     result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.with_diagnostics(
         (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others, settings))

@@ -50,7 +50,8 @@ def build(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
     given, report = settings.inputs(paths), partial(_report, reports, run)
     run = run._replace(
-        skip=(*(file for _, file in reports), *([folder] if folder else [])),
+        written=tuple(file for _, file in reports),
+        output_folder=folder,
         others="skip",
         copies=False,
     )
@@ -71,7 +72,7 @@ def build(
 
     project, every = settings.base is not None and not paths, not run.environments
     prune = run.only is None
-    order = Order(folder, given, project, prune=prune, check=check, every=every)
+    order = Order(folder, given, project, prune=prune, check=check, every=every, keep=settings.keep)
     parts = [Part(name, each, own.passthrough is not None) for name, each, own in runs]
     return to_folder(order, parts, result, report)
 

@@ -104,7 +104,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         return WRONG_INPUT
     text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))
     printing.write(*checked_output(run.budget, [text_of_review]))
-    return DIFFERENT if exit_code and (review.objects or review.settings) else OK
+    return DIFFERENT if exit_code and not review.is_empty else OK
 
 
 command = Command(
@@ -113,7 +113,9 @@ command = Command(
         Argument("sides", metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]", complete=side_names),
         options.RUNTIMES,
         Option(("--format",), "Output format; default: text.", name="form", choices=options.REVIEWS, default="text"),
-        Option(("--exit-code",), "Exit 3 if an object or a setting changes.", is_flag=True),
+        Option(
+            ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
+        ),
         options.ONLY,
         options.NAMESPACE,
         options.CONFIG._replace(help="Settings file for both sides."),

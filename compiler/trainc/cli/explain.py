@@ -118,7 +118,8 @@ def _losses(result: Compilation, run: Options, form: str | None) -> int:
 def _is_path(argument: str) -> bool:
     """Return whether the only argument is a PATH: it exists, or looks like a file rather than a field."""
     from trainc.explain.selectors import OBJECT
-    from trainc.files.inputs import STDIN, SUFFIXES
+    from trainc.files.inputs import STDIN
+    from trainc.files.selection import SUFFIXES
 
     if argument == STDIN or os.path.exists(argument) or argument.endswith(SUFFIXES) or argument in ABOVE[:2]:
         return True

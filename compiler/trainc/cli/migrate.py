@@ -56,7 +56,7 @@ def migrate(
 
     given = run.settings.inputs(paths)
     if folder is not None:
-        run = run._replace(skip=(folder,))
+        run = run._replace(written=(folder,))
     migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])
     printing.report_skipped(migration.skipped, run)
     found, lines = list(migration.diagnostics), list[str]()

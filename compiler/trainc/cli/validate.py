@@ -65,7 +65,11 @@ def validate(
     from trainc.reports import load
 
     run = run._replace(
-        all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True, stand_ins="check"
+        all_rules=True,
+        written=tuple(file for _, file in reports),
+        others="skip",
+        check_only=True,
+        stand_ins="check",
     )
     check = _Check(paths, among, run)
     result = check.result(run)

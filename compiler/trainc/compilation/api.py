@@ -19,6 +19,7 @@ from trainc.settings import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.files.selection import Selection
     from trainc.frontends.reading import Reader
 
     StrPath = str | os.PathLike[str]
@@ -134,10 +135,12 @@ def _in_environment(options: Options, paths: tuple[str, ...], environment: str |
 def _reader(text: str) -> Reader:
     """Return a reader that has a text as the file TEXT, and reads all other paths from the disk."""
 
-    def read(paths: Iterable[str], **options: Any) -> Iterator[inputs.File | Diagnostic]:
+    def read(
+        paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
+    ) -> Iterator[inputs.File | Diagnostic]:
         paths = list(paths)
         if TEXT in paths:
             yield inputs.File(TEXT, text.encode("utf-8", "surrogatepass"))
-        yield from inputs.read([path for path in paths if path != TEXT], **options)
+        yield from inputs.read([path for path in paths if path != TEXT], selection, **options)
 
     return read

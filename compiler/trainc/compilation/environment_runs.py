@@ -8,7 +8,7 @@ Returns  one result, with each fault once and the environments that have it; the
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Checked, Document, Location
+    from trainc.files.selection import Selection
     from trainc.settings import Settings
 
 ENVIRONMENT_REQUIRED: Final = Declaration(
@@ -125,14 +126,13 @@ class CachedStreams:
     def __init__(self) -> None:
         self._streams: dict[str, list[inputs.File | Diagnostic]] = {}
 
-    def __call__(self, paths: Iterable[str], **options: object) -> Iterator[inputs.File | Diagnostic]:
+    def __call__(
+        self, paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
+    ) -> Iterator[inputs.File | Diagnostic]:
         """Yield the files of the paths, as `inputs.read` does."""
         paths = list(paths)
         streams = [path for path in paths if inputs.is_stream(path)]
-        if not streams:
-            yield from inputs.read(paths, **options)  # type: ignore[arg-type]
-            return
-        yield from inputs.read([path for path in paths if path not in streams], **options)  # type: ignore[arg-type]
+        yield from inputs.read([path for path in paths if path not in streams], selection, **options)
         for path in dict.fromkeys(streams):
             if path not in self._streams:
                 self._streams[path] = list(inputs.read([path]))

@@ -9,6 +9,7 @@ from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, size_of
 from trainc.diagnostics import Checked, Diagnostic, Document, failed, warnings_as_errors
+from trainc.files.selection import Selection
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
@@ -69,8 +70,10 @@ class Options(NamedTuple):
     """The most work of the run."""
     all_rules: bool = False
     """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
-    skip: Sequence[str] = ()
-    """Output folders and files to leave out where they are below one of the paths."""
+    output_folder: str | None = None
+    """The output folder; None for that of the settings."""
+    written: Sequence[str] = ()
+    """Other files and folders that are written, to leave out where they are below one of the paths."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
@@ -107,6 +110,18 @@ class Options(NamedTuple):
     def copied_files(self) -> Callable[[str], bool] | None:
         """The function that tells whether the documents of other kinds in a file are copied; None without output."""
         return None if self.copies is None else self.settings.copied_files(default=self.copies)
+
+    @property
+    def selection(self) -> Selection:
+        """The files that are not manifests."""
+        own = self.settings
+        return Selection(
+            settings=own.files,
+            patches=own.patch_files,
+            outputs=[*own.output_folders, *([self.output_folder] if self.output_folder is not None else [])],
+            written=self.written,
+            exclude=own.exclude,
+        )
 
     @property
     def quiet_rules(self) -> frozenset[str]:

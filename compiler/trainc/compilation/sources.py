@@ -57,15 +57,7 @@ def read(
     )
     if options.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)
-    environment = options.settings.environment
-    reading.gather(
-        paths,
-        skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=options.settings.files,
-        root=options.root,
-        follow_links=options.follow_links,
-        exclude=options.settings.exclude,
-    )
+    reading.gather(paths, options.selection, root=options.root, follow_links=options.follow_links)
     for source in options.settings.sources:
         reading.diagnostics = at_setting(reading.diagnostics, source)
     return reading

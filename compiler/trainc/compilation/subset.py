@@ -19,6 +19,7 @@ from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
+from trainc.files.selection import SETTINGS, is_manifest
 from trainc.frontends.reading import Reading
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def compile_subset(
     )
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     skipped = tuple(
-        name for name in read.skipped_names() if given(name if inputs.is_manifest(name) else name.rpartition(":")[0])
+        name for name in read.skipped_names() if given(name if is_manifest(name) else name.rpartition(":")[0])
     )
     of_run = [*settings.diagnostics, read.meter.over]
     namesakes = {each.identity for each in read.documents["job"] if not (everything or given(each.file))}
@@ -127,15 +128,7 @@ def _parts_of(folder: str, parts: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _files(paths: Sequence[str], options: Options, files_of: Reader) -> Iterable[inputs.File | Diagnostic]:
-    settings = options.settings
-    environment = settings.environment
-    return files_of(
-        paths,
-        skip=options.skip if environment is None else (*options.skip, *environment.files),
-        settings=settings.files,
-        follow_links=options.follow_links,
-        exclude=settings.exclude,
-    )
+    return files_of(paths, options.selection, follow_links=options.follow_links)
 
 
 def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
@@ -175,10 +168,9 @@ def _is_at(diagnostic: Diagnostic, documents: Set[Identity]) -> bool:
 
 def _holds_settings(path: str, settings: Settings) -> bool:
     """Whether a file has settings of the project, or one of its patches."""
-    if os.path.basename(path) == inputs.SETTINGS or resolved(path) in settings.files:
+    if os.path.basename(path) == SETTINGS or resolved(path) in settings.files:
         return True
-    patches = settings.environment.files if settings.environment is not None else ()
-    return bool(patches) and resolved(path) in map(resolved, patches)
+    return resolved(path) in map(resolved, settings.patch_files)
 
 
 def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:

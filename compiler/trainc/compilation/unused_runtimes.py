@@ -145,13 +145,22 @@ def _rejection(entry: LibraryEntry, plan: Plan, again: Plan) -> Rejection:
     if not plan.failed:
         return Rejection({}, len(PHASES))
     found: dict[Key, Fault] = {}
-    for diagnostic, other in zip(diagnostics_of([plan]), diagnostics_of([again]), strict=True):
+    for diagnostic, other in zip(_with_lint_errors(plan), _with_lint_errors(again), strict=True):
         if diagnostic.severity == "error":
             texts = (_without_name(diagnostic.message, other.message), _without_name(diagnostic.help, other.help))
             changed = diagnostic._replace(message=texts[0], help=texts[1])
             fault = Fault(changed, _place(entry, changed))
             found.setdefault(fault.key, fault)
     return Rejection(found, max(fault.phase for fault in found.values()))
+
+
+def _with_lint_errors(plan: Plan) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of a plan, and its lint findings if some of them are errors."""
+    yield from diagnostics_of([plan])
+    if any(finding.error for finding in plan.lint_findings):
+        from trainc.provenance.placing import lint_findings
+
+        yield from lint_findings.warnings([plan])[0]
 
 
 def _without_name(text: str, other: str) -> str:
@@ -187,7 +196,11 @@ def _about(entry: LibraryEntry, fault: Fault, severity: Any, message: str) -> Di
     related: list[Related] = [
         each for each in fault.diagnostic.related if _is_in(entry, each.place) and each.place != place
     ]
-    return fault.diagnostic._replace(
+    found = fault.diagnostic
+    fixed = found.fixed_in or (found.place.document if isinstance(found.place, Place) else None)
+    if fixed is None or fixed.identity != entry.document.identity:
+        found = found._replace(fix=None, fixed_in=None)  # a fix of the stand-in
+    return found._replace(
         severity=severity,
         message=message,
         object=entry.id,

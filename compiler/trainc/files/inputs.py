@@ -27,12 +27,13 @@ from trainc.files.confine import (
     resolved,
     root_of,
 )
+from trainc.files.selection import KUSTOMIZATIONS, Roles, Selection, is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.files.confine import Opened
-    from trainc.files.exclude import Excluded, Patterns
+    from trainc.files.selection import Role
 
 UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", trainc_only=True)
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", trainc_only=True)
@@ -40,9 +41,6 @@ SETTINGS_PATH: Final = Declaration(
     "settings-path", ("read",), "Path in the settings outside the root, or hidden", trainc_only=True
 )
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-KUSTOMIZATION: Final = "Kustomization"
-"""The name of a kustomization file without a suffix."""
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
 LARGEST_SETTINGS: Final = 16 * 1024 * 1024
@@ -50,19 +48,16 @@ LARGEST_SETTINGS: Final = 16 * 1024 * 1024
 DEEPEST: Final = 100
 """The maximum nesting of folders below a given one."""
 STDIN: Final = "-"
-SETTINGS: Final = "trainc.yaml"
-"""The name of the settings file, which is not a manifest."""
+READ_ROLES: Final = frozenset({"manifest", "output"})
+"""The roles of the entries that are read."""
+ALL: Final = Selection()
+"""The selection of every file with the name of a manifest."""
 GIVEN_ROOT: Final = "the repository"
 """The name of a root that the caller set: its path means nothing to the user."""
 
 LONGEST: Final = 4095
 """The maximum length of a path on Linux, in bytes."""
 _LONGEST_NAME: Final = 255
-
-
-def is_manifest(name: str) -> bool:
-    """Return whether a file in a folder is read, by its name."""
-    return name.endswith(SUFFIXES) or name == KUSTOMIZATION
 
 
 class File(NamedTuple):
@@ -74,39 +69,37 @@ class File(NamedTuple):
     """Whether it was found in a folder; the user named any other file."""
     revision: str = ""
     """The prefix of the path if the file is one of a commit: `main:`."""
+    output: bool = False
+    """Whether it was found in an output folder."""
+    above: bool = False
+    """Whether it is a kustomization in a folder above a path, which decides what the files below are."""
 
 
 def read(
     paths: Iterable[str],
+    selection: Selection = ALL,
     *,
-    skip: Iterable[str] = (),
-    settings: Collection[str] = (),
     root: str | None = None,
     follow_links: bool = False,
-    exclude: Sequence[Patterns] = (),
 ) -> Iterator[File | Diagnostic]:
     """Yield each file of the paths once, and a diagnostic for each path that cannot be read.
 
     Args:
         paths: files, folders, and `-` for standard input.
-        skip: output files and folders; they are not read below another path.
-        settings: settings files, with all links resolved; like any trainc.yaml, they are not read.
+        selection: the files that are not manifests; a given path is always read, unless it is a settings file.
         root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
         follow_links: whether links may lead out of the root.
-        exclude: patterns of entries to leave out of folders; a given path is always read.
     """
     paths = list(paths)
-    written = [resolved(path) for path in skip]
-    # A path that the user gives is read even if it is an output.
-    left_out = tuple(out for out in written if not any(is_within(resolved(path), out) for path in paths))
-    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links, exclude=exclude)
+    roles = Roles(selection, paths, resolved)
+    walk = _Walk(paths, root=root, roles=roles, follow_links=follow_links)
     for path in paths:
         if path == STDIN:
             walk.files += 1
-            yield from _standard_input()
+            yield from () if roles.was_read(path) else _standard_input()
         else:
             yield from walk.files_of_path(path)
-    if walk.excluded is not None and not walk.files and (excluded := walk.excluded.no_files_error()) is not None:
+    if roles.excluded is not None and not walk.files and (excluded := roles.excluded.no_files_error()) is not None:
         yield excluded
 
 
@@ -118,7 +111,7 @@ def settings(
         return File(path, contents[path])
     if os.path.isdir(path):
         return fault(path, "is a folder", "use a file with settings")
-    walk = _Walk([path], root=root, settings=None, follow_links=follow_links, largest=LARGEST_SETTINGS)
+    walk = _Walk([path], root=root, roles=None, follow_links=follow_links, largest=LARGEST_SETTINGS)
     return next(walk.files_of_path(path))
 
 
@@ -149,29 +142,24 @@ class _Walk:
         paths: Iterable[str],
         *,
         root: str | None,
-        skip: tuple[str, ...] = (),
-        settings: Collection[str] | None,
+        roles: Roles | None,
         follow_links: bool = False,
-        exclude: Sequence[Patterns] = (),
         largest: int | None = None,
     ) -> None:
+        """`roles` is None for a settings file."""
         self.root = None if root is None else Root.at(root)
-        self.skip = skip
-        self.settings = settings
+        self.roles = roles
         self.follow_links = follow_links
         self.largest = LARGEST_FILE if largest is None else largest
         """The most bytes of a file."""
-        self.seen = set(skip)
-        """Resolved paths of all files and folders that are read or skipped."""
+        self.seen = set[str]()
+        """Resolved paths of all files and folders that are read."""
         self.named = frozenset(map(resolved, paths))
         """Resolved paths of the files that the user named, which are read as such also if a folder has them."""
+        self.above = set[str]()
+        """The folders above the paths whose kustomizations are read."""
         self.files = 0
         """The number of files read."""
-        self.excluded: Excluded | None = None
-        if exclude:
-            from trainc.files.exclude import Excluded
-
-            self.excluded = Excluded(exclude)
 
     def files_of_path(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
@@ -193,26 +181,61 @@ class _Walk:
             return
         descriptor, status, real = opened
         try:
-            if real in self.seen or any(is_within(real, path) for path in self.skip):
+            if depth and self.roles is not None and self.roles.reports and os.path.islink(path):
+                self.roles.leave_out(path, "link", real)
+            if real in self.seen:
                 return
-            if descriptor is not None and stat.S_ISDIR(status.st_mode):
-                self.seen.add(real)
+            self.seen.add(real)
+            is_folder = descriptor is not None and stat.S_ISDIR(status.st_mode)
+            role = self._target_role(path, real, depth, is_folder=is_folder)
+            if self.roles is not None and role not in READ_ROLES:
+                self.roles.leave_out(path, role)
+                if role == "settings" and not depth:
+                    yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
+            elif descriptor is not None and is_folder:
+                if not depth:
+                    yield from self._kustomizations_above(path, root)
                 yield from self._folder(path, real, descriptor, root, depth + 1)
             else:
-                self.seen.add(real)
-                yield from self._file(path, opened, depth)
+                yield from self._file(path, opened, depth, output=role == "output")
         finally:
             if descriptor is not None:
                 os.close(descriptor)
 
-    def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
-        if self.settings is not None and (opened.path in self.settings or os.path.basename(path) == SETTINGS):
-            if depth == 0:
-                yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
-        elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
+    def _kustomizations_above(self, path: str, root: Root) -> Iterator[File]:
+        """Yield the kustomizations in the folders above a path, up to the root."""
+        folder = os.path.abspath(path)
+        while folder != root.path and is_within(folder, root.path):
+            folder = os.path.dirname(folder)
+            if self.roles is None or folder in self.above or not self.roles.decides_by_folder:
+                return
+            self.above.add(folder)
+            for name in KUSTOMIZATIONS:
+                full = os.path.join(folder, name)
+                if not os.path.lexists(full):
+                    continue
+                shown = full if os.path.isabs(path) else os.path.relpath(full)
+                if self.roles.role(name, shown, resolved(full), is_file=True, is_folder=False) != "manifest":
+                    continue
+                for file in _Walk((), root=root.path, roles=None).files_of_path(shown):
+                    if isinstance(file, File):
+                        yield file._replace(found=True, above=True)
+
+    def _target_role(self, path: str, real: str, depth: int, *, is_folder: bool) -> Role:
+        """Return the role of a given path, or of the target of a link. A given path is read unless it has settings."""
+        if self.roles is None:
+            return "manifest"
+        role = self.roles.target_role(os.path.basename(path), real, is_folder=is_folder)
+        return role if depth or role == "settings" else "manifest"
+
+    def _file(self, path: str, opened: Opened, depth: int, *, output: bool) -> Iterator[File | Diagnostic]:
+        if self.roles is not None and self.roles.was_read(path):
+            return
+        if opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
             self.files += 1
             discovered = depth > 0 and opened.path not in self.named
-            yield _file(path, opened.descriptor, opened.status.st_size, discovered=discovered, largest=self.largest)
+            read = _file(path, opened.descriptor, opened.status.st_size, discovered=discovered, largest=self.largest)
+            yield read._replace(output=True) if output and isinstance(read, File) else read
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
@@ -227,7 +250,6 @@ class _Walk:
                     [
                         (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
                         for entry in entries
-                        if not entry.name.startswith(".")
                     ]
                 )
         except OSError as error:
@@ -235,23 +257,27 @@ class _Walk:
             return
         called, folder = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
         space = LONGEST - len(os.fsencode(called))
+        roles = self.roles
+        assert roles is not None  # it is a walk over manifests
         for name, is_file, is_folder in found:
             below = called + name
-            if (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
+            role = roles.role(name, below, folder + name, is_file=is_file, is_folder=is_folder)
+            if role not in READ_ROLES:
+                roles.leave_out(below, role)
                 continue
-            elif space < _LONGEST_NAME and len(os.fsencode(name)) > space:
+            if folder + name in self.seen and not is_folder:
+                continue
+            if space < _LONGEST_NAME and len(os.fsencode(name)) > space:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
-            # A regular file is in the root because its folder is; `_path` reports any problem with it.
-            elif (
-                is_file
-                and self._is_wanted(name, folder + name)
-                and (data := _regular_file_content(name, at)) is not None
-            ):
-                self.seen.add(folder + name)
-                self.files += 1
-                yield File(below, data, found=folder + name not in self.named)
             elif is_folder:
                 yield from self._subfolder_files(name, below, folder + name, at, root, depth)
+            elif is_file and roles.was_read(below):
+                self.seen.add(folder + name)
+            # A regular file is in the root because its folder is; `_path` reports any problem with it.
+            elif is_file and (data := _regular_file_content(name, at)) is not None:
+                self.seen.add(folder + name)
+                self.files += 1
+                yield File(below, data, found=folder + name not in self.named, output=role == "output")
             elif is_manifest(name):
                 yield from self._path(below, root, depth=depth)
             else:
@@ -286,14 +312,6 @@ class _Walk:
             return
         if is_folder:
             yield from self._path(path, root, depth=depth)
-
-    def _is_wanted(self, name: str, real: str) -> bool:
-        """Whether a regular file in a folder is a manifest that has not been read."""
-        return name != SETTINGS and real not in (self.settings or ()) and real not in self.seen
-
-    def _is_excluded(self, path: str, *, is_file: bool) -> bool:
-        """Whether an entry of a folder is excluded; a link may lead to a file or a folder, and counts as both."""
-        return self.excluded is not None and self.excluded.matches(path, is_folder=not is_file)
 
     def _link_out(self, path: str, root: Root, *, hidden: bool) -> Diagnostic:
         if self.root is not None:

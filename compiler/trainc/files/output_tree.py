@@ -1,8 +1,8 @@
 """The tree of an output folder: which of its files are outputs.
 
-Reads    the folder by descriptors. No link is followed, hidden files and folders are left out, and of a file without
-         trainc's marker only the start is read.
-Returns  the outputs with the sources that they name, and the other files.
+Reads    the folder by descriptors, as kubectl reads it: with hidden files and folders, except for `.git`, which no
+         commit contains. No link is followed, and of a file without trainc's marker only the start is read.
+Returns  the outputs with the sources that they name, and the other files that kubectl would apply.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from trainc.base.records import NamedTuple
 from trainc.files.atomic import PART, open_below
 from trainc.files.confine import READ
 from trainc.files.output_marks import is_marked, sources_of
+from trainc.files.selection import GIT, is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 _START: Final = 4096
 """The bytes that decide whether a file has the marker."""
@@ -29,18 +30,25 @@ class Tree(NamedTuple):
     outputs: dict[str, tuple[str, ...]]
     """The sources of each file with trainc's marker, as it names them."""
     others: tuple[str, ...]
-    """The files without the marker, the links and the files that cannot be read."""
+    """The manifests without the marker or that cannot be read, and the links."""
     interrupted: frozenset[str]
     """The folders in which a killed build may have left temporary files."""
 
 
-def tree_of(folder: int | None, *, known: Collection[str], skip: Collection[str] = ()) -> Tree:
+def tree_of(
+    folder: int | None,
+    *,
+    known: Collection[str],
+    skip: Collection[str] = (),
+    is_kept: Callable[[str, bool], bool] = lambda path, is_link: False,
+) -> Tree:
     """Return the tree of an open folder. Raises OSError for a subfolder that cannot be listed.
 
     Args:
         folder: the descriptor; None without a folder.
         known: files that the caller reads itself; they are left out.
         skip: subfolders to leave out.
+        is_kept: whether a file or link is left out, by its path and whether it is a link.
     """
     outputs: dict[str, tuple[str, ...]] = {}
     others: list[str] = []
@@ -52,19 +60,18 @@ def tree_of(folder: int | None, *, known: Collection[str], skip: Collection[str]
         at = open_below(folder, below)
         try:
             with os.scandir(at) as found:
-                entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
-            for name, is_folder in sorted(entries, reverse=True):
+                entries = [(each.name, each.is_dir(follow_symlinks=False), each.is_symlink()) for each in found]
+            for name, is_folder, is_link in sorted(entries, reverse=True):
                 path = f"{below}/{name}" if below else name
-                if name.startswith("."):
-                    if name.endswith(PART):
-                        interrupted.add(below)
-                elif is_folder:
-                    left += [path] if path not in skip else []
-                elif path in known:
+                if is_folder:
+                    left += [path] if path not in skip and name != GIT else []
+                elif name.startswith(".") and not is_manifest(name):
+                    interrupted |= {below} if name.endswith(PART) else set()
+                elif path in known or is_kept(path, is_link):
                     continue
                 elif (data := _output(at, name)) is not None:
                     outputs[path] = sources_of(data)
-                else:
+                elif is_link or is_manifest(name):
                     others.append(path)
         finally:
             os.close(at)

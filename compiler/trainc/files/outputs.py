@@ -19,6 +19,7 @@ import os
 import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -35,11 +36,16 @@ from trainc.files.output_tree import tree_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from trainc.files.exclude import Excluded
+
 OUTPUT_NOT_OURS: Final = Declaration(
     "output-not-ours", ("build",), "Output would replace a file that trainc did not write", trainc_only=True
 )
 OUTPUT_SOURCES: Final = Declaration(
     "output-sources", ("build",), "Output without a source in the root", trainc_only=True
+)
+OUTPUT_UNEXPECTED: Final = Declaration(
+    "output-unexpected", ("build",), "File in the output folder that no build writes", trainc_only=True
 )
 OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", trainc_only=True)
 PASSTHROUGH_PARTIAL: Final = Declaration(
@@ -129,7 +135,7 @@ class Changes:
     missing: tuple[str, ...] = ()
     """Sources that the paths do not cover: absolute paths, or `-`."""
     unmarked: tuple[str, ...] = ()
-    """The other files in the folder, which trainc did not write."""
+    """The other manifests and links in the folder, which trainc did not write and the settings do not keep."""
     diagnostics: tuple[Diagnostic, ...] = ()
     listing: str = ""
     """The name of the listing in `write`; empty if the folder has none."""
@@ -145,6 +151,7 @@ def plan(
     whole: bool = False,
     prune: bool = True,
     skip: Collection[str] = (),
+    keep: Excluded | None = None,
 ) -> Changes:
     """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
 
@@ -157,10 +164,11 @@ def plan(
         whole: whether the build covers all sources in the root.
         prune: False if only some TrainJobs of the paths are compiled.
         skip: subfolders with the outputs of other plans.
+        keep: the patterns of other files that stay; None without any.
     """
     folder, at = output
     coverage = Coverage(folder, paths, whole=whole)
-    tree = tree_of(at, known=files, skip=skip)
+    tree = tree_of(at, known=files, skip=skip, is_kept=partial(_is_kept, folder, keep))
     write, refused = _changed_outputs(output, files, coverage)
     stale = {path: coverage.absolute_paths(path, sources) for path, sources in tree.outputs.items()}
     refused += [fault for path, sources in stale.items() if (fault := _sources_fault(coverage, path, sources))]
@@ -174,6 +182,11 @@ def plan(
         unmarked=tree.others,
         diagnostics=tuple(refused),
     )
+
+
+def _is_kept(folder: str, keep: Excluded | None, path: str, is_link: bool) -> bool:
+    """Return whether the settings keep a file or a link, which may lead to a folder."""
+    return keep is not None and keep.matches(os.path.join(folder, path), is_folder=is_link)
 
 
 def uncovered_sources(coverage: Coverage, sources: Iterable[str]) -> list[str]:
@@ -298,6 +311,16 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
         new = wanted.get(path, b"").decode()
         names = (f"{folder}/{path}" if text else "/dev/null" for text in (old, new))
         yield Difference(old, new, *names)
+
+
+def unexpected_file(folder: str, path: str) -> Diagnostic:
+    """Return the error of `--check` for a file in an output folder that no build writes."""
+    return Diagnostic.declared(
+        OUTPUT_UNEXPECTED,
+        "is in the output folder, but the build does not write it; kubectl would apply it with the outputs",
+        "remove it, or add its path in the output folder to `keep` in trainc.yaml",
+        place=Location(file=os.path.join(folder, path)),
+    )
 
 
 def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:

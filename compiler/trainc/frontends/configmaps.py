@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import OLD_GROUP, RUNTIME, RUNTIMES
+from trainc.base.kinds import OLD_GROUP, RUNTIME, RUNTIMES, role_of
 from trainc.base.records import NamedTuple
 from trainc.budget import size_of
 from trainc.diagnostics import Diagnostic, Document, Inside, Location
@@ -24,7 +24,7 @@ from trainc.kubernetes.documents.strings import Scalar, in_literal, scalar, with
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.kubernetes.trees import Path
+    from trainc.kubernetes.trees import Path, Tree
 
 MARK: Final = RUNTIME.kind
 """Both kinds of runtime end in this."""
@@ -72,6 +72,31 @@ def runtimes(
         else:
             found = known[written] = [*_documents_in_value(configmap, ("data", key), value, *parsed[value])]
             yield from found
+
+
+def without_runtimes(configmap: Document) -> Tree:
+    """Return a ConfigMap without the values of its data that hold only runtimes; without `data` if none is left."""
+    tree: Tree = configmap.value
+    data = tree.get("data")
+    if not isinstance(data, dict):
+        return tree
+    rest = {key: value for key, value in data.items() if not _holds_only_runtimes(value)}
+    if len(rest) == len(data):
+        return tree
+    return {key: rest if key == "data" else value for key, value in tree.items() if key != "data" or rest}
+
+
+def _holds_only_runtimes(value: object) -> bool:
+    """Whether each document of a value is a runtime that a run reads."""
+    if not (isinstance(value, str) and len(value) <= LARGEST and MARK in value and OLD_GROUP in value):
+        return False
+    read, errors = read_stream(value)
+    kinds = [
+        role_of(str(part.value.get("apiVersion")), str(part.value.get("kind")))
+        for part in read
+        if isinstance(part.value, dict)
+    ]
+    return not errors and len(kinds) == len(read) and {*kinds} == {"runtime"}
 
 
 def _document_at_alias(one: Document | Diagnostic | Broken, path: Path) -> Document | Diagnostic | Broken:

@@ -18,6 +18,7 @@ from trainc.base.kinds import role_of
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.files.selection import KUSTOMIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,8 +34,6 @@ KUSTOMIZE_OVERLAYS: Final = Declaration(
     "kustomize-overlays", ("read",), "Same name in several kustomizations", trainc_only=True
 )
 
-NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""The file names that kustomize looks for."""
 GROUP: Final = "kustomize.config.k8s.io"
 KINDS: Final = ("Kustomization", "Component")
 
@@ -103,7 +102,7 @@ class _Changed(NamedTuple):
 
 def is_kustomization(path: str) -> bool:
     """Return whether a file has a name that kustomize looks for."""
-    return path.endswith(NAMES) and os.path.basename(path.rpartition(":")[2]) in NAMES
+    return path.endswith(KUSTOMIZATIONS) and os.path.basename(path.rpartition(":")[2]) in KUSTOMIZATIONS
 
 
 class Kustomizations:
@@ -114,14 +113,20 @@ class Kustomizations:
         self._including: dict[str, list[Kustomization]] = {}
         """The kustomizations that include a file or folder, by its key."""
         self._parts: dict[str, Kustomization] = {}
-        """The kustomization that lists a file as a patch, by the file's key."""
+        """The kustomization that lists a file below its folder as a patch, by the file's key."""
+        self._resources: set[str] = set()
+        """The keys of the files and folders that a kustomization above them lists as resources."""
         self._folders: dict[tuple[str, str], str] = {}
         self._revisions: frozenset[str] = frozenset()
 
-    def take(self, document: Document, revision: str = "") -> bool:
-        """Add a document of a file with one of `NAMES`; return False if it is not a kustomization.
+    def take(self, document: Document, revision: str = "", *, is_above: bool = False) -> bool:
+        """Add a document of a file with one of `KUSTOMIZATIONS`; return False if it is not a kustomization.
 
-        `revision` is the prefix of the file's path if it is a file of a commit.
+        Args:
+            document: the document.
+            revision: the prefix of the file's path if it is a file of a commit.
+            is_above: whether the file is in a folder above the paths of the run. It then only decides about files
+                below its folder, as in a run on that folder.
         """
         tree = document.value
         if not isinstance(tree, dict) or not _is_kustomization(tree):
@@ -129,17 +134,24 @@ class Kustomizations:
         self._revisions |= {revision}
         folder = os.path.dirname(document.file.removeprefix(revision))
         found = Kustomization(document, self._folder(folder, revision), revision)
-        self.found.append(found)
+        # As in kustomize, which reads no file outside of the kustomization's folder.
+        inside = f"{found.folder.removesuffix(os.sep)}{os.sep}"
         for path in found.paths(FOLDERS):
-            self._including.setdefault(_joined(found, path), []).append(found)
+            if (key := _joined(found, path)).startswith(inside):
+                self._resources.add(key)
+            if not is_above:
+                self._including.setdefault(key, []).append(found)
         for path in found.paths(PARTS):
-            self._parts.setdefault(_joined(found, path), found)
+            if (key := _joined(found, path)).startswith(inside):
+                self._parts.setdefault(key, found)
+        if not is_above:
+            self.found.append(found)
         return True
 
     def is_part(self, file: str) -> bool:
         """Return whether a file is a patch or another part of a kustomization, and not a resource of any."""
         key = self._key(file)
-        return key in self._parts and key not in self._including
+        return key in self._parts and key not in self._resources
 
     def user_of(self, file: str) -> Kustomization | None:
         """Return the kustomization that lists a file as a patch; None if there is none."""

@@ -16,15 +16,16 @@ from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
 from trainc.files.output_marks import is_marked
+from trainc.files.selection import KUSTOMIZATION, is_manifest
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from trainc.base.kinds import Kind, Role
     from trainc.budget import Unit
-    from trainc.files.exclude import Patterns
+    from trainc.files.selection import Selection
     from trainc.frontends.configmaps import Parsed
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.kubernetes.documents import ParsedDocument, YamlError
@@ -51,6 +52,9 @@ _TEMPLATE: Final = "template-not-rendered"
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
 MARKED_SOURCE: Final = Declaration(
     "marked-source", ("read",), "TrainJob or runtime in a file with the marker of an output", trainc_only=True
+)
+SOURCE_IN_OUTPUT: Final = Declaration(
+    "source-in-output", ("read",), "TrainJob or runtime in the output folder", trainc_only=True
 )
 USED: Final[tuple[Role, ...]] = ("job", "runtime")
 """The roles of the documents that a run uses, which have notes about kustomizations."""
@@ -97,9 +101,10 @@ class Reading:
         self.skipped: list[inputs.File] = []
         """The outputs and the files without TrainJobs and runtimes that were skipped.
 
-        Their bytes are kept with `keep`, and if they mention a Secret.
+        Their bytes are kept if they mention a Secret.
         """
-        self.keep = False
+        self.kept: list[inputs.File | Diagnostic] | None = None
+        """All files with their bytes, and the faults of the others; None if they are not kept."""
         self._may_drop = False
         """Whether unreadable documents of other kinds are skipped in the current file: it is a file of a folder."""
         self._revision = ""
@@ -118,18 +123,15 @@ class Reading:
     def gather(
         self,
         paths: Iterable[str],
+        selection: Selection = inputs.ALL,
         *,
-        skip: Sequence[str] = (),
-        settings: Collection[str] = (),
         root: str | None = None,
         follow_links: bool = False,
-        exclude: Sequence[Patterns] = (),
     ) -> None:
         """Read and sort the documents of some paths; the arguments are those of `inputs.read`."""
-        found = self.files_of(
-            paths, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
-        )
-        for file in found:
+        for file in self.files_of(paths, selection, root=root, follow_links=follow_links):
+            if self.kept is not None:
+                self.kept.append(file)
             if isinstance(file, Diagnostic):
                 self.report(file)
             else:
@@ -140,12 +142,15 @@ class Reading:
 
     def add(self, file: inputs.File) -> None:
         """Charge one more file, read its documents and sort them."""
+        if file.above:
+            self._add_above(file)
+            return
         self.files += 1
         self._kinds_of_file = self.kinds if file.found else self.kinds_of_named_files
         self._revision = file.revision
         if not file.found:
             self.given.add(file.path)
-        elif is_marked(file.data):
+        elif file.output or is_marked(file.data):
             self._skip_output(file)
             return
         is_copied = self._is_copied(file)
@@ -162,6 +167,12 @@ class Reading:
             else:
                 self.read(documents)
 
+    def _add_above(self, file: inputs.File) -> None:
+        """Charge a kustomization in a folder above the paths, and read it. One that cannot be read claims no file."""
+        if self._charge("skipped bytes", file):
+            for document in documents_of(file, lambda error, diagnostic: True):
+                self._take_kustomization(document, file)
+
     def _is_copied(self, file: inputs.File) -> bool:
         """Whether the documents of other kinds of a file are copied to the output: all of them must be readable."""
         if self.copied_files is None or not self.copied_files(file.path):
@@ -171,18 +182,25 @@ class Reading:
 
     def _skip(self, file: inputs.File) -> None:
         if self._charge("skipped bytes", file):
-            self.skipped.append(file if self.keep or SECRET in file.data else file._replace(data=b""))
+            self.skipped.append(file if SECRET in file.data else file._replace(data=b""))
 
     def _skip_output(self, file: inputs.File) -> None:
         """Skip an output in a folder; report a TrainJob or a runtime in it, because no build writes one."""
         from trainc.files.foreign import may_mention
+        from trainc.frontends.unreadable import is_of_kinds
 
-        before = len(self.diagnostics)
-        if may_mention(file.data.partition(b"\n")[2], [row.kind.encode() for row in COMPILED]):
-            for document in documents_of(file, lambda error, diagnostic: True):
-                for found in () if isinstance(document, Diagnostic) else sort(document, COMPILED):
+        before, kinds = len(self.diagnostics), {*COMPILED, *self.kinds}
+        own = file.data.partition(b"\n")[2] if is_marked(file.data) else file.data
+        if may_mention(own, [row.kind.encode() for row in kinds]):
+            if not self._charge("input bytes", file):
+                return
+            for document in documents_of(file, lambda error, diagnostic: not is_of_kinds(error.document, kinds)):
+                if isinstance(document, Diagnostic):
+                    self.report(document)
+                    continue
+                for found in sort(document, kinds):
                     if not isinstance(found, Diagnostic) and found[0] != "other":
-                        self.report(_marked_source(found[1]))
+                        self.report(_marked_source(found[1]) if is_marked(file.data) else source_in_output(found[1]))
         if len(self.diagnostics) == before:
             self._skip(file)
 
@@ -231,10 +249,10 @@ class Reading:
         if not is_kustomization(file.path):
             return False
         known = self.kustomizations or Kustomizations()
-        taken = known.take(document, file.revision)
+        taken = known.take(document, file.revision, is_above=file.above)
         if taken:
             self.kustomizations = known
-        return taken or os.path.basename(file.path) == inputs.KUSTOMIZATION
+        return taken or os.path.basename(file.path) == KUSTOMIZATION
 
     def _is_skipped(self, file: inputs.File) -> bool:
         """Return whether a file of a folder is skipped without parsing it."""
@@ -368,6 +386,18 @@ def _marked_source(document: Document) -> Diagnostic:
     )
 
 
+def source_in_output(document: Document) -> Diagnostic:
+    """Return the error for a TrainJob or a runtime in the output folder."""
+    id = ObjectId.from_source(document.value)
+    return Diagnostic.declared(
+        SOURCE_IN_OUTPUT,
+        f'{id.kind} "{id.name}" is in the output folder, which has only outputs',
+        "move it to a source folder, or use another output folder",
+        object=id,
+        place=Place(document, ("kind",)),
+    )
+
+
 def _is_content(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a file's content, not about its path."""
     return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
@@ -419,7 +449,7 @@ def documents_of(
 
 def _has_another_format(file: inputs.File) -> bool:
     """Return whether the name and the first line of an unreadable file are not those of a manifest."""
-    if inputs.is_manifest(file.path) or inputs.is_stream(file.path):
+    if is_manifest(file.path) or inputs.is_stream(file.path):
         return False
     from trainc.frontends.unreadable import starts_as_object
     from trainc.kubernetes.documents.streams import LARGEST

@@ -102,7 +102,7 @@ def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Readin
     )
     for item in given.documents:
         read.take(item._replace(value=without_internal(item.value)))
-    read.gather(paths, root=options.root, exclude=options.settings.exclude)
+    read.gather(paths, options.selection, root=options.root)
     return read
 
 

@@ -40,6 +40,8 @@ OTHERS: Final = frozenset(
     }
 )
 """Accelerators, and parts of them, of which the number of processes does not follow."""
+LARGEST: Final = 10**15
+"""The largest amount that is counted."""
 EFA: Final = "vpc.amazonaws.com/efa"
 """The network device of AWS, Elastic Fabric Adapter."""
 RDMA: Final = "rdma/"
@@ -57,12 +59,15 @@ class Accelerators(NamedTuple):
 
 
 def device_amounts(resources: Tree) -> dict[str, int]:
-    """Return the amounts of the resources with a domain that are not zero: the requests, else the limits."""
+    """Return the amounts of the resources with a domain that are not zero: the requests, else the limits.
+
+    An amount above `LARGEST` is that.
+    """
     found: dict[str, int] = {}
     for key in ("requests", "limits"):
         for name, text in (resources.get(key) or {}).items():
-            if "/" in name and name not in found and (amount := Quantity.from_json(text).int64()) > 0:
-                found[name] = amount
+            if "/" in name and name not in found and (amount := Quantity.from_json(text)).sign > 0:
+                found[name] = LARGEST if amount > Quantity(LARGEST) else amount.int64()
     return found
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.emit import yaml
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.pipeline.checks.runtime import RECORD
 from trainc.pipeline.library import key_of
 

@@ -17,7 +17,15 @@ from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import lint_annotations, merged_reviews, renamed_jobs, runtime_changes, side_environments, sides
+from trainc.review import (
+    lint_annotations,
+    merged_reviews,
+    renamed_jobs,
+    runtime_changes,
+    side_environments,
+    sides,
+    uncompared,
+)
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
@@ -55,6 +63,9 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     `reporting` has the settings that decide what is reported; by default, each side has its own.
     """
     meter = Meter(options.budget)
+    for spec in (old, new):
+        if spec.commit is not None:
+            spec.commit.objects.meter = meter
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
@@ -64,7 +75,17 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     if _are_releases(old, new) and options.field_validation is None:
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
-    if before.is_rendered or after.is_rendered:
+    review = _compare_environments(before, after, options, names)
+    return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
+
+
+def _compare_environments(before: Versions, after: Versions, options: Options, names: Sequence[str]) -> Review:
+    """Compare the objects and settings of two sides, in each of their environments."""
+    is_nothing = before.first.content == after.first.content == "nothing"
+    hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
+    if hidden or before.is_rendered or after.is_rendered:
+        before.read_as_rendered()
+        after.read_as_rendered()
         return _compare_rendered(before, after, options)
     settings = SettingEffects(before, after)
     if names == ("",):
@@ -76,7 +97,9 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits or len(names) == 1
         if contents != {"nothing"} or is_needed:
             found.append((name, _compare(*pair, options, name, settings)))
-    return in_order(merged_reviews.merge_reviews(found)) if found else Review(old.name, new.name)
+    if not found:
+        return Review(before.spec.name, after.spec.name)
+    return in_order(merged_reviews.merge_reviews(found))
 
 
 def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:

@@ -16,7 +16,7 @@ from trainc.edits.environment import described
 from trainc.edits.patching.patch_names import name_of, path_in_settings
 from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing
 from trainc.provenance.tracing.history import conformed_again, remade, resolved_plan

@@ -11,16 +11,16 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.files import inputs
-from trainc.files.confine import is_within
-from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
+from trainc.files.inputs import ALL, DEEPEST, LINK_OUT, READ_ROLES, File, fault
+from trainc.files.selection import KUSTOMIZATIONS, Roles, is_manifest
 from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
 from trainc.review.revisions import Commit, CommitLinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Diagnostic
-    from trainc.files.exclude import Excluded, Patterns
+    from trainc.files.selection import Selection
 
 
 class CommitFile(NamedTuple):
@@ -29,17 +29,19 @@ class CommitFile(NamedTuple):
     path: str
     """The path at which it was found; for a link, the link's path."""
     entry: TreeEntry
+    output: bool = False
+    """Whether it is in an output folder."""
+    above: bool = False
+    """Whether it is a kustomization in a folder above a path."""
 
 
 def read(
     commit: Commit,
     paths: Iterable[str],
+    selection: Selection = ALL,
     *,
-    skip: Iterable[str] = (),
-    settings: Collection[str] = (),
     root: str | None = None,
     follow_links: bool = False,
-    exclude: Sequence[Patterns] = (),
 ) -> Iterator[File | Diagnostic]:
     """Yield every file below the paths at a commit, as `inputs.read` does for the working tree.
 
@@ -48,12 +50,11 @@ def read(
     """
     paths = list(paths)
     given = [inside for path in paths if (inside := commit.path_in_repository(path)) is not None]
-    skipped = [real for path in (*skip, *settings) if (real := commit.real_path(path))]
-    walk = Walk(commit, skip=skipped, exclude=exclude)
+    walk = Walk(commit, paths, selection)
     is_empty, named = True, frozenset(given)
     found = chain.from_iterable(map(walk.path, given))
     while wanted := list(islice(found, AHEAD)):
-        is_empty = False
+        is_empty = is_empty and all(isinstance(each, CommitFile) and each.above for each in wanted)
         contents = commit.objects.blobs([each.entry.object for each in wanted if isinstance(each, CommitFile)])
         for each in wanted:
             if not isinstance(each, CommitFile):
@@ -62,28 +63,32 @@ def read(
                 size = f"{content >> 20} MiB"
                 yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
             else:
-                yield File(commit.named(each.path), content, found=each.path not in named, revision=commit.named(""))
-    if walk.excluded is not None and is_empty and (excluded := walk.excluded.no_files_error()) is not None:
+                is_found, prefix = each.path not in named, commit.named("")
+                yield File(prefix + each.path, content, is_found or each.above, prefix, each.output, each.above)
+    if walk.roles.excluded is not None and is_empty and (excluded := walk.roles.excluded.no_files_error()) is not None:
         yield excluded
     if elsewhere := [path for path in paths if commit.path_in_repository(path) is None]:
-        yield from inputs.read(
-            elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
-        )
+        yield from inputs.read(elsewhere, selection, root=root, follow_links=follow_links)
 
 
 class Walk:
     """One walk over all given paths; it yields no file twice."""
 
-    def __init__(self, commit: Commit, *, skip: list[str], exclude: Sequence[Patterns] = ()) -> None:
-        """Leave out the paths `skip` of the commit."""
+    def __init__(self, commit: Commit, paths: Iterable[str], selection: Selection) -> None:
+        """`paths` are those of the working tree."""
         self.commit = commit
-        self.skip = skip
         self.seen: set[str] = set()
-        self.excluded: Excluded | None = None
-        if exclude:
-            from trainc.files.exclude import Excluded
+        self.above: set[str] = set()
+        """The folders above the paths whose kustomizations are read."""
+        self.roles = Roles(
+            selection._replace(settings=[*map(self._resolved, selection.settings)]), paths, self._resolved
+        )
 
-            self.excluded = Excluded(exclude)
+    def _resolved(self, path: str) -> str:
+        """Return the absolute path that a path of the working tree has with the links of the commit."""
+        if self.commit.path_in_repository(path) is None:
+            return os.path.abspath(path)
+        return os.path.normpath(os.path.join(self.commit.top, self.commit.real_path(path)))
 
     def path(self, path: str, *, depth: int = 0) -> Iterator[CommitFile | Diagnostic]:
         """Yield the files at or below a path; nothing if the path does not exist in the commit."""
@@ -95,6 +100,8 @@ class Walk:
             yield fault(name, message, help, declared=LINK_OUT)
             return
         if real is not None:
+            if depth:  # a path below a folder is a link
+                self.roles.leave_out(path, "link", os.path.join(self.commit.top, real))
             entry = self.commit.entry(real)
             assert entry is not None  # it is resolved
             yield from self._entry(path, real, entry, depth)
@@ -103,19 +110,41 @@ class Walk:
 
     def _entry(self, path: str, real: str, entry: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         """Yield the files of an entry that is not a link."""
-        if entry.mode == MODULE or real in self.seen or self._skipped(real):
+        if entry.mode == MODULE:
+            self.roles.leave_out(path, "submodule", entry.object)
+            return
+        if real in self.seen:
             return
         self.seen.add(real)
-        if entry.mode == FOLDER:
+        is_folder = entry.mode == FOLDER
+        full = os.path.join(self.commit.top, real)
+        role = self.roles.target_role(os.path.basename(path), full, is_folder=is_folder)
+        if is_folder and (role in READ_ROLES or not depth):
+            if not depth:
+                yield from self._kustomizations_above(path)
             yield from self._folder(path, real, entry, depth + 1)
-        elif os.path.basename(path) != SETTINGS:
-            yield CommitFile(path, entry)
-        elif not depth:
-            message = "contains trainc settings, not manifests"
-            yield fault(self.commit.named(path), message, "give the files of the jobs")
+        elif role not in READ_ROLES and depth:
+            self.roles.leave_out(path, role, entry.object)
+        elif role == "settings":
+            if not depth:
+                message = "contains trainc settings, not manifests"
+                yield fault(self.commit.named(path), message, "give the files of the jobs")
+        elif (role in READ_ROLES or not depth) and not self.roles.was_read(self.commit.named(path)):
+            yield CommitFile(path, entry, output=role == "output" and depth > 0)
 
-    def _skipped(self, real: str) -> bool:
-        return any(is_within(real, out) for out in self.skip)
+    def _kustomizations_above(self, path: str) -> Iterator[CommitFile]:
+        """Yield the kustomizations in the folders above a path."""
+        while path and self.roles.decides_by_folder:
+            path = path.rpartition("/")[0]
+            if path in self.above:
+                return
+            self.above.add(path)
+            for name in KUSTOMIZATIONS:
+                below = f"{path}/{name}" if path else name
+                entry = self.commit.file_entry(below)
+                full = os.path.join(self.commit.top, below)
+                if entry and self.roles.role(name, full, full, is_file=True, is_folder=False) == "manifest":
+                    yield CommitFile(below, entry, above=True)
 
     def _folder(self, path: str, real: str, folder: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         if depth > DEEPEST:
@@ -124,21 +153,18 @@ class Walk:
             return
         entries = self.commit.entries(folder)
         for name in sorted(entries):
-            if name.startswith("."):
-                continue
             entry, below, found = entries[name], f"{path}/{name}" if path else name, f"{real}/{name}" if real else name
-            is_folder = entry.mode == FOLDER or (entry.mode == LINK and self._leads_to_folder(found))
-            if not (is_folder or is_manifest(name)) or self._is_excluded(found, is_folder=is_folder):
+            is_folder, is_link = entry.mode in {FOLDER, MODULE}, entry.mode == LINK
+            full = os.path.join(self.commit.top, found)
+            role = self.roles.role(name, full, full, is_file=not (is_folder or is_link), is_folder=is_folder)
+            if role not in READ_ROLES:
+                self.roles.leave_out(below, role, "" if is_link else entry.object)
                 continue
-            if entry.mode == LINK:
-                yield from self.path(below, depth=depth)
+            if is_link:
+                if is_manifest(name) or self._leads_to_folder(found):
+                    yield from self.path(below, depth=depth)
             else:
                 yield from self._entry(below, found, entry, depth)
-
-    def _is_excluded(self, path: str, *, is_folder: bool) -> bool:
-        if self.excluded is None:
-            return False
-        return self.excluded.matches(os.path.join(self.commit.top, path), is_folder=is_folder)
 
     def _leads_to_folder(self, link: str) -> bool:
         """Whether a link leads to a folder."""

@@ -168,6 +168,17 @@ class ChangedSetting(NamedTuple):
     """The position among the settings with this rank: that of its most severe effect, negative without one."""
 
 
+class NotCompared(NamedTuple):
+    """A difference between the files of the sides that the review does not compare."""
+
+    file: str
+    """The path within the side, without a revision."""
+    status: Status
+    reason: str
+    object: ObjectId | None = None
+    """The object of a kind that trainc does not compile; None for a file as a whole."""
+
+
 class PodNumbers(NamedTuple):
     """The nodes, pods and resources of all JobSets, by queue ("" for none), before and after."""
 
@@ -197,6 +208,13 @@ class Review(NamedTuple):
     """The diagnostics of both sides. With an error, there is no review."""
     skipped: tuple[str, ...] = ()
     """The files in folders that were skipped on either side."""
+    not_compared: tuple[NotCompared, ...] = ()
+    """The other differences between the files of the sides, by file."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the sides do not differ."""
+        return not (self.objects or self.settings or self.not_compared)
 
     @property
     def failed(self) -> bool:

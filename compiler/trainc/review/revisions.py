@@ -13,7 +13,8 @@ import subprocess
 from typing import TYPE_CHECKING, Final
 
 from trainc.files.confine import is_within, repository_above
-from trainc.files.inputs import SETTINGS, STDIN, File, fault
+from trainc.files.inputs import STDIN, File, fault
+from trainc.files.selection import SETTINGS
 from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
 from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, Objects, RevisionError, TreeEntry, environment
 
@@ -75,7 +76,7 @@ class Commit:
 
     def file(self, path: str) -> File | None:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""
-        found = self._file(path)
+        found = self.file_entry(path)
         content = 0 if found is None else self.objects.blob(found.object)
         return None if isinstance(content, int) else File(self.named(path), content)
 
@@ -94,16 +95,16 @@ class Commit:
         except CommitLinkError:
             return True
 
-    def is_file(self, path: str) -> bool:
-        """Whether a path of the working tree is a file in the commit."""
-        inside = self.path_in_repository(path)
-        return inside is not None and self._file(inside) is not None
-
-    def _file(self, path: str) -> TreeEntry | None:
+    def file_entry(self, path: str) -> TreeEntry | None:
         """Return the file at a path; links are followed."""
         real = self._resolved_path(path)
         entry = None if real is None else self.entry(real)
         return None if entry is None or entry.mode in {FOLDER, MODULE} else entry
+
+    def is_file(self, path: str) -> bool:
+        """Whether a path of the working tree is a file in the commit."""
+        inside = self.path_in_repository(path)
+        return inside is not None and self.file_entry(inside) is not None
 
     def _resolved_path(self, path: str) -> str | None:
         """Return a path without links; None if it does not exist, or if a link leads out of the repository."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.edits.patching.patch_names import numbered
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.review.consequences import RANK, touches
 from trainc.review.reviewed import Cause
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import settings
 from trainc.diagnostics import failed
-from trainc.files.inputs import SETTINGS, STDIN
+from trainc.files.inputs import STDIN
+from trainc.files.selection import SETTINGS
 from trainc.review import commit_settings, revisions
 from trainc.review.ambiguous_words import ambiguous_argument
 from trainc.review.sides import SideSpec

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from trainc.diagnostics import failed
 from trainc.review import sides
+from trainc.review.side_files import SideFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,15 +39,35 @@ class Versions:
         """The side's own settings, without an environment."""
         self.meter = meter
         self.reporting = reporting
+        self.files = SideFiles(spec.paths, spec.commit, follow_links=options.follow_links)
         names = self.project.environment_names
         wanted = tuple(name for name in names if name in options.environments or not options.environments)
         self.names = wanted or names or ("",)
         self.first = self._read(self.names[0])
 
     @property
+    def side_files(self) -> SideFiles:
+        """The files of the side, in all environments that were read."""
+        self.files.is_rendered = self.is_rendered
+        return self.files
+
+    @property
     def is_rendered(self) -> bool:
         """Whether the side has JobSets, and not TrainJobs."""
         return self.first.content == "rendered"
+
+    @property
+    def has_hidden_jobsets(self) -> bool:
+        """Whether all JobSets of the side, which has no TrainJobs, are in files that sources may not have."""
+        first = self.first
+        if first.as_rendered is None or self.names != ("",) or failed(first.diagnostics):
+            return False
+        return first.as_rendered().content == "rendered"
+
+    def read_as_rendered(self) -> None:
+        """Read a side without TrainJobs and JobSets as a rendered one, because the other side is one."""
+        if self.first.as_rendered is not None:
+            self.first = self.first.as_rendered()
 
     def side(self, name: str) -> Side:
         """Return the side in an environment."""
@@ -67,11 +89,15 @@ class Versions:
         return os.path.normpath(os.path.join(self.spec.folder, os.path.relpath(path, other.spec.folder)))
 
     def _read(self, name: str) -> Side:
-        return self.read_with(self.project, self.meter, name)
+        return self._read_with(self.project, self.meter, name, self.files)
 
     def read_with(self, project: Settings, meter: Meter, name: str) -> Side:
         """Return the side in an environment as it is with some settings instead of its own."""
-        return sides.read(self.spec, self.options, meter, name, own=project, reporting=self.reporting)
+        others = SideFiles(self.spec.paths, self.spec.commit, follow_links=self.options.follow_links)
+        return self._read_with(project, meter, name, others)
+
+    def _read_with(self, project: Settings, meter: Meter, name: str, files: SideFiles) -> Side:
+        return sides.read(self.spec, self.options, meter, name, own=project, files=files, reporting=self.reporting)
 
 
 def pairs(old: Versions, new: Versions) -> list[Pair] | None:
@@ -111,5 +137,5 @@ def _selected(side: Side, names: Iterable[str]) -> Side:
 
 
 def _empty(side: Side) -> Side:
-    """Return a side of the same kind without objects."""
-    return side._replace(items=(), diagnostics=())
+    """Return a side of the same kind without objects. The faults of a rendered side are those of all environments."""
+    return side._replace(items=(), diagnostics=side.diagnostics if side.content == "rendered" else ())

@@ -7,21 +7,22 @@ Returns  the objects of each side: a side with JobSets is used as rendered, a si
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import budget
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
-from trainc.files.confine import is_within
+from trainc.files.confine import is_within, resolved
+from trainc.files.exclude import ALL_EXCLUDED
 from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
-from trainc.frontends.reading import Reading, documents_of
-from trainc.review import commit_files, commit_settings
+from trainc.files.selection import Selection
+from trainc.frontends.reading import Reading
+from trainc.review import commit_files, commit_settings, rendered_files
 from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
 
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainc.budget import Meter
+    from trainc.frontends.reading import Reader
     from trainc.kubernetes.trees import Tree
     from trainc.review import revisions
+    from trainc.review.side_files import SideFiles
 
 Content = Literal["compiled", "rendered", "nothing"]
 
@@ -40,9 +43,6 @@ MIXED_SIDE: Final = Declaration(
 NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
 )
-
-WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
-"""The kinds that trainc writes."""
 
 
 class SideSpec(NamedTuple):
@@ -121,6 +121,8 @@ class Side(NamedTuple):
     """The side's own settings."""
     skipped: tuple[str, ...] = ()
     """The files in folders that were skipped, because the side does not depend on them."""
+    as_rendered: Callable[[], Side] | None = None
+    """The function that returns a side without TrainJobs and JobSets as a rendered one, with its hidden files."""
     runtimes: tuple[Document, ...] = ()
     """The runtimes of its paths, without the changes of the settings."""
 
@@ -164,6 +166,7 @@ def read(
     environment: str = "",
     *,
     own: Settings,
+    files: SideFiles,
     reporting: Settings | None = None,
 ) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
@@ -176,17 +179,22 @@ def read(
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
         own: the side's own settings, without an environment (`settings_of`).
+        files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    if spec.commit is not None:
-        spec.commit.objects.meter = meter
-    side = _read(spec, options, meter, environment, own, reporting)
+    side = _read(spec, options, meter, environment, own, reporting, files)
     meter.check()
     return side
 
 
 def _read(
-    spec: SideSpec, options: Options, meter: Meter, environment: str, own: Settings, reporting: Settings | None
+    spec: SideSpec,
+    options: Options,
+    meter: Meter,
+    environment: str,
+    own: Settings,
+    reporting: Settings | None,
+    files: SideFiles,
 ) -> Side:
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
@@ -195,6 +203,7 @@ def _read(
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
+    selection = _selection(spec, own, options)._replace(leave_out=files.leave_out)
     found = Reading(
         files_of,
         kinds=own.kinds,
@@ -203,34 +212,99 @@ def _read(
         copied_files=_copied_files(spec, own, options),
         meter=meter,
     )
-    found.keep = True
-    found.gather(
-        spec.paths,
-        skip=() if own.environment is None else own.environment.files,
-        settings=_settings_files(spec, own, options),
-        follow_links=options.follow_links,
-        exclude=own.exclude,
-    )
-    jobs = found.documents["job"]
-    _read_skipped(found)
-    jobsets = _jobsets(found)
-    if jobs and jobsets:
-        return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobsets[0]),))
-    if jobs:
+    found.kept = []
+    found.gather(spec.paths, selection, follow_links=options.follow_links)
+    files.add(found, own, spec.paths)
+    found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
+    if jobs := found.documents["job"]:
+        if jobset := _unmarked_jobset(found):
+            return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobset),))
         return _compiled(spec, found, own, options, reporting)
-    skipped, runtimes = tuple(found.skipped_names()), tuple(found.documents["runtime"])
-    if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
-        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped, runtimes)
-    items, duplicates = _rendered(found.documents["other"], partial(_environment_of, spec, own))
-    content: Content = "rendered" if jobsets else "nothing"
-    return Side(spec, content, items, (*found.diagnostics, *duplicates), DEFAULT, skipped, runtimes)
+    rendered = _Rendered(spec, own, options, found, files_of, files)
+    if rendered.is_certain:
+        return rendered.side()
+    # The TrainJobs of an environment may all be excluded.
+    items = () if environment else _rendered(found.documents["other"])[0]
+    runtimes = tuple(found.documents["runtime"])
+    diagnostics, skipped = tuple(found.diagnostics), tuple(found.skipped_names())
+    return Side(spec, "nothing", items, diagnostics, own, skipped, cache(rendered.side), runtimes)
 
 
-def _settings_files(spec: SideSpec, own: Settings, options: Options) -> tuple[str, ...]:
-    """Return the settings files of a side, which are not manifests. A commit's links are its own."""
+def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
+    """Return whether a diagnostic is about an unreadable entry of a folder, which is listed as not compared."""
+    place = diagnostic.place
+    if diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
+        return False
+    given = {os.path.normpath(path) for path in spec.paths}
+    if spec.commit is not None:
+        given = {inside for path in spec.paths if (inside := spec.commit.path_in_repository(path)) is not None}
+    return spec.without_revision(place.file) not in given and os.path.normpath(place.file) not in given
+
+
+def _selection(spec: SideSpec, own: Settings, options: Options) -> Selection:
+    """Return the files of a side that are not manifests. A commit's links are its own."""
+    selection = options._replace(settings=own).selection
     if spec.commit is None:
-        return own.files
-    return (*([options.config] if options.config else ()), *(file.path for file in own.extended))
+        return selection
+    settings = (*([options.config] if options.config else ()), *(file.path for file in own.extended))
+    return selection._replace(settings=settings)
+
+
+class _Rendered:
+    """A side without TrainJobs as a rendered one. Files that were read for TrainJobs are not read again."""
+
+    def __init__(
+        self, spec: SideSpec, own: Settings, options: Options, reading: Reading, files_of: Reader, files: SideFiles
+    ) -> None:
+        self.spec = spec
+        self.own = own
+        self.follow_links = options.follow_links
+        self.meter = reading.meter
+        self.files_of = files_of
+        self.files = files
+        kept = reading.kept or ()
+        self.names = {file.path for file in kept if isinstance(file, inputs.File)}
+        # Patterns of trainc.yaml do not exclude files from a rendered side.
+        readable = [file for file in kept if isinstance(file, inputs.File) or file.id != ALL_EXCLUDED.id]
+        self.found = rendered_files.read(readable, self.meter.budget)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether one of its objects is a JobSet, or its paths are in the output folder of its settings."""
+        return self.found.has_jobsets or _is_output(self.spec, self.own)
+
+    def side(self) -> Side:
+        """Return the side with its hidden files; its content is "nothing" if it has no document."""
+        patterns = [patterns for patterns in self.own.exclude if not patterns.places]
+        selection = Selection(outputs=self.own.output_folders, exclude=patterns, read_before=self.names)
+        files = self.files_of(self.spec.paths, selection, follow_links=self.follow_links)
+        found = rendered_files.joined(self.found, rendered_files.read(self._charged(files), self.meter.budget))
+        self.meter.charge("errors and warnings", len(found.diagnostics))
+        items, duplicates = _rendered(found.documents, partial(_environment_of, self.spec, self.own))
+        is_rendered = found.has_jobsets or (_is_output(self.spec, self.own) and any(found))
+        content: Content = "rendered" if is_rendered else "nothing"
+        return Side(self.spec, content, items, (*found.diagnostics, *duplicates))
+
+    def _charged(self, files: Iterable[inputs.File | Diagnostic]) -> Iterator[inputs.File | Diagnostic]:
+        """Yield the files up to the budget. The reader of commits charges its own."""
+        for file in files:
+            self.files.add_file(file)
+            yield file
+            if isinstance(file, inputs.File) and not file.revision:
+                self.meter.charge("input bytes", len(file.data))
+            if self.meter.over is not None:
+                return
+
+
+def _is_output(spec: SideSpec, own: Settings) -> bool:
+    """Return whether all paths of a side are in the output folder."""
+    if own.output is None:
+        return False
+    folder, commit = own.output.path, spec.commit
+    if commit is None:
+        return all(path != STDIN and is_within(resolved(path), resolved(folder)) for path in spec.paths)
+    folder = commit.real_path(folder)
+    return bool(folder) and all(is_within(commit.real_path(path), folder) for path in spec.paths)
 
 
 def _environment_of(spec: SideSpec, own: Settings, file: str) -> str:
@@ -252,38 +326,19 @@ def _copied_files(spec: SideSpec, own: Settings, options: Options) -> Callable[[
     return lambda path: copied_files(os.path.join(commit.top, path.removeprefix(commit.named(""))))
 
 
-def _jobsets(reading: Reading) -> list[Document]:
-    return [document for document in reading.documents["other"] if document.value.get("kind") == JOBSET.kind]
-
-
-def _read_skipped(reading: Reading) -> None:
-    """Read the skipped files that a side needs.
-
-    A side with TrainJobs is compiled, and only has to be without JobSets. A rendered side consists of all its objects:
-    each of its files must be readable.
-    """
-    compiled, before = bool(reading.documents["job"]), len(reading.diagnostics)
-    skipped, reading.skipped = reading.skipped, []
-    # Errors that are dropped below count only if there are too many of them to continue.
-    meter, reading.meter = reading.meter, budget.Meter(reading.meter.budget)
-    dropped, reading.dropped = reading.dropped, []
-    for diagnostic in dropped:
-        reading.report(diagnostic)
-    for file in skipped:
-        if reading.meter.over is None and (not compiled or _may_be_rendered(file)):
-            reading.read(documents_of(file))
-    is_rendered = not compiled and bool(_jobsets(reading))
-    if is_rendered or reading.meter.over is not None:
-        meter.charge("errors and warnings", reading.meter.used.get("errors and warnings", 0))
-    reading.meter = meter
-    if not is_rendered:
-        del reading.diagnostics[before:]
-        reading.skipped, reading.dropped = skipped, dropped
-
-
-def _may_be_rendered(file: inputs.File) -> bool:
-    """Whether a file beside TrainJobs may have a JobSet that trainc did not write there."""
-    return JOBSET.kind.encode() in file.data and not is_marked(file.data)
+def _unmarked_jobset(reading: Reading) -> Document | None:
+    """Return a JobSet beside TrainJobs that trainc did not write there; None without one."""
+    found = [document for document in reading.documents["other"] if document.value.get("kind") == JOBSET.kind]
+    if found:
+        return found[0]
+    skipped = {file.path for file in reading.skipped}
+    files = [file for file in reading.kept or () if isinstance(file, inputs.File) and file.path in skipped]
+    for file in files:
+        if JOBSET.kind.encode() in file.data and not (file.output or is_marked(file.data)):
+            for document in rendered_files.read([file], reading.meter.budget).documents:
+                if document.value.get("kind") == JOBSET.kind:
+                    return document
+    return None
 
 
 def settings_of(spec: SideSpec, options: Options) -> Settings:
@@ -310,7 +365,7 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     )
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
-    return Side(spec, "compiled", items, diagnostics, own, result.skipped, tuple(reading.documents["runtime"]))
+    return Side(spec, "compiled", items, diagnostics, own, result.skipped, runtimes=tuple(reading.documents["runtime"]))
 
 
 def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:
@@ -352,13 +407,18 @@ def _rendered(
 ) -> tuple[tuple[SideItem, ...], list[Diagnostic]]:
     """Return the objects of a rendered side, and a diagnostic for each duplicate; other documents are skipped."""
     first: dict[tuple[str, ObjectId], SideItem] = {}
+    numbers: dict[tuple[str, ObjectId], int] = {}
     found = []
     for document in documents:
-        id = ObjectId.from_manifest(document.value)
-        if not (id.apiVersion and id.kind and id.name):
+        id = rendered_files.identity(document)
+        if id is None:
             continue
         environment = "" if environment_of is None else environment_of(document.file)
-        key = environment, id
+        if not ObjectId.from_manifest(document.value).name:  # several objects can have one generateName
+            number = numbers[environment, id] = numbers.get((environment, id), 0) + 1
+            id = id._replace(name=f"{id.name} ({number})" if number > 1 else id.name)
+        # An object of one version exists in every other version of its group.
+        key = environment, id._replace(apiVersion=id.apiVersion.rpartition("/")[0])
         if key in first:
             name = ("metadata", "name")
             found.append(duplicate_object(id, Place(document, name), Place(first[key].document, name)))
@@ -383,7 +443,7 @@ def _without_other_kinds(side: Side) -> Side:
     items = tuple(
         item
         for item in side.items
-        if item.job is not None or (item.id.kind in WRITTEN and not item.document.file.endswith(PASSED))
+        if item.job is not None or (item.id.kind in rendered_files.WRITTEN and not item.document.file.endswith(PASSED))
     )
     return side._replace(items=items)
 

@@ -16,7 +16,8 @@ from trainc import budget
 from trainc.base.releases import find_release
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
-from trainc.files.inputs import SETTINGS, STDIN
+from trainc.files.inputs import STDIN
+from trainc.files.selection import SETTINGS
 from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 

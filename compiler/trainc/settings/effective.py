@@ -91,6 +91,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         delivery=_delivery(tree),
         sources=paths_in_root(base, items(tree, "sources")),
         output=next(iter(paths_in_root(base, _leaves(leaf(tree, "output")))), None),
+        keep=tuple(item.value for item in items(tree, "keep")),
         environment_name=name,
         cluster=_value(leaf(tree, "cluster"), ""),
     )

@@ -45,6 +45,7 @@ KEYS: Final = (
     Key(("runtimes", "builtin"), default="allow"),
     Key(("accelerators",), "merge", default={}),
     Key(("output",), flag="--output", in_environment=False),
+    Key(("keep",), "append", default=[], in_environment=False),
     Key(("trainerVersion",), flag="--trainer-version", default="2.3"),
     Key(("passthrough",), flag="--passthrough"),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),

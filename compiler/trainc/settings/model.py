@@ -86,6 +86,18 @@ class Base(NamedTuple):
         names = (name for file in self.files for name in file.document.value.get("environments") or ())
         return tuple(dict.fromkeys(names))
 
+    @property
+    def patch_files(self) -> list[str]:
+        """The files with patches of any environment, which are manifests in none of them."""
+        found = []
+        for file in self.files:
+            value = file.document.value
+            environments = value.get("environments") or {}
+            for layer in (value, *filter(None, environments.values())):
+                paths = [item.get("path") for item in layer.get("patches") or () if isinstance(item, dict)]
+                found += [os.path.normpath(os.path.join(file.folder, path)) for path in paths if isinstance(path, str)]
+        return found
+
     def folder_of(self, place: Place) -> str:
         """Return the folder that the path or pattern at a place is relative to: that of its file."""
         return next((file.folder for file in self.files if file.document.file == place.document.file), self.folder)
@@ -130,6 +142,8 @@ class Settings(NamedTuple):
     """The files and folders of the project; empty for the project's folder. They are read if no PATH is given."""
     output: ProjectPath | None = None
     """The output folder. It is used if neither a PATH nor -o is given."""
+    keep: tuple[str, ...] = ()
+    """The patterns of files in the output folder that no build writes, relative to that folder."""
     environment_names: tuple[str, ...] = ()
     """The environments, in the file's order; empty for a project without environments."""
     environment_name: str = ""
@@ -166,6 +180,18 @@ class Settings(NamedTuple):
     def files(self) -> tuple[str, ...]:
         """The settings files, with all links resolved; they are not read as manifests."""
         return (*([self.file] if self.file else ()), *(resolved(file.path) for file in self.extended))
+
+    @property
+    def patch_files(self) -> list[str]:
+        """The files with patches, which are not manifests."""
+        if self.base is not None:
+            return self.base.patch_files
+        return [] if self.environment is None else self.environment.files
+
+    @property
+    def output_folders(self) -> list[str]:
+        """The output folder, if the project has one."""
+        return [] if self.output is None else [self.output.path]
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

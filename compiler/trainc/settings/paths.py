@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Diagnostic, Place
 from trainc.files.confine import is_hidden, is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
+from trainc.files.selection import GIT
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from trainc.settings.layers import Leaf
     from trainc.settings.model import Base
-_GIT: Final = ".git"
 _RULES: Final = {
     "extends": "extends must be a relative path",
     "output": "output must be a relative path",
@@ -74,7 +74,7 @@ def fault(key: str, written: str, place: Place, *, folder: str, root: str) -> Di
         message, help = f'{name} must not have a NUL character, such as "{written}"', "remove the character"
     elif os.path.isabs(written) or not is_within(os.path.normpath(os.path.join(folder, written)), root):
         message, help = f'{_RULES[key]} inside the root, not "{written}"', _FIXES[key]
-    elif any(part.lower() == _GIT for part in parts):
+    elif any(part.lower() == GIT for part in parts):
         message, help = f'{name} must not be in a folder of git, such as "{written}"', "use another path"
     elif any(map(is_hidden, parts)):
         message = f'{name} must not be a hidden file or folder, such as "{written}"'

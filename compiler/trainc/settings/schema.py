@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 from trainc.kubernetes.structural import Compiler, Object
 from trainc.kubernetes.structural.value_nodes import SchemaViolations
 from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation

@@ -110,8 +110,8 @@ def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
 
 
 def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
-    """Yield the faults of the patterns in `exclude`, `passthrough` and `lint.paths`."""
-    listed = [item for key in ("exclude", "passthrough") for item in _texts(leaf(layer, key))]
+    """Yield the faults of the patterns in `exclude`, `keep`, `passthrough` and `lint.paths`."""
+    listed = [item for key in ("exclude", "keep", "passthrough") for item in _texts(leaf(layer, key))]
     lines = [(item.value, item.source) for item in listed if isinstance(item.source, Place)]
     lines += [(pattern, place) for pattern, _, place in named(layer, "lint", "paths")]
     if not lines:

@@ -47,6 +47,8 @@ _CODE: Final = ("askpass", "cmd", "command", "helper", "hook", "program", "scrip
 """Ends of names whose values are run as code, which no mask may hide: --password-command, GIT_ASKPASS."""
 _FUNCTION: Final = "BASH_FUNC_"
 """The start of the name of a variable that bash runs as a function."""
+_NO_WORD: Final = " _-.%()[]"
+"""Characters after the last word of a name."""
 _KINDS: Final = ("bos", "cls", "decoder", "eos", "mask", "pad", "padding", "per", "sep", "special", "unk", "vocab")
 _COUNTS: Final = (
     "batch", "budget", "count", "draft", "generated", "input", "max", "min", "new", "num", "number", "output", "prompt",
@@ -55,7 +57,6 @@ _COUNTS: Final = (
 """Words that mark a token of a language model instead of a secret: eos_token, max_tokens."""
 
 
-_NO_WORD: Final = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
 _HINT: Final = re.compile("|".join({*_PARTS, *_ENDS, *_ALONE, *_LAST, "key", "pwd"}), re.IGNORECASE)
 """A name without one of these is not split into words."""
 

@@ -117,7 +117,8 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
     """Yield the secrets of a scalar; of a long one, those between two indices."""
     if scalar.end - scalar.begin > (_LARGEST if scalar.secret == "patch" else _LARGE):
         begin, end = max(begin, scalar.begin), min(end, scalar.end)
-        yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], scalar.secret))
+        context: Secrecy = "command" if scalar.items else scalar.secret
+        yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], context))
         return
     string = string_at(text, scalar.begin, scalar.end)
     if scalar.secret in NAMED and list(in_text(string.value, scalar.secret)) == [(0, len(string.value))]:

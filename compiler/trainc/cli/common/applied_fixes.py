@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
+    from trainc.files.selection import Selection
     from trainc.frontends.reading import Reader
 
     Contents = Mapping[str, bytes]
@@ -52,8 +53,10 @@ class Applied(NamedTuple):
 def reader_of(contents: Contents) -> Reader:
     """Return a reader that has the contents of some files, and reads all others from the disk."""
 
-    def read(paths: Iterable[str], **options: Any) -> Iterator[inputs.File | Diagnostic]:
-        for file in inputs.read(paths, **options):
+    def read(
+        paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
+    ) -> Iterator[inputs.File | Diagnostic]:
+        for file in inputs.read(paths, selection, **options):
             if isinstance(file, inputs.File) and file.path in contents:
                 yield file._replace(data=contents[file.path])
             else:

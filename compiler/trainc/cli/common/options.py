@@ -286,6 +286,7 @@ def with_reading(function: Decorated) -> Decorated:
             runtimes=found.runtimes,
             built_in_forbidden=found.built_in_forbidden,
             sources=found.sources,
+            output=found.output,
             base=found.base,
             document=found.document,
             settings_files=found.settings_files,

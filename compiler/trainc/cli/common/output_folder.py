@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.compilation.results import Compiled
     from trainc.diagnostics import Document
+    from trainc.files.exclude import Excluded
     from trainc.files.outputs import Changes, Output
 
 PASSTHROUGH_DROPPED: Final = Declaration(
@@ -49,6 +50,8 @@ class Order(NamedTuple):
     check: bool
     every: bool
     """Whether all environments are built, so that the outputs of deleted ones are pruned."""
+    keep: tuple[str, ...] = ()
+    """The patterns of other files that stay, relative to the folder."""
 
 
 class Part(NamedTuple):
@@ -82,19 +85,19 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
     """
     with ExitStack() as stack:
         planned: list[_Planned] = []
-        folder = order.folder
+        folder, keep = order.folder, _kept_files(order)
         try:
             rendered = [_rendered(order, part) for part in parts]
             for part, files in zip(parts, rendered, strict=True):
                 folder = _folder(order, part.environment)
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
-                planned.append(_plan(order, part, files, output))
+                planned.append(_plan(order, keep, part, files, output))
             names = [part.environment for part in parts if part.environment]
             if names and order.every:
                 # The outputs of deleted environments, and those from before the project had environments.
                 folder = order.folder
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
-                planned.append(_Planned(output, _changes(order, output, {}, skip=names)))
+                planned.append(_Planned(output, _changes(order, keep, output, {}, skip=names)))
             decided = all(part.passthrough for part in parts)
             lost = [fault for each in planned if (fault := _loss(each, decided=decided))]
         except OSError as error:
@@ -107,9 +110,10 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         if result.failed:
             report(result)
             return WRONG_INPUT
-        kept = [*map(_kept_outputs_note, planned), _unmarked_note(planned)]
+        kept = [*map(_kept_outputs_note, planned)]
         if order.check:
             return _compare(order, result, planned, kept, report)
+        kept.append(_unmarked_note(planned))
         for each in planned:
             if refused := outputs.apply(each.output, each.changes):
                 report(result.with_diagnostics(refused))
@@ -142,13 +146,25 @@ def _copied_objects(result: Compilation) -> tuple[Document, ...]:
     return tuple(document for document in result.copied if is_object(document))
 
 
-def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
+def _kept_files(order: Order) -> Excluded | None:
+    """Return the patterns of the other files that stay; None without any."""
+    if not order.keep:
+        return None
+    from trainc.files.exclude import Excluded, Patterns
+
+    return Excluded([Patterns(os.path.abspath(order.folder), order.keep)])
+
+
+def _plan(order: Order, keep: Excluded | None, part: Part, files: dict[str, str], output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
-    return _Planned(output, _changes(order, output, files), len(files), part, _copied_objects(part.result))
+    return _Planned(output, _changes(order, keep, output, files), len(files), part, _copied_objects(part.result))
 
 
-def _changes(order: Order, output: Output, files: dict[str, str], *, skip: Sequence[str] = ()) -> Changes:
-    return outputs.plan(output, files, paths=order.paths, whole=order.project, prune=order.prune, skip=skip)
+def _changes(
+    order: Order, keep: Excluded | None, output: Output, files: dict[str, str], *, skip: Sequence[str] = ()
+) -> Changes:
+    """Return the changes of a folder; `keep` are the patterns of the other files that stay."""
+    return outputs.plan(output, files, paths=order.paths, whole=order.project, prune=order.prune, skip=skip, keep=keep)
 
 
 def _path(job: Compiled) -> str:
@@ -197,15 +213,16 @@ def _named(id: ObjectId) -> str:
 def _compare(
     order: Order, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
 ) -> int:
-    """Print the differences between the folder and the output."""
+    """Print the differences between the folder and the output; report the files that the build does not write."""
     from trainc.source.printable import unified_diff
 
+    unexpected = [outputs.unexpected_file(one.output.folder, path) for one in planned for path in one.changes.unmarked]
     differences = [each for one in planned for each in outputs.diff(one.output, one.changes)]
     difference = "".join(line for each in differences for line in unified_diff(*each))
     outdated = f"{escape(order.folder)} is out of date: run trainc build without --check" if difference else ""
-    report(result, _lines(*kept, outdated))
+    report(result.with_diagnostics(unexpected), _lines(*kept, outdated))
     printing.write(difference)
-    return DIFFERENT if difference else OK
+    return WRONG_INPUT if unexpected else DIFFERENT if difference else OK
 
 
 def _done(planned: _Planned) -> str:

@@ -115,7 +115,7 @@ def report_skipped(names: Sequence[str], run: Options) -> None:
     """
     if names and not run.quiet:
         from trainc.base.plural import plural
-        from trainc.files.inputs import is_manifest
+        from trainc.files.selection import is_manifest
         from trainc.source.printable import escape
 
         listed = "".join(f"{escape(name)}: skipped\n" for name in names) if run.verbose else ""

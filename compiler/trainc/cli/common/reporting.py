@@ -16,7 +16,8 @@ import click
 from trainc import reports
 from trainc.cli.common import printing
 from trainc.files.confine import LinkError, is_confined, is_link, open_to_write, resolved
-from trainc.files.inputs import STDIN, SUFFIXES
+from trainc.files.inputs import STDIN
+from trainc.files.selection import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -40,7 +40,7 @@ def target(folder: str | None) -> str:
     if folder is not None:
         return folder
     from trainc.diagnostics import failed
-    from trainc.files.inputs import SUFFIXES
+    from trainc.files.selection import SUFFIXES
     from trainc.settings import load
 
     settings = load((".",))

@@ -45,7 +45,7 @@ class Patches:
         self._used: set[int] = set()
         self._jobset_patches: dict[Identity, JobSetPatches] = {}
         """The patches of the JobSets, by the identities of their TrainJobs' documents."""
-        found = list(read_items(environment, files_of, budget=meter.budget, follow_links=follow_links))
+        found = list(read_items(environment, files_of, meter=meter, follow_links=follow_links))
         for patch in found:
             if isinstance(patch, Diagnostic):
                 self._report(patch)

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
-from trainc.budget import DEFAULT, Budget
+from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.edits.patching import merges, operations
 from trainc.edits.patching.label_selectors import SelectorError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.base.fixes import Fix
+    from trainc.budget import Budget
     from trainc.diagnostics import Path
     from trainc.edits.environment import Environment, Setting
     from trainc.edits.patching.operations import Operation
@@ -60,15 +61,22 @@ class Patch(NamedTuple):
 
 
 def read(
-    environment: Environment, files_of: Reader, *, budget: Budget = DEFAULT, follow_links: bool = False
+    environment: Environment, files_of: Reader, *, meter: Meter | None = None, follow_links: bool = False
 ) -> Iterator[Patch | Diagnostic]:
     """Yield the patches of an environment, and a diagnostic for each one that is not valid.
 
-    files_of     the function that reads files: from the disk, or from a commit
+    Args:
+        environment: the environment.
+        files_of: the function that reads files: from the disk, or from a commit.
+        meter: the work of the run, to which the files count. Beyond its budget, no further patch is read.
+        follow_links: whether links may lead out of the root.
     """
+    meter = meter or Meter()
     for setting in environment.patches:
-        found = _document(setting, environment, files_of, follow_links=follow_links)
-        yield found if isinstance(found, Diagnostic) else _patch(setting, found, budget)
+        found = _document(setting, environment, files_of, meter, follow_links=follow_links)
+        if meter.over is not None:
+            return
+        yield found if isinstance(found, Diagnostic) else _patch(setting, found, meter.budget)
 
 
 def _patch(setting: Setting, document: Document, budget: Budget) -> Patch | Diagnostic:
@@ -99,7 +107,7 @@ def _patch(setting: Setting, document: Document, budget: Budget) -> Patch | Diag
 
 
 def _document(
-    setting: Setting, environment: Environment, files_of: Reader, *, follow_links: bool
+    setting: Setting, environment: Environment, files_of: Reader, meter: Meter, *, follow_links: bool
 ) -> Document | Diagnostic:
     """Return the patch of an item as a document, which has the patch's own place."""
     item: dict[str, Any] = setting.value
@@ -109,7 +117,7 @@ def _document(
     if given is not None and "path" in item:
         return _invalid(setting, "the item has both patch and path", ONE, _setting_place(setting, "path"))
     if given is None:
-        return _document_in_file(setting, environment, files_of, follow_links=follow_links)
+        return _document_in_file(setting, environment, files_of, meter, follow_links=follow_links)
     whole, path = setting.place.document, (*setting.place.path, "patch")
     if isinstance(given, str):
         return _document_in_string(setting, given)
@@ -134,7 +142,7 @@ def _document_in_string(setting: Setting, text: str) -> Document | Diagnostic:
 
 
 def _document_in_file(
-    setting: Setting, environment: Environment, files_of: Reader, *, follow_links: bool
+    setting: Setting, environment: Environment, files_of: Reader, meter: Meter, *, follow_links: bool
 ) -> Document | Diagnostic:
     """Return the document of a file."""
     written, place = setting.value["path"], _setting_place(setting, "path")
@@ -147,6 +155,10 @@ def _document_in_file(
         return missing._replace(place=place, field=f"{_field(setting)}.path")
     if isinstance(files[0], Diagnostic):
         return files[0]._replace(message=f"{written} {files[0].message}", place=place)
+    if not files[0].revision:  # the reader of commits has charged it
+        meter.charge("input bytes", len(files[0].data))
+    if meter.over is not None:
+        return meter.over
     found = list(documents_of(files[0]))
     faults = [each for each in found if isinstance(each, Diagnostic)]
     if faults:

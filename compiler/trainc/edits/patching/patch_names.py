@@ -6,7 +6,7 @@ import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from trainc.files.inputs import SETTINGS
+from trainc.files.selection import SETTINGS
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Path, Place

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.device_plugins import device_amounts
+from trainc.kubernetes.device_plugins import LARGEST, device_amounts
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import shown
 from trainc.pipeline.lint import containers, lint_rule, stored
@@ -37,7 +37,8 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The scheduler finds no node with so many devices, so the pods stay pending."""
     name, amount = finding.what
     written = shown(get(stored(plan), finding.path)).strip('"')
+    count = "" if int(amount) == LARGEST else f" {int(amount):,} devices,"
     return Finding(
-        message=f"{written} of {name} is {int(amount):,} devices, more than any node has: the pods stay pending",
+        message=f"{written} of {name} is{count} more than any node has: the pods stay pending",
         help=f"set the number of devices, such as `{name}: 8`",
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import SHELLS, program
+from trainc.kubernetes.violations import shortened
 from trainc.pipeline.lint import containers, lint_rule
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ REFERENCE: Final = re.compile(rf"\$\$|(?<!\\)\$(?:\({NAME}\)|\{{{NAME}\}}|{NAME}
 OF_SERVICE: Final = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[0-9]+_[A-Z]+(?:_[A-Z]+)?)?)\Z")
 """The end of the name of a variable that the kubelet adds for a Service."""
 IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-LONGEST: Final = 60
-"""Characters of a name in a message."""
 
 
 class Unexpanded(NamedTuple):
@@ -50,7 +49,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         for first in found[:1]:
             env = container["env"]
             text = env[first.at]["value"][slice(*first.part)]
-            later = "later" if any(item["name"] == first.name for item in env[first.at :]) else ""
+            later = "later" if any(item["name"] == first.name for item in env[first.at + 1 :]) else ""
             known = "earlier" if any(item["name"] == first.name for item in env[: first.at]) else later
             what = (first.variable, text, first.name, known, str(len(found) - 1))
             yield LintFinding("env-not-expanded", (*path, "env", first.at, "value"), what, part=first.part)
@@ -85,16 +84,17 @@ def shell_names(container: Tree) -> frozenset[str]:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The program gets the reference as it is written."""
     variable, text, name, known, others = finding.what
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    written = {item.get("name") for item in plan.job.trainer.get("env") or ()}
+    is_own = {name, variable} <= written
+    text, name, variable = shortened(text), shortened(name), shortened(variable)
     more = f" (and in {others} other variable{'s' if others != '1' else ''})" if others != "0" else ""
     if not text.startswith("$("):
         reason = "it replaces only the form $(NAME)"
         help = f"use $({name})" if known == "earlier" else "write the value, or set the variable in a shell script"
     elif known == "later":
         reason = f"{name} comes after {variable} in the container's list"
-        written = {item.get("name") for item in plan.job.trainer.get("env") or ()}
         help = f"use $({name}) in command or args, or read {name} in the program"
-        if {name, variable} <= written:
+        if is_own:
             help = f"define {name} before {variable}"
     else:
         reason = f"no variable {name} of the container's list comes before {variable}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.device_plugins import EFA, RDMA, device_amounts, is_accelerator
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import shortened
 from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored, training
 from trainc.pipeline.plan import pod_spec
@@ -122,4 +123,4 @@ def warning(_: Plan, finding: LintFinding) -> Finding:
     """NCCL sends all data over TCP, which is many times slower."""
     name, value, kind = finding.what
     reason, help = MESSAGES[kind]
-    return Finding(message=f"{name}={value}, but {reason}", help=help)
+    return Finding(message=f"{name}={shortened(value)}, but {reason}", help=help)

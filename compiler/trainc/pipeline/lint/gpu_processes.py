@@ -56,7 +56,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         if found is None or count is None or found.number >= MOST or fits(count, found):
             continue
         what = (
-            str(count.processes),
+            str(count.processes) if count.processes < MOST else "over a million",
             "written" if count.is_written else "",
             count.starter,
             str(found.number),
@@ -130,7 +130,8 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     fault = f"{starter} starts {text} {many} on each node with {number} {name}"
     if written:
         more = "NCCL rejects two processes on one GPU" if "gpu" in name else "a device takes one process"
-        reason = more if int(text) > int(number) else "the other devices are idle"
+        too_many = not text.isdecimal() or int(text) > int(number)
+        reason = more if too_many else "the other devices are idle"
         return Finding(message=f"{fault}: {reason}", help=f"set {field}: {number}", place=written_at(plan))
     given = plan.job.trainer.get("resourcesPerNode")
     helps = () if starter == XGBOOST else (f"set {field}: {number}",)

@@ -14,70 +14,65 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.checks import hosts as host_lists
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule
+from trainc.pipeline.lint import lint_rule, stored
+from trainc.pipeline.objects import ancestor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.diagnostics import Path
     from trainc.pipeline.plan import Plan
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Yield a finding if the hosts of the hostfile are not numNodes, or if there are several launchers."""
-    wanted = written_nodes(plan)
-    if not traits(plan.runtime).launcher or wanted is None or wanted < 1 or plan.job.own_runtime is not None:
+    """Yield a finding if the hosts of the hostfile are not the TrainJob's numNodes, or if there are several launchers.
+
+    Without numNodes in the TrainJob, nothing sets the number of hosts: the runtime's is that of launchers.
+    """
+    wanted = plan.job.trainer.get("numNodes")
+    if not traits(plan.runtime).launcher or plan.job.own_runtime is not None or (wanted is not None and wanted < 1):
         return
     from trainc.pipeline.frameworks.mpi import hostfile_jobs, launcher_job, node_job, with_listed_replicas
 
     listed = with_listed_replicas(plan)
     hosts = sum(host_lists.count(listed, job) for job in hostfile_jobs(listed))
-    launcher, node = launcher_job(plan), node_job(plan)
+    launcher = launcher_job(plan)
     launchers = 0 if launcher is None else host_lists.count(plan, launcher)
-    if hosts == wanted and launchers < 2:
+    if launchers < 2 and hosts == (hosts if wanted is None else wanted):
         return
-    at_fault = launcher if launchers > 1 else node
-    several = at_fault is not None and host_lists.replicas(plan, at_fault) > 1
-    path = ("replicatedJobs", at_fault, "replicas") if several and at_fault is not None else ()
-    of_runtime = launchers > 1 or "numNodes" not in plan.job.trainer
-    yield LintFinding("mpi-nodes", path, (str(wanted), str(hosts), str(launchers)), shared=of_runtime)
-
-
-def written_nodes(plan: Plan) -> int | None:
-    """Return numNodes of the TrainJob, else that of the runtime's document; None without both."""
-    of_runtime = get(plan.runtime.document.value, ("spec", "mlPolicy", "numNodes"), None)
-    given = plan.job.trainer.get("numNodes", of_runtime)
-    return None if given is None else int(given)
+    job = launcher if launchers > 1 else node_job(plan)
+    path: Path = ()
+    if job is not None and host_lists.replicas(plan, job) > 1:
+        path = ("replicatedJobs", job, "replicas")
+    elif job is not None and launchers > 1 and ancestor(plan.jobs[job]) != "trainer":
+        path = ("replicatedJobs", job, "template", "spec", "parallelism")
+    yield LintFinding("mpi-nodes", path, (str(hosts), str(launchers)), shared=launchers > 1)
 
 
 @lint_rule("mpi-nodes", "Other MPI hosts than numNodes")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts ranks on each host of the hostfile, and each launcher starts mpirun."""
-    wanted, hosts, launchers = map(int, finding.what)
-    of_job, of_runtime = plan.job.at("spec", "trainer", "numNodes"), plan.runtime.at("spec", "mlPolicy", "numNodes")
-    cause = of_job if "numNodes" in plan.job.trainer else of_runtime
+    hosts, launchers = map(int, finding.what)
     known, counted = traits(plan.runtime), plural(hosts, "host")
     if launchers > 1:
         fault = f"{launchers} launchers run, and each starts mpirun over {counted}"
     else:
-        fault = f"mpirun starts ranks on {counted}, but numNodes is {wanted}"
+        fault = f"mpirun starts ranks on {counted}, but numNodes is {plan.job.trainer['numNodes']}"
     if finding.path:
-        name = plan.jobs[int(finding.path[1])]["name"]
-        several = host_lists.replicas(plan, int(finding.path[1]))
-        return Finding(message=f'{fault}: job "{name}" has {several} replicas', help="set replicas: 1")
+        name, field = plan.jobs[int(finding.path[1])]["name"], finding.path[-1]
+        several = f'job "{name}" has {field}: {get(stored(plan), finding.path)}'
+        return Finding(message=f"{fault}: {several}", help=f"set {field}: 1")
     if launchers > 1:
         return Finding(
             message=f'{fault}: mlPolicy.numNodes is the number of pods of job "{known.launcher}"',
             help="set mlPolicy.numNodes: 1, and the number of nodes in the TrainJob",
-            place=of_runtime,
+            place=plan.runtime.at("spec", "mlPolicy", "numNodes"),
         )
-    if plan.runtime.settings.get("runLauncherAsNode") and hosts > wanted:
-        return Finding(
-            message=f'{fault}: with runLauncherAsNode, the launcher and at least one pod of job "{known.node}" train',
-            help=f"set numNodes: {hosts} in the TrainJob, or use a runtime without runLauncherAsNode",
-            place=cause,
-        )
-    return Finding(
-        message=f'{fault}: the pods of job "{known.node}" do not follow from it',
-        help=f"set numNodes: {wanted} in the TrainJob, and mlPolicy.numNodes: 1",
-        place=cause,
-    )
+    if plan.named(known.node) is None:
+        reason, help = f'the runtime has no job "{known.node}"', f'name the job of the nodes "{known.node}"'
+    elif plan.runtime.settings.get("runLauncherAsNode"):
+        reason = f'with runLauncherAsNode, the launcher and at least one pod of job "{known.node}" train'
+        help = f"set numNodes: {hosts}, or use a runtime without runLauncherAsNode"
+    else:
+        reason, help = f'job "{known.node}" has other pods', f"set numNodes: {hosts}"
+    return Finding(message=f"{fault}: {reason}", help=help, place=plan.job.at("spec", "trainer", "numNodes"))

@@ -6,7 +6,7 @@ through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.frameworks import main_container, traits
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+
+LONGEST: Final = 9
+"""Digits. No node starts as many processes as a longer count."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
@@ -42,7 +45,8 @@ def processes(container: Tree) -> int:
             count = variable.get("value", "")
             if count in ("auto", "gpu"):
                 return devices
-            return int(count) if count.isdecimal() and (devices or "claims" in resources) else 0
+            is_number = count.isdecimal() and len(count) <= LONGEST
+            return int(count) if is_number and (devices or "claims" in resources) else 0
     return 0
 
 

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.reviewed import AffectedObject, Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+    from trainc.review.reviewed import (
+        AffectedObject,
+        Cause,
+        ChangedSetting,
+        Line,
+        NotCompared,
+        PodNumbers,
+        Review,
+        Reviewed,
+    )
 
     AnyObject = Reviewed | AffectedObject
 SomeObject = TypeVar("SomeObject", "Reviewed", "AffectedObject")
@@ -133,6 +142,9 @@ def headline(review: Review) -> str:
     if review.settings:
         verb = "changes" if len(review.settings) == 1 else "change"
         parts.insert(0, f"{plural(len(review.settings), 'setting')} {verb}")
+    if review.not_compared:
+        verb = "is" if len(review.not_compared) == 1 else "are"
+        parts.append(f"{plural(len(review.not_compared), 'difference')} {verb} not compared")
     unchanged = f"{plural(review.unchanged, 'object')} {'is' if review.unchanged == 1 else 'are'} unchanged"
     if not parts:
         return f"nothing changes: {unchanged}" if review.unchanged else "nothing changes"
@@ -147,6 +159,12 @@ def changed_by(setting: ChangedSetting) -> str:
         return f"an unknown number of objects: {setting.unknown}"
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
     return "what is reported" if reporting else "no object"
+
+
+def difference(row: NotCompared) -> str:
+    """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
+    subject = f"{named(row.object)} is" if row.object is not None else "is"
+    return f"{subject} {row.status}: {row.reason}"
 
 
 def setting_name(setting: ChangedSetting) -> str:

@@ -23,6 +23,7 @@ from trainc.review.formats import (
     block,
     changed_by,
     counted,
+    difference,
     figures,
     fits_one_line,
     headline,
@@ -84,6 +85,7 @@ def render(review: Review, *, color: bool = False) -> str:
         *_tools(review),
         '<main id="main" tabindex="-1">',
         *_settings(review),
+        *_not_compared(review),
         *_warnings(review),
         *_causes(groups, numbers),
         *_pods(review),
@@ -143,6 +145,17 @@ def _setting(setting: ChangedSetting) -> str:
     if setting.owner is not None:
         name = f"annotation {name} of {text(named(setting.owner))}"
     return f"<tr><td>{where} {name}<td>{old}<td>{new}<td>{text(changed_by(setting))}"
+
+
+def _not_compared(review: Review) -> Iterator[str]:
+    """Yield a table of the differences that are not compared."""
+    if not review.not_compared:
+        return
+    yield '<section class="settings" aria-labelledby="uncompared"><h2 id="uncompared">Not compared</h2>'
+    yield '<table class="fields"><thead><tr><th>File<th>Difference<tbody>'
+    for row in review.not_compared:
+        yield f'<tr><td><code class="where">{text(row.file)}</code><td>{text(difference(row))}'
+    yield "</table></section>"
 
 
 def _warnings(review: Review) -> Iterator[str]:

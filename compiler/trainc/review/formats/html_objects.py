@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.plural import plural
 from trainc.emit import yaml
+from trainc.kubernetes.trees import put
+from trainc.provenance.tracing.correspondence import value_at
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, name_in_namespace, origin
 from trainc.review.side_by_side import Stretch, side_by_side
+from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trainc.kubernetes.trees import Tree
     from trainc.review.consequences import Effect
     from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
     from trainc.review.side_by_side import LinePart, LineRow
 
+CHANGED: Final = "\N{SQUARED ASTERISK}"
+"""The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 
 
@@ -94,9 +100,8 @@ def _facts(reviewed: Reviewed, numbers: dict[tuple[object, int], int]) -> Iterat
 
 def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:
     """Yield both sides of a changed object, or the whole of an added or removed one."""
-    old, new = (
-        writer.document(tree) if tree is not None else "" for tree in (reviewed.masked_before, reviewed.masked_after)
-    )
+    trees = reviewed.masked_before, _with_changed_masks(reviewed)
+    old, new = (writer.document(tree) if tree is not None else "" for tree in trees)
     if not old or not new:
         lines = "\n".join(map(text, (old or new).splitlines()))
         yield f'<pre class="whole {reviewed.status}" tabindex="0" aria-label="{reviewed.status}">{lines}</pre>'
@@ -104,8 +109,18 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
     yield '<table class="side"><thead><tr><td><th scope="col">'
     yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
     for row in side_by_side(old, new):
-        yield _stretch(row) if isinstance(row, Stretch) else _row(row)
+        yield (_stretch(row) if isinstance(row, Stretch) else _row(row)).replace(CHANGED, MASK[-1])
     yield "</table>"
+
+
+def _with_changed_masks(reviewed: Reviewed) -> Tree | None:
+    """Return the whole object after, without secrets: with CHANGED for the mask of a value that changes."""
+    tree = reviewed.masked_after
+    for change in (line.change for line in reviewed.lines):
+        is_hidden = isinstance(change.new, str) and change.new == change.old and MASK in change.new
+        if tree is not None and is_hidden and value_at(tree, change.new_path) == change.new:
+            tree = put(tree, change.new_path, change.new.replace(MASK, MASK[:-1] + CHANGED))
+    return tree
 
 
 def _stretch(stretch: Stretch) -> str:

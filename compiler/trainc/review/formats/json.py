@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
 
 
 def render(review: Review, *, color: bool = False) -> str:
@@ -44,6 +44,7 @@ def render(review: Review, *, color: bool = False) -> str:
         "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
         "objects": list(_objects(review.objects)),
+        "notCompared": [_not_compared(row) for row in review.not_compared],
         "pods": [_pods(figure) for figure in figures(review)],
     }
     text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
@@ -62,6 +63,12 @@ def _setting(setting: ChangedSetting) -> Tree:
     if setting.unknown:
         found["unknown"] = setting.unknown
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
+
+
+def _not_compared(row: NotCompared) -> Tree:
+    """Return a difference that is not compared."""
+    found: Tree = {"file": row.file, "change": row.status, "reason": row.reason}
+    return found | ({"object": _id(row.object)} if row.object is not None else {})
 
 
 def _group(group: CauseGroup) -> Tree:

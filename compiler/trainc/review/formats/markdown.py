@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
 
 LONGEST: Final = 65_000
 """GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""
@@ -57,6 +57,8 @@ ROWS: Final = 8
 """The maximum number of causes and of queues that are shown expanded."""
 SETTINGS: Final = 20
 """The maximum number of changed settings, if each key has one of them."""
+NOT_COMPARED: Final = 20
+"""The maximum number of differences that are not compared."""
 RECREATED: Final = 12
 """The maximum number of objects in the line that names what must be recreated."""
 NAMES: Final = 100
@@ -98,6 +100,8 @@ def _parts(review: Review) -> Iterator[Section]:
         yield Section("table of settings", "\n".join(_settings(review.settings)))
         if details := _settings_in_full(review.settings):
             yield Section("values of settings", details)
+    if review.not_compared:
+        yield Section("differences that are not compared", "\n".join(_not_compared(review.not_compared)))
     if groups:
         yield Section("table of causes", "\n".join(_table(groups[:ROWS])))
     yield from (Section("pods in numbers", text) for text in _numbers(review))
@@ -151,6 +155,17 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
         yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"| | and {more} more | |"
+
+
+def _not_compared(rows: Sequence[NotCompared]) -> Iterator[str]:
+    """Yield a row for each difference that is not compared."""
+    yield "| Not compared | difference |"
+    yield "|---|---|"
+    for row in rows[:NOT_COMPARED]:
+        name = f"{prose(row.object.kind)} {code(name_in_namespace(row.object))} is" if row.object else "is"
+        yield f"| {code(row.file)} | {name} {row.status}: {prose(row.reason)} |"
+    if len(rows) > NOT_COMPARED:
+        yield f"| and {len(rows) - NOT_COMPARED} more | |"
 
 
 def _settings_in_full(settings: Sequence[ChangedSetting]) -> str:

@@ -15,6 +15,7 @@ from trainc.review.formats import (
     by_identity,
     changed_by,
     counted,
+    difference,
     edited,
     figures,
     fits_one_line,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import AffectedObject, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.reviewed import AffectedObject, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 
@@ -51,6 +52,8 @@ RECREATED: Final = 20
 """The maximum number of objects in the line that names what must be recreated."""
 SETTINGS: Final = 50
 """The maximum number of changed settings, if each key has one of them."""
+NOT_COMPARED: Final = 100
+"""The maximum number of differences that are not compared."""
 LINES: Final = 12
 """The maximum number of lines of a value."""
 LONGEST: Final = 2000
@@ -72,6 +75,8 @@ def render(review: Review, *, color: bool) -> str:
         found = by_identity(each for each in review.objects if each.status == status)
         if found:
             parts.append("\n".join(_one_sided(each, f"{mark} {status}", shade, paint) for each in found))
+    if review.not_compared:
+        parts.append("\n".join(_not_compared(review.not_compared, paint)))
     if rows := list(_numbers(review)):
         parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
@@ -90,6 +95,15 @@ def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]
         yield f"  changes {escape(changed_by(setting))}" + (f": {_names(setting.objects)}" if setting.objects else "")
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"... and {more} more settings"
+
+
+def _not_compared(rows: Sequence[NotCompared], paint: Paint) -> Iterator[str]:
+    """Yield the differences that are not compared."""
+    yield paint(YELLOW, "Not compared")
+    for row in rows[:NOT_COMPARED]:
+        yield f"  {paint(BOLD, escape(row.file))}: {escape(difference(row))}"
+    if len(rows) > NOT_COMPARED:
+        yield f"  ... and {len(rows) - NOT_COMPARED} more"
 
 
 def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:

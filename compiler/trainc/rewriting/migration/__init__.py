@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compilation, Compiled, Options
     from trainc.diagnostics import Document
     from trainc.files.inputs import File
+    from trainc.files.selection import Selection
     from trainc.kubernetes.trees import Tree
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Candidate, Form, Key
@@ -97,7 +98,7 @@ def _unblocked(jobs: Iterable[Migrated], diagnostics: Iterable[Diagnostic]) -> t
 def _given(stdin: bytes) -> Callable[..., Iterable[File | Diagnostic]]:
     """Return a reader that yields some bytes for each path."""
 
-    def read(paths: Iterable[str], **_: object) -> Iterator[File | Diagnostic]:
+    def read(paths: Iterable[str], *_: object, **options: object) -> Iterator[File | Diagnostic]:
         yield from (inputs.File(path, stdin) for path in paths)
 
     return read
@@ -108,8 +109,8 @@ def _recording(
 ) -> Callable[..., Iterable[File | Diagnostic]]:
     """Return a reader that keeps the files that it yields."""
 
-    def read(paths: Iterable[str], **options: object) -> Iterator[File | Diagnostic]:
-        for file in reader(paths, **options):
+    def read(paths: Iterable[str], *selection: Selection, **options: object) -> Iterator[File | Diagnostic]:
+        for file in reader(paths, *selection, **options):
             if isinstance(file, inputs.File):
                 files[file.path] = file
             yield file

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
 from trainc.emit.yaml import Writer
-from trainc.files.inputs import SUFFIXES
+from trainc.files.selection import SUFFIXES
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import get, put

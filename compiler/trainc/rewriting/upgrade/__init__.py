@@ -109,7 +109,7 @@ def upgrade(
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
-        else inputs.read(paths, follow_links=options.follow_links, exclude=options.settings.exclude)
+        else inputs.read(paths, options.selection, follow_links=options.follow_links)
     )
     for file in files:
         if isinstance(file, Diagnostic):

@@ -93,10 +93,8 @@ def _size(pods: AnnotatedPods) -> Iterator[Violation]:
         message = f"{without_domain(SLICE_SIZE)} must be {_allowed(pods)}, not {shown(text)}"
         yield pods.violation(SLICE_SIZE, TOPOLOGY_SLICES, message, _help(pods))
     if SLICE_TOPOLOGY not in pods.annotations:
-        message, help = (
-            f"{SLICE_SIZE} requires {SLICE_TOPOLOGY}",
-            f"add {SLICE_TOPOLOGY}, such as {EXAMPLE}, or remove the size",
-        )
+        message = f"{without_domain(SLICE_SIZE)} requires {without_domain(SLICE_TOPOLOGY)}"
+        help = f"add {SLICE_TOPOLOGY}, such as {EXAMPLE}, or remove the size"
         yield pods.violation(SLICE_SIZE, TOPOLOGY_SLICES, message, help, of_key=True)
 
 

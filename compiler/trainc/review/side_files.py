@@ -1,0 +1,250 @@
+"""The files of a side: those that are read, and those that are left out, with their content.
+
+Reads    the files and faults that a side's walk yields, and the entries that it leaves out.
+Returns  each file by its path, so that the files of two sides can be compared.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainc.base.kinds import COMPILED
+from trainc.diagnostics import Diagnostic, Location
+from trainc.files import inputs
+from trainc.files.confine import is_within
+from trainc.files.exclude import Excluded, Patterns
+from trainc.files.inputs import File
+from trainc.files.outputs import PASSED
+from trainc.files.selection import Selection
+from trainc.review import commit_files
+from trainc.review.git_objects import LINK
+from trainc.review.rendered_files import WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+
+    from trainc.base.kinds import Kind
+    from trainc.diagnostics import Document
+    from trainc.files.selection import Role
+    from trainc.frontends.reading import Reading
+    from trainc.review.revisions import Commit
+    from trainc.settings import Settings
+
+
+class SideFile(NamedTuple):
+    """A file of a side, a submodule, or a path that cannot be read."""
+
+    path: str
+    """Its path without a revision."""
+    role: Role
+    data: bytes = b""
+    """Its content; the commit of a submodule, the target of a link that cannot be read."""
+    fault: str = ""
+    """The reason why it cannot be read; empty if it is read."""
+
+
+class SideFiles:
+    """The files of a side in all its environments. An entry is left out only if all environments leave it out."""
+
+    def __init__(self, paths: Sequence[str], commit: Commit | None, *, follow_links: bool) -> None:
+        """`paths` are those of the side, as the user gave them."""
+        self.paths = paths
+        self.commit = commit
+        self.follow_links = follow_links
+        self.left_out: dict[str, tuple[Role, str]] = {}
+        """The entries that a walk leaves out: the role, and the git object."""
+        self._links: dict[str, str] = {}
+        """The targets of links, as absolute paths."""
+        self._walked: tuple[str, ...] = ()
+        """The absolute paths of the walks."""
+        self._read: dict[str, SideFile] = {}
+        self.parts: set[str] = set()
+        """The paths of the files that a kustomization lists as patches."""
+        self.kinds: set[Kind] = {*COMPILED}
+        self.is_rendered = False
+        self._settings: list[Settings] = []
+        """The settings of each environment."""
+        self._nested: set[str] = set()
+        """The folders with a trainc.yaml, below which other settings may be in force."""
+
+    def leave_out(self, path: str, role: Role, object: str) -> None:
+        """Record an entry that a walk leaves out."""
+        name = self._without_revision(path)
+        if role == "link":
+            self._links[name] = object
+            return
+        self.left_out.setdefault(name, (role, object))
+        if role == "settings":
+            self._nested.add(os.path.dirname(name))
+
+    def lists_others(self, file: str) -> bool:
+        """Return whether the objects of other kinds in a file are neither compared nor left out by a setting."""
+        if self.is_rendered:
+            return False
+        if any(own.passthrough is None for own in self._settings):
+            return True
+        copied = any(own.copied_files(default=False)(_absolute_path(self.commit, file)) for own in self._settings)
+        return not copied and self._has_other_settings(file)
+
+    def _has_other_settings(self, file: str) -> bool:
+        """Return whether a trainc.yaml below that of the project is nearer to a file."""
+        full = _absolute_path(self.commit, file)
+        own = {settings.base.folder for settings in self._settings if settings.base is not None}
+        folders = {_absolute_path(self.commit, folder or os.curdir) for folder in self._nested}
+        return any(is_within(full, folder) for folder in folders - own)
+
+    def add(self, reading: Reading, own: Settings, paths: Iterable[str]) -> None:
+        """Add the files of an environment with its settings; `paths` are those of its walk."""
+        self._walked += tuple(map(os.path.abspath, paths))
+        self._settings.append(own)
+        self.kinds.update(own.kinds)
+        for file in reading.kept or ():
+            self.add_file(file)
+        if reading.kustomizations is not None:
+            is_part = reading.kustomizations.is_part
+            files = (file for file in reading.kept or () if isinstance(file, File))
+            self.parts |= {self._without_revision(file.path) for file in files if is_part(file.path)}
+
+    def add_file(self, file: File | Diagnostic) -> None:
+        """Add a file, or the fault of a path."""
+        if isinstance(file, File):
+            name = self._without_revision(file.path)
+            if not file.above:
+                self._read[name] = SideFile(name, "output" if file.output else "manifest", file.data)
+        elif isinstance(file.place, Location):
+            name = self._without_revision(file.place.file)
+            self._read[name] = self._unreadable(name, "manifest", file.message)
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """The patterns of the files that stay in the output folder."""
+        return self._settings[0].keep if self._settings else ()
+
+    def named(self, path: str) -> str:
+        """Return the name of a file in messages."""
+        return path if self.commit is None else self.commit.named(path)
+
+    def _without_revision(self, path: str) -> str:
+        return path if self.commit is None else path.removeprefix(self.commit.named(""))
+
+    def all_read(self) -> list[SideFile]:
+        """Return the files that are read in any environment."""
+        return [*self._read.values()]
+
+    def has(self, path: str) -> bool:
+        """Return whether the side has a path: it is read or left out, or a file below it is."""
+        return path in self._known_paths
+
+    @cached_property
+    def _known_paths(self) -> set[str]:
+        """The paths that are read or left out, and the folders above them."""
+        found = set[str]()
+        for path in (*self._read, *self.left_out):
+            at = path
+            while at not in found:
+                found.add(at)
+                at = at.rpartition("/")[0]
+        return found
+
+    def drops(self, document: Document) -> bool:
+        """Return whether a review of a rendered and a compiled side drops an object of a kind that is not compiled."""
+        is_written = document.value.get("kind") in WRITTEN and not document.file.endswith(PASSED)
+        return not (self.is_rendered and is_written) and not any(own.passthrough for own in self._settings)
+
+    def by_path(self, other: SideFiles, keep: Collection[str] = ()) -> dict[Hashable, SideFile]:
+        """Return the files by the paths that both sides share; those that both sides leave out unchanged are missing.
+
+        `keep` are the patterns of the files that stay in the output folder, which are compared, too.
+        """
+        found, is_same = dict(self._read), self.paths == other.paths
+        if keep and not self.is_rendered:
+            found |= {file.path: file for file in self._kept_files(keep)}
+        for path, (role, object) in self.left_out.items():
+            if path in self._read or (object and other.left_out.get(path) == (role, object)):
+                continue
+            if role == "submodule":
+                found[path] = SideFile(path, role, object.encode())
+            elif role == "excluded" and is_same and not other.has(path):
+                found[path] = SideFile(path, role)  # one row, also for a folder such as .venv
+            elif role == "settings":
+                found[path] = SideFile(path, role, self._settings_data(path))
+            elif role in {"excluded", "patch"}:
+                found |= {file.path: file for file in self._left_out_files(path, role) if file.path not in self._read}
+        key = partial(_key, self, is_same=is_same)
+        links = {
+            ("link", key(path)): SideFile(path, "link", repr(key(target)).encode())
+            for path, target in self._inner_links()
+        }
+        return {key(path): file for path, file in found.items()} | links
+
+    def is_in_force(self, path: str) -> bool:
+        """Return whether a settings file is the project's own, or one that it extends."""
+        full = _absolute_path(self.commit, path)
+        return any(file.path == full for own in self._settings for file in own.settings_files)
+
+    def _settings_data(self, path: str) -> bytes:
+        """Return the content of a settings file; nothing if it cannot be read."""
+        file = inputs.settings(path, follow_links=self.follow_links) if self.commit is None else self.commit.file(path)
+        return file.data if isinstance(file, File) else b""
+
+    def _inner_links(self) -> Iterator[tuple[str, str]]:
+        """Yield the links with targets below the paths, which a walk reads only once."""
+        for path, target in self._links.items():
+            if any(is_within(target, walked) for walked in self._walked):
+                yield path, target
+
+    def _kept_files(self, keep: Collection[str]) -> Iterator[SideFile]:
+        """Yield the files that stay in the output folder."""
+        output = self._settings[0].output if self._settings else None
+        if output is None:
+            return
+        kept = Excluded([Patterns(os.path.abspath(output.path), tuple(keep))])
+        for file in self._files_of(output.path, Selection(read_before=())):
+            path = self._without_revision(file.path) if isinstance(file, File) else ""
+            if isinstance(file, File) and kept.matches(_absolute_path(self.commit, path), is_folder=False):
+                yield SideFile(path, "kept", file.data)
+
+    def _files_of(self, path: str, selection: Selection) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path of the working tree."""
+        if self.commit is None:
+            if os.path.lexists(path):
+                yield from inputs.read([path], selection, follow_links=self.follow_links)
+        else:
+            yield from commit_files.read(self.commit, [path], selection)
+
+    def _left_out_files(self, path: str, role: Role) -> Iterator[SideFile]:
+        """Yield the files of an entry that the walk left out."""
+        for file in self._files_of(path if self.commit is None else _absolute_path(self.commit, path), inputs.ALL):
+            if isinstance(file, File):
+                yield SideFile(self._without_revision(file.path), role, file.data)
+            elif isinstance(file.place, Location):
+                yield self._unreadable(self._without_revision(file.place.file), role, file.message)
+
+    def _unreadable(self, path: str, role: Role, fault: str) -> SideFile:
+        """Return a path that cannot be read. Links are compared by their targets."""
+        if self.commit is not None:
+            entry = self.commit.entry(path)
+            is_link = entry is not None and entry.mode == LINK
+            content = "" if entry is None else self.commit.objects.target(entry.object) if is_link else entry.object
+        else:
+            content = os.readlink(path) if os.path.islink(path) else fault
+        return SideFile(path, role, os.fsencode(content or ""), fault)
+
+
+def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:
+    """Return the key of a path: the path itself, or the one in the paths of the side if two sides have other paths."""
+    full = _absolute_path(files.commit, path)
+    if is_same:
+        return full
+    for number, given in enumerate(files.paths):
+        root = os.path.abspath(given)
+        if is_within(full, root):
+            return number, os.path.relpath(full, root)
+    return full
+
+
+def _absolute_path(commit: Commit | None, path: str) -> str:
+    """Return the absolute path that a file of a side has in the working tree."""
+    return os.path.abspath(path if commit is None else os.path.join(commit.top, path))

@@ -1,0 +1,180 @@
+"""Ways to change what the Argo CD plugin deploys: a review shows each of them, or fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from committing import commit, git
+from plugin import generate
+from running import Done, run
+
+from trainc.files.output_marks import first_line
+
+FORMATS = ("text", "markdown", "json", "html")
+MARK = first_line("TrainJob", "", "evil")
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: evil}
+spec: {runtimeRef: {name: team-torch}}
+"""
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: evil, namespace: training}
+spec:
+  replicatedJobs:
+  - name: node
+    template: {spec: {template: {spec: {containers: [{name: node, image: "evil/x:1"}]}}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Create the project P on the branch main, and switch to the branch pr."""
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    assert run("init").code == 0
+    write("jobs/team/job.yaml", Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))
+    assert run("build").code == 0
+    commit()
+    git("switch", "--quiet", "--create", "pr")
+
+
+def write(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+def review(form: str = "text", *more: str) -> Done:
+    """Run the review of a pull request."""
+    config = ("--review-config", "main:trainc.yaml")
+    return run("diff", "main...HEAD", *config, "--format", form, *more, "--", "jobs", "runtimes")
+
+
+def deployed(folder: str = "jobs/team") -> list[str]:
+    """Return the names of the objects that the plugin deploys."""
+    done = generate(folder, "prod", "runtimes")
+    return [each["metadata"]["name"] for each in yaml.safe_load_all(done.out) if each]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_marked_file_with_a_trainjob_is_an_error_of_every_command(form: str) -> None:
+    write("jobs/team/evil.yaml", MARK + JOB)
+    write("jobs/team/.trainc-outputs", '{"outputs": ["evil.yaml"]}\n')
+    commit()
+    done = review(form)
+    assert (done.code, done.out) == (1, "")
+    assert "HEAD:jobs/team/evil.yaml:3:7: error[marked-source]: TrainJob in a file" in done.err
+    for words in (("validate",), ("validate", "jobs/team"), ("build", "-o", "out"), ("explain", "jobs", "spec")):
+        assert run(*words).code == 1, words
+    assert generate("jobs/team", "prod", "runtimes").code == 1
+
+
+def test_a_marked_jobset_is_an_output_for_every_command() -> None:
+    write("jobs/team/evil.yaml", MARK + JOBSET)
+    write("jobs/team/.trainc-outputs", '{"outputs": ["evil.yaml"]}\n')
+    commit()
+    assert deployed() == ["team-job"]
+    assert deployed("jobs") == ["first-job", "team-job"]
+
+
+@pytest.mark.parametrize("where", ["jobs/k", "jobs/team/k", "runtimes"])
+def test_a_kustomization_claims_only_files_below_its_folder(where: str) -> None:
+    up = (
+        "../" * where.count("/")
+        if where.startswith("jobs/team")
+        else "../jobs/team/"
+        if where == "runtimes"
+        else "../team/"
+    )
+    write(f"{where}/kustomization.yaml", f"patches: [{{path: {up}evil.yaml}}]\n")
+    write("jobs/team/evil.yaml", JOB)
+    commit()
+    for form in FORMATS:
+        done = review(form)
+        assert (done.code, "evil" in done.out) == (0, True)
+    assert "added JobSet training/evil [prod]" in review().out
+    assert "evil" in run("pods", "jobs", "--env", "prod").out
+
+
+@pytest.mark.parametrize("above", ["jobs/kustomization.yaml", "kustomization.yaml", "jobs/team/kustomization.yml"])
+def test_a_kustomization_above_the_folder_decides_as_in_its_own_folder(above: str) -> None:
+    path = "jobs/team/evil.yaml".removeprefix(f"{Path(above).parent}/".removeprefix("./"))
+    write(above, f"patchesStrategicMerge: [{path}]\n")
+    write("jobs/team/evil.yaml", JOB)
+    commit()
+    assert "added JobSet" not in review().out
+    assert "evil" not in generate("jobs/team", "prod", "runtimes").out
+    assert "evil" not in run("pods", "jobs", "--env", "prod").out
+
+
+def test_a_resource_of_a_kustomization_above_is_no_patch() -> None:
+    write("jobs/kustomization.yaml", "resources: [team/evil.yaml]\n")
+    write("jobs/team/kustomization.yaml", "patches: [{path: evil.yaml}]\n")
+    write("jobs/team/evil.yaml", JOB)
+    commit()
+    assert "added JobSet training/evil" in review().out
+
+
+@pytest.mark.parametrize("output", ["jobs", "jobs/team", "."])
+def test_an_output_folder_with_sources_is_an_error(output: str) -> None:
+    settings = Path("trainc.yaml").read_text()
+    write("trainc.yaml", settings.replace("output: rendered", f"output: {output}"))
+    commit()
+    for words in (("build",), ("build", "--check"), ("validate",), ("validate", "jobs/team")):
+        done = run(*words)
+        assert (done.code, "error[source-in-output]: TrainJob" in done.out + done.err) == (1, True), words
+    assert "jobs/team/job.yaml" in run("build").err
+    assert not Path("jobs/prod").exists()
+    assert review().code == 1
+    assert generate("jobs/team", "prod", "runtimes").code == 1
+
+
+@pytest.mark.parametrize("folder", ["rendered", "rendered/prod"])
+def test_a_folder_of_outputs_has_no_sources_for_any_command(folder: str) -> None:
+    write("rendered/prod/training/evil.yaml", JOBSET)
+    assert run("validate", folder).code == 0
+    assert run("build", folder, "--env", "prod").code == 1
+    assert generate(folder, "prod", "runtimes").code == 1
+    assert "no TrainJob" in generate(folder, "prod", "runtimes").err
+    write("rendered/prod/training/evil.yaml", JOB)
+    assert "error[source-in-output]" in run("validate", folder).out
+    assert "error[source-in-output]" in generate(folder, "prod", "runtimes").err
+    # A PATH that is the file itself is read.
+    assert run("validate", "rendered/prod/training/evil.yaml", "--env", "prod").code == 0
+
+
+def test_a_patch_of_one_environment_is_a_source_in_none() -> None:
+    settings = Path("trainc.yaml").read_text()
+    patch = "    patches: [{path: jobs/team/patch.yaml, target: {kind: TrainJob}}]\n"
+    write("trainc.yaml", settings.replace("    namespace: training-dev\n", f"    namespace: training-dev\n{patch}"))
+    write("jobs/team/patch.yaml", JOB.replace("name: evil", "name: evil, labels: {a: b}"))
+    commit()
+    assert deployed() == ["team-job"]
+    assert "evil" not in run("pods", "jobs", "--env", "prod").out
+
+
+SETTINGS_BELOW = "environments: {prod: {}}\nimages: [{name: pytorch/pytorch, newName: evil/x}]\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("path", ["jobs/team/trainc.yaml", "jobs/trainc.yaml"])
+def test_settings_below_the_project_are_listed(path: str, form: str) -> None:
+    write(path, SETTINGS_BELOW)
+    commit()
+    assert "evil/x" in generate(str(Path(path).parent), "prod", "runtimes").out
+    assert path in review(form).out
+    write(path, SETTINGS_BELOW.replace("evil/x", "evil/y"))
+    commit()
+    done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
+    assert (done.code, path in done.out) == (3, True)
+
+
+def test_a_copy_of_the_settings_in_another_folder_is_listed() -> None:
+    write("jobs/trainc.yaml", Path("trainc.yaml").read_text())
+    commit()
+    for form in FORMATS:
+        assert "jobs/trainc.yaml" in review(form).out
