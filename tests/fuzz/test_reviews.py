@@ -191,10 +191,10 @@ def test_a_mutated_tree_is_reviewed(part: int, tmp_path: Path, monkeypatch: pyte
     @given(pairs())
     @seed(part)
     @settings(max_examples=PAIRS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    def each(pair: tuple[dict[str, str], dict[str, str]]) -> None:
+    def check_pair(pair: tuple[dict[str, str], dict[str, str]]) -> None:
         check(*pair)
 
-    each()
+    check_pair()
 
 
 MANIFESTS = ("evil.yaml", "evil.yml", ".evil.json", "kustomization.yaml", "Kustomization", "trainc.yaml", ".yaml")
@@ -217,7 +217,7 @@ def test_a_mutated_output_folder_is_checked(part: int, tmp_path: Path, monkeypat
     @given(files, st.booleans())
     @seed(part)
     @settings(max_examples=PAIRS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    def each(file: tuple[str, str, str], is_link: bool) -> None:
+    def check_file(file: tuple[str, str, str], is_link: bool) -> None:
         folder, name, content = file
         shutil.rmtree("rendered")
         shutil.copytree("clean", "rendered")
@@ -233,4 +233,4 @@ def test_a_mutated_output_folder_is_checked(part: int, tmp_path: Path, monkeypat
         note(f"{path}: {done}")
         assert (done.code != 0) == fails
 
-    each()
+    check_file()
