@@ -27,7 +27,8 @@ from trainc.review import compare
 from trainc.review.reviewed import ChangedSetting, Review
 from trainc.review.side_arguments import parse_sides
 
-EXAMPLES = int(os.environ.get("EXAMPLES") or 40)
+EXAMPLES = int(os.environ.get("EXAMPLES") or 1000) // 40
+"""The number of pairs of files: each one compiles the project a dozen times."""
 OPTIONS = Options(others="skip", copies=False)
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

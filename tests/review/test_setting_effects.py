@@ -11,12 +11,13 @@ import pytest
 from committing import commit, git
 from running import Done, run
 
-from trainc import compilation
+from trainc import budget, compilation
 from trainc.review import sides
 
 FORMATS = ("text", "markdown", "html", "json")
 JOB = Path("jobs/first-job.yaml")
 SETTINGS = Path("trainc.yaml")
+AFFIXES = "annotations: {g: h}\ndelivery: {argocdReplace: true}\noutput: out\n"
 HASH = "delivery: {nameSuffixHash: true}"
 
 
@@ -234,13 +235,11 @@ def test_a_setting_that_cannot_be_set_back_alone() -> None:
     assert "an unknown number of objects: without the change, the settings are invalid" in review("text").out
 
 
-def test_the_budget_limits_the_measured_settings() -> None:
-    labels = "".join(f"  a{number}: b\n" for number in range(5))
-    job = JOB.read_text().replace("numNodes: 1", "numNodes: 2")
-    JOB.write_text(job + "---\n" + "---\n".join(job.replace("first-job", f"job-{number}") for number in range(2999)))
-    with_settings("runtimes: {paths: [runtimes]}\nlint: {disable: [no-gang]}\n")
-    on_branch()
-    with_settings(f"runtimes: {{paths: [runtimes]}}\nlint: {{disable: [no-gang]}}\nlabels:\n  c: d\n{labels}")
-    commit("Labels")
+def test_the_budget_limits_the_measured_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides have two jobs each; a second budget of five is for the settings."""
+    monkeypatch.setitem(budget.BUDGETS, "ci", budget.Budget("ci", {"replicated jobs": 5}))
+    without_environments("", AFFIXES)
     done = run("diff", "main...HEAD", "--budget", "ci", "--format", "json", "--", "jobs", "runtimes")
     assert done.code == 0, done.err
+    unknown = [row["unknown"] for row in json.loads(done.out)["settings"] if "unknown" in row]
+    assert unknown == ["the budget does not suffice to measure them"]
