@@ -111,7 +111,8 @@ def test_passthrough_prints_other_documents_as_they_were_read() -> None:
 
 
 def test_a_report_as_json() -> None:
-    done = run("validate", str(GOLDEN / "wrong-reserved-variable" / "input.yaml"), "--format", "json")
+    file = str(GOLDEN / "wrong-reserved-variable" / "input.yaml")
+    done = run("validate", file, "--format", "json")
     first = json.loads(done.out)[0]
     assert (done.code, done.err) == (1, "")
     assert first == {
@@ -127,12 +128,17 @@ def test_a_report_as_json() -> None:
             "name": "by-hand",
         },
         "field": "spec.trainer.env",
-        "file": str(GOLDEN / "wrong-reserved-variable" / "input.yaml"),
+        "file": file,
         "line": 13,
         "column": 13,
         "endLine": 13,
         "endColumn": 23,
         "related": [],
+        "fix": {
+            "title": "remove it: its value follows from numNodes, numProcPerNode and the runtime",
+            "applicability": "unsafe",
+            "edits": [{"file": file, "line": 13, "column": 5, "endLine": 15, "endColumn": 5, "text": ""}],
+        },
     }
 
 
