@@ -199,8 +199,9 @@ def test_the_working_tree_and_two_folders() -> None:
     assert (row["field"], row["new"], row["inForce"]) == ("labels.a", "evil", False)
 
 
-def test_no_config_leaves_all_files_out() -> None:
+def test_without_settings_a_file_is_not_compared() -> None:
     TEAM.write_text(EVIL)
     commit("Another image")
     done = run("diff", "main...HEAD", "--no-config", "-r", "runtimes", "--", "jobs", "runtimes")
-    assert "nothing changes" in done.out
+    assert "setting images" not in done.out
+    assert f"Not compared\n  {TEAM}: is added" in done.out
