@@ -178,6 +178,8 @@ def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: o
             return None
         parent = place if change.path[:-1] == path else place[:-1]
         return fix._replace(changes=(change._replace(path=(*parent, change.path[-1])),))
+    if isinstance(change, Removal) and change.path == path[:-1] and source == value and place[-1:] == path[-1:]:
+        return fix._replace(changes=(Removal(place[:-1]),))
     # A renamed key's value may have another form, such as that of a quantity.
     same = place[-1:] == path[-1:] if isinstance(change, Renaming) else source == value
     return fix._replace(changes=(change._replace(path=place),)) if same and change.path == path else None

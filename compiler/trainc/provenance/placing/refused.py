@@ -127,7 +127,7 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
 
 def _in_source(violation: Violation, tree: Tree, place: Place) -> Fix | None:
     """Return the fix of a value or a name at its source, if the source has the same one."""
-    if violation.fix is None or place.part is not None:
+    if violation.fix is None or place.part not in (None, violation.part):
         return None
     from trainc.base.fixes import at_source
 
