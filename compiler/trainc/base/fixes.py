@@ -174,15 +174,22 @@ def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: o
     if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
         return None
     if isinstance(change, Addition):
-        if source != value or change.path[:-1] not in (path, path[:-1]):
+        common = _common(path, change.path[:-1])
+        own = len(place) - len(path) + common
+        # A quantity's source may be a number.
+        if str(source) != str(value) or place[own + 1 :] != path[common + 1 :]:
             return None
-        parent = place if change.path[:-1] == path else place[:-1]
-        return fix._replace(changes=(change._replace(path=(*parent, change.path[-1])),))
+        return fix._replace(changes=(change._replace(path=(*place[:own], *change.path[common:])),))
     if isinstance(change, Removal) and change.path == path[:-1] and source == value and place[-1:] == path[-1:]:
         return fix._replace(changes=(Removal(place[:-1]),))
     # A renamed key's value may have another form, such as that of a quantity.
     same = place[-1:] == path[-1:] if isinstance(change, Renaming) else source == value
     return fix._replace(changes=(change._replace(path=place),)) if same and change.path == path else None
+
+
+def _common(one: Path, other: Path) -> int:
+    """Return the number of steps that two paths share from the start."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def prefixed(fix: Fix | None, base: Path) -> Fix | None:

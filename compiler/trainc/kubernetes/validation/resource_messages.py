@@ -49,9 +49,7 @@ def report(
         amount = str(value[fault.kind][fault.resource])
         here = (at if owner == OVERHEAD else (at, fault.kind), fault.resource)
         if fault.declared in _COMBINED:
-            _request_and_limit(
-                violations, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource))
-            )
+            _request_and_limit(violations, at, here, fault, amount, value.get("limits") or {})
             continue
         field = f"{cluster_field(at, fault.kind)}[{fault.resource}]"
         subject = f"the {OVERHEAD if owner == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
@@ -77,14 +75,15 @@ _COMBINED: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIM
 
 
 def _request_and_limit(
-    violations: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str
+    violations: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limits: Tree
 ) -> None:
     """Report a request that conflicts with its limit; the API server's fields omit the resource."""
-    name = fault.resource
+    name, limit = fault.resource, str(limits.get(fault.resource))
     if fault.declared is LIMIT_MISSING:
         message = f"{name} is requested without a limit, which is required"
         title = f"add {name}: {amount} to limits; the request defaults to the limit"
-        fix = addition((*path_of((at, "limits")), name), amount, title)
+        place, same = path_of((at, "limits")), int(amount) if amount.isdecimal() else amount
+        fix = addition((*place, name), same, title) if limits else addition(place, {name: same}, title)
         violations.report(fault.declared, here, message, fix, field=cluster_field(at, "limits"))
         return
     if fault.declared is REQUEST_ABOVE_LIMIT:
