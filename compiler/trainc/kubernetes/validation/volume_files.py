@@ -8,15 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import PodViolations, called, cluster_field, required_fields
 from trainc.kubernetes.violations import PATTERN, shown
 
 if TYPE_CHECKING:
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import At, Tree
 
 VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",), "Multiple sources in one volume")
-FILE_MODE: Final = Declaration("file-mode", ("job",), "File mode outside 0 to 0777")
-PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "Path outside its directory")
+FILE_MODE: Final = Declaration("file-mode", ("job",), "File mode outside 0 to 0777", fix="unsafe")
+PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "Path outside its directory", fix="unsafe")
 
 MAX_MODE: Final = 0o777
 
@@ -40,13 +42,15 @@ def mode(violations: PodViolations, at: At, value: int, *, named: At = None) -> 
     """Check a file's permissions, which a manifest writes in decimal or in octal with a leading zero."""
     if 0 <= value <= MAX_MODE:
         return
+    from trainc.base.fixes import replace
+
     text = str(value)
     octal = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
     violations.report(
         FILE_MODE,
         at,
         f"{called(at)} must be from 0 to 511 (0777 in octal), not {value}",
-        f"use 0{text} with a leading zero, or {octal} in decimal"
+        replace(path_of(at), octal, note=f", which is 0{text} in octal", applicability="unsafe")
         if 0 <= octal <= MAX_MODE
         else "use a mode such as 0644, or 420 in decimal",
         field=cluster_field(named),
@@ -63,7 +67,12 @@ def path_in_volume(violations: PodViolations, at: At, value: str, *, named: At =
 def path_in_directory(violations: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check a relative path, which must not leave its directory."""
     if value[:1] == "/":
-        _report_outside(violations, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
+        from trainc.base.fixes import replace
+
+        inside = value.lstrip("/")
+        is_valid = inside and not inside.startswith("..") and ".." not in inside.split("/")
+        help = replace(path_of(at), inside, applicability="unsafe") if is_valid else "use a relative path"
+        _report_outside(violations, at, value, "is absolute", help, named)
     no_parent(violations, at, value, named=named)
 
 
@@ -78,5 +87,5 @@ def not_absolute(violations: PodViolations, at: At, value: str) -> None:
     violations.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
 
 
-def _report_outside(violations: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
+def _report_outside(violations: PodViolations, at: At, value: str, why: str, help: str | Fix, named: At) -> None:
     violations.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))

@@ -32,7 +32,7 @@ MINIMUM_COUNT: Final = Declaration("minimum-count", ("schema",), "Number of node
 FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
 MANAGED_BY: Final = Declaration("managed-by", ("schema",), "Unknown controller in managedBy of a TrainJob")
 NODE_CONTAINER_INJECTED: Final = Declaration(
-    "node-container-injected", ("schema",), "Main container listed as a target of envInjection"
+    "node-container-injected", ("schema",), "Main container listed as a target of envInjection", fix="unsafe"
 )
 ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "More than one framework policy in a runtime")
 STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration(
@@ -156,11 +156,14 @@ def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
 def node_container_injected(names: Any, path: Path) -> Iterator[Violation]:
     """Reject the container `node` as a target: it gets the variables in any case."""
     if isinstance(names, list) and "node" in names:
+        from trainc.base.fixes import removal
+
+        there = (*path, names.index("node"))
         yield Violation.at(
-            (*path, names.index("node")),
+            there,
             NODE_CONTAINER_INJECTED,
             "containerNames must not list node, which always gets the variables",
-            "remove node from the list, or the whole target if the list is then empty",
+            removal(there, "remove node from the list") if len(names) > 1 else "remove the whole target",
             field=field_of(path),
         )
 

@@ -58,9 +58,11 @@ def scheme_of(uri: str) -> str:
     return found[1].lower() if found else ""
 
 
-@lint_rule("initializer-scheme", "Storage URI that the initializer cannot read")
+@lint_rule("initializer-scheme", "Storage URI that the initializer cannot read", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The initializer fails, and the training waits for it forever."""
+    from trainc.base.fixes import Fix, Replacement
+
     scheme, *schemes = finding.what
     variable: Tree = get(stored(plan), finding.path[:-1], {})
     page = PAGE.fullmatch(str(variable.get("value")).strip())
@@ -70,5 +72,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     has = f"the scheme {scheme}" if scheme else "a URI without a scheme"
     return Finding(
         message=f"Trainer's {name} does not read {has}: it fails, and the training never starts",
-        help=f"use hf://{page[1]}" if page else f"use {', '.join(most)} or {last}, or the image of an own initializer",
+        help=Fix((Replacement(finding.path, f"hf://{page[1]}"),), "use ", f"hf://{page[1]}", "name", "", "unsafe")
+        if page
+        else f"use {', '.join(most)} or {last}, or the image of an own initializer",
     )

@@ -94,7 +94,7 @@ def has_unread_queue(plan: Plan) -> bool:
     return any(unread.meant in QUEUES for unread in unread_keys(plan))
 
 
-@lint_rule("key-not-read", "Scheduling key that nothing reads")
+@lint_rule("key-not-read", "Scheduling key that nothing reads", fix="unsafe")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """Queues and schedulers ignore keys that they do not know, and known keys in another place."""
     key, field, holder, meant = finding.what
@@ -102,9 +102,13 @@ def warning(_: Plan, finding: LintFinding) -> Finding:
     of = "the runtime's template" if known.reader == TRAINER else SET_IN[known.holders[0]]
     where = f"{ONE[known.field]} of {of}"
     if meant != key:
+        from trainc.base.fixes import rename
+
+        is_of_template = known.reader == TRAINER and holder == "JobSet"
+        is_there = field == known.field and holder in known.holders and not is_of_template
         return Finding(
             message=f"{known.reader} does not read {key}: the key is {meant}, {where}",
-            help=f"did you mean {meant}?",
+            help=rename(finding.path, meant, applicability="unsafe") if is_there else f"did you mean {meant}?",
         )
     if field != known.field:
         message, help = f"{known.reader} does not read {key} as {ONE[field]}", f"set it as {where}"

@@ -33,9 +33,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("suspended-with-queue", (), ("patch",), shared=True)
 
 
-@lint_rule("suspended-with-queue", "Suspended TrainJob with a Kueue queue")
+@lint_rule("suspended-with-queue", "Suspended TrainJob with a Kueue queue", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Kueue suspends the JobSet on creation; `suspend: true` in the manifest would stop it at each later apply."""
+    from trainc.base.fixes import removal
+
     queue = plan.job.metadata("labels").get(QUEUE)
     at_label = plan.job.at("metadata", "labels", QUEUE)
     (source,) = finding.what
@@ -48,10 +50,11 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
         assert plan.patches is not None
         assert plan.patches.suspends is not None
         removed, place = "suspend from the patch", plan.patches.suspends
+    title = f"remove {removed}; to hold the jobs of a queue, set its stopPolicy"
     return Finding(
         message=f"suspend: true is left out: the JobSet has the Kueue queue {escape(plan.labels[QUEUE])}, which "
         "suspends it until admission, and applying suspend: true again would stop a running training",
-        help=f"remove {removed}; to hold the jobs of a queue, set its stopPolicy",
+        help=removal(SUSPEND, title) if source == "TrainJob" else title,
         field=".".join(SUSPEND),
         place=place,
         related=(Related("the queue", at_label),) if queue and source != "option" else (),

@@ -256,7 +256,7 @@ def test_every_source_has_a_rule() -> None:
         pytest.param(
             {"name": "v", "secret": {"secretName": "s", "defaultMode": 755}},
             "defaultMode must be from 0 to 511 (0777 in octal), not 755",
-            "use 0755 with a leading zero, or 493 in decimal",
+            "use 493, which is 0755 in octal",
             id="octal meant",
         ),
         pytest.param(

@@ -13,12 +13,13 @@ from trainc.pipeline.delivery import QUEUE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
 
 QUEUE_NAME: Final = Declaration("queue-name", ("kueue",), "Invalid name of a Kueue queue")
 PREBUILT_WORKLOAD: Final = Declaration("prebuilt-workload", ("kueue",), "Invalid name of a prebuilt Kueue workload")
 MAX_EXEC_TIME: Final = Declaration("max-exec-time", ("kueue",), "Invalid maximum execution time for Kueue")
-ELASTIC_JOBSET: Final = Declaration("elastic-jobset", ("kueue",), "Elastic job of Kueue in a JobSet")
+ELASTIC_JOBSET: Final = Declaration("elastic-jobset", ("kueue",), "Elastic job of Kueue in a JobSet", fix="unsafe")
 ADMISSION_GATE: Final = Declaration("admission-gate", ("kueue",), "Invalid admission gate for Kueue")
 
 PREBUILT: Final = "kueue.x-k8s.io/prebuilt-workload-name"
@@ -43,9 +44,11 @@ def violations(metadata: Tree) -> Iterator[Violation]:
     if MAX_EXEC in labels:
         yield from _seconds(labels[MAX_EXEC])
     if annotations.get(ELASTIC) == "true":
+        from trainc.base.fixes import removal
+
         path: Path = ("metadata", "annotations", ELASTIC)
         message = f"Kueue rejects a JobSet with the annotation {ELASTIC}: elastic jobs support other kinds only"
-        yield _violation(ELASTIC_JOBSET, path, message, "remove the annotation")
+        yield _violation(ELASTIC_JOBSET, path, message, removal(path, "remove the annotation"))
     yield from _gates(annotations.get(GATES, ""))
 
 
@@ -54,7 +57,7 @@ def gates_of(text: str) -> list[str]:
     return [gate.strip() for gate in text.split(",")] if text.strip() else []
 
 
-def _violation(declared: Declaration, path: Path, message: str, help: str) -> Violation:
+def _violation(declared: Declaration, path: Path, message: str, help: str | Fix) -> Violation:
     """Return a violation at a label or an annotation, with the field as the webhook names it."""
     *parents, key = path
     return Violation.at(path, declared, message, help, field=f"{'.'.join(map(str, parents))}[{key}]")
