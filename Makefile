@@ -88,7 +88,7 @@ differential: $(VENV)/.dev-installed
 	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(if $(CRDS),CRDS=$(CRDS)) \
 		$(BIN)/pytest -n auto tests/differential
 
-# Test mutated golden inputs, and a quarter as many mutated repositories and command lines: make fuzz [EXAMPLES=20000]
+# Test mutated golden inputs, a quarter as many mutated repositories, and 500 multiplied projects: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
 	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded"

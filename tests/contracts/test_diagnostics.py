@@ -290,8 +290,8 @@ CONSOLES: dict[str, dict[str, str]] = {
         )
     },
     "trainer-version": {
-        "trainc.yaml": 'trainerVersion: "2.5"\n',
-        "fixed/trainc.yaml": 'trainerVersion: "2.2"\n',
+        "wrong.yaml": 'trainerVersion: "2.5"\n',
+        "fixed.yaml": 'trainerVersion: "2.2"\n',
         "jobs/finetune.yaml": JOB,
     },
     "unserved-version": {
@@ -378,8 +378,8 @@ CONSOLES: dict[str, dict[str, str]] = {
         "jobs/team/finetune.yaml": JOB,
     },
     "shared-object": {
-        "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
-        "fixed/trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "wrong.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
+        "fixed.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
         "jobs/finetune.yaml": JOB,
     },
     "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},
@@ -400,7 +400,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "unused-patch": {
         "jobs/finetune.yaml": LABELED,
-        "trainc.yaml": f'patches:\n- target: {{name: "llama-*"}}\n{IMAGE}',
+        "wrong.yaml": f'patches:\n- target: {{name: "llama-*"}}\n{IMAGE}',
         "fixed.yaml": f'patches:\n- target: {{name: "fine*"}}\n{IMAGE}',
     },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},

@@ -2,7 +2,7 @@
 
 1. If `build --check` exits 0, `build` with the same arguments changes no byte.
 2. After a build of the project, the folder has exactly the outputs of a build into an empty folder, and the files
-   without trainc's marker.
+   without trainc's marker. `--check` fails for the manifests among these.
 
 A build that fails writes and prunes nothing.
 """
@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from running import run
 
 from trainc.files.output_marks import is_marked
+from trainc.files.selection import is_manifest
 
 SETTINGS = "sources: [jobs]\noutput: rendered\nnamespace: ns\n"
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
@@ -171,13 +172,14 @@ def check(*line: str) -> None:
     assert files() == before
     done = run(*line)
     after = files()
-    assert (checked.code == 0) == (done.code == 0 and after == before), (checked, done)
+    kept = {path: data for path, data in after.items() if not is_marked(data)}
+    unexpected = [path for path in kept if is_manifest(path)]
+    assert (checked.code == 0) == (done.code == 0 and after == before and not unexpected), (checked, done)
     if done.code != 0:
         assert after == before
     elif "-o" not in line:
-        assert run(*line, "--check").code == 0
-        kept = {path: data for path, data in after.items() if not is_marked(data)}
-        assert all(path in done.err for path in kept), done.err
+        assert run(*line, "--check").code == (1 if unexpected else 0)
+        assert all(path in done.err for path in unexpected), done.err
         shutil.rmtree("rendered", ignore_errors=True)
         assert run(*line).code == 0
         assert after == files() | kept

@@ -608,19 +608,19 @@ def test_the_default_folder_is_in_the_settings(kubectl: Kubectl) -> None:
     assert pull("-o", "platform/runtimes", "--check").code == 0
 
 
-def test_a_build_into_the_folder_keeps_the_runtimes(kubectl: Kubectl) -> None:
-    """`.trainc-runtimes` does not hide files, and a build into the folder does not prune them."""
+def test_a_build_into_the_folder_is_an_error(kubectl: Kubectl) -> None:
+    """No runtime is in an output folder, whose other manifests kubectl applies."""
     pull()
     Path("job.yaml").write_text(
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
         "metadata: {name: a, namespace: research}\nspec: {runtimeRef: {name: team-torch}}\n"
     )
-    assert run("build", "job.yaml", "-r", "runtimes", "-o", "runtimes").code == 0
-    both = sorted([LISTING, "research/a.yaml", *FILES])
-    assert files() == both
-    assert pull().err == "runtimes: 0 written, 0 removed, 3 unchanged\n"
-    assert run("build", "job.yaml", "-r", "runtimes", "-o", "runtimes", "--check").code == 0
-    assert files() == both
+    before = contents()
+    for check in ((), ("--check",)):
+        done = run("build", "job.yaml", "-r", "runtimes", "-o", "runtimes", *check)
+        assert (done.code, done.out) == (1, "")
+        assert "runtimes/team-torch.yaml:3:7: error[source-in-output]" in done.err
+    assert contents() == before
 
 
 # import.

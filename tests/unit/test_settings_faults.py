@@ -109,18 +109,18 @@ def in_prod(text: str) -> str:
         *(
             pytest.param(
                 text,
-                f'{place}: error[settings-path]: {key} must be {kind} inside the root, not "{path}"',
+                f'{place}: error[settings-path]: {key} must {kind} inside the root, not "{path}"',
                 help,
                 id=f"{key} {path} {place}",
             )
             for text, place, key, kind, path, help in (
-                ("sources: [../..]", "1:11", "sources", "relative paths", "../..", "or give them as PATH"),
-                ("sources: [/etc]", "1:11", "sources", "relative paths", "/etc", "or give them as PATH"),
+                ("sources: [../..]", "1:11", "sources", "be relative paths", "../..", "or give them as PATH"),
+                ("sources: [/etc]", "1:11", "sources", "be relative paths", "/etc", "or give them as PATH"),
                 (
                     "output: ../../a",
                     "1:9",
                     "output",
-                    "a relative path",
+                    "be a relative path",
                     "../../a",
                     "use a folder inside the repository",
                 ),
@@ -128,11 +128,19 @@ def in_prod(text: str) -> str:
                     "runtimes: {paths: [a, ../../b]}",
                     "1:23",
                     "runtimes.paths",
-                    "relative paths",
+                    "be relative paths",
                     "../../b",
                     "--runtimes",
                 ),
-                (in_prod("runtimes: {paths: [/r]}"), "1:42", "runtimes.paths", "relative paths", "/r", "--runtimes"),
+                (
+                    "keep: [../*.yaml]",
+                    "1:8",
+                    "the patterns of keep",
+                    "match files",
+                    "../*.yaml",
+                    "in the output folder",
+                ),
+                (in_prod("runtimes: {paths: [/r]}"), "1:42", "runtimes.paths", "be relative paths", "/r", "--runtimes"),
             )
         ),
         pytest.param(
@@ -159,6 +167,18 @@ def in_prod(text: str) -> str:
                 (".github/a", 'be a hidden file or folder, such as ".github/a"', "use a name without a dot"),
                 ("a/./.b", 'be a hidden file or folder, such as "a/./.b"', "use a name without a dot"),
                 ('"a\\0b"', "have a NUL character", "remove the character"),
+            )
+        ),
+        *(
+            pytest.param(
+                f"keep: ['{pattern}']",
+                f"1:8: error[settings-path]: a pattern of keep must not be {words}",
+                help,
+                id=pattern,
+            )
+            for pattern, words, help in (
+                ("!/a/.git/", "in a folder of git", "use another path"),
+                ("**/.GIT/*.yaml", "in a folder of git", "use another path"),
             )
         ),
         pytest.param("output: ''", "1:9: error[too-short]", "set a value", id="no output"),

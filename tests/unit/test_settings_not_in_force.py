@@ -64,3 +64,11 @@ def test_a_link_and_a_file_with_errors() -> None:
     Path("jobs/other/trainc.yaml").symlink_to("../../trainc.yaml")
     shown = run("validate").out
     assert "jobs/other/trainc.yaml and jobs/team/trainc.yaml are not in force" in shown
+
+
+def test_the_given_files_of_a_subset() -> None:
+    team, others = "jobs/team/trainc.yaml", ("jobs/team/job.yaml", "trainc.yaml")
+    assert f"warning[{ID}]: {team} is not in force: trainc.yaml is\n" in run("validate", "--among", ".", team).out
+    assert ID not in run("validate", "--among", ".", *others).out
+    Path("trainc.yaml").write_text(f"sources: [jobs]\nexclude: [/{team}]\n")
+    assert ID not in run("validate", "--among", ".", team).out

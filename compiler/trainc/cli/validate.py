@@ -77,7 +77,7 @@ def validate(
     if applied := _applied(result, check, fixing):
         result = applied.result._replace(diagnostics=_collapsed(applied.result.diagnostics))
     summary = check.summary(result)
-    if result.diagnostics and form == "text" and not fixing["fix"]:
+    if result.diagnostics and not fixing["fix"]:
         summary = _with_fixable(result, summary)
     printing.report_skipped(result.skipped, run)
     if reports:

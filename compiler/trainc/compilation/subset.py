@@ -64,6 +64,12 @@ def compile_subset(
         meter=metered(options),
     )
     asked_for = 0
+    if options.names_settings and any(os.path.basename(path) == SETTINGS for path in paths):
+        from trainc.settings.not_in_force import not_in_force
+
+        files = [path for path in _not_excluded(list(paths), settings) if os.path.basename(path) == SETTINGS]
+        if (warning := not_in_force(files, settings)) is not None:
+            read.report(warning)
     for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options, read.files_of):
         if isinstance(file, Diagnostic):
             read.report(file)

@@ -168,8 +168,6 @@ class SideFiles:
                 found[path] = SideFile(path, role, object.encode())
             elif role == "excluded" and is_same and not other.has(path):
                 found[path] = SideFile(path, role)  # one row, also for a folder such as .venv
-            elif role == "settings":
-                found[path] = SideFile(path, role, self._settings_data(path))
             elif role in {"excluded", "patch"}:
                 found |= {file.path: file for file in self._left_out_files(path, role) if file.path not in self._read}
         key = partial(_key, self, is_same=is_same)
@@ -178,16 +176,6 @@ class SideFiles:
             for path, target in self._inner_links()
         }
         return {key(path): file for path, file in found.items()} | links
-
-    def is_in_force(self, path: str) -> bool:
-        """Return whether a settings file is the project's own, or one that it extends."""
-        full = _absolute_path(self.commit, path)
-        return any(file.path == full for own in self._settings for file in own.settings_files)
-
-    def _settings_data(self, path: str) -> bytes:
-        """Return the content of a settings file; nothing if it cannot be read."""
-        file = inputs.settings(path, follow_links=self.follow_links) if self.commit is None else self.commit.file(path)
-        return file.data if isinstance(file, File) else b""
 
     def _inner_links(self) -> Iterator[tuple[str, str]]:
         """Yield the links with targets below the paths, which a walk reads only once."""

@@ -35,7 +35,6 @@ REASONS: Final = {
     "excluded": "a pattern of exclude leaves it out",
     "patch": "it is a patch that changes no compared object",
     "output": "it is an output; compare the output folders",
-    "settings": "it has settings for its folder, which this review does not use",
     "link": "it is a link to a path that is compared under its own name",
     "kept": "keep leaves it in the output folder",
     "submodule": "it is a submodule, whose files are in another repository",
@@ -138,11 +137,10 @@ def _differences(old: SideFiles, new: SideFiles, review: Review) -> Iterator[Not
     before, after = old.by_path(new, patterns), new.by_path(old, patterns)
     is_same = old.paths == new.paths
     causes = {cause.at.file for each in review.objects for cause in _causes(each)}
-    settings = {setting.at.file for setting in review.settings}
     objects: tuple[dict[Key, Document], dict[Key, Document]] = {}, {}
     for path in dict.fromkeys((*after, *before)):
         pair = before.get(path), after.get(path)
-        if _is_same(*pair) or _is_setting(pair, (old, new), settings):
+        if _is_same(*pair):
             continue
         sides = zip(pair, (old, new), strict=True)
         contents = [None if file is None else _Content(file, files) for file, files in sides]
@@ -181,17 +179,6 @@ def _add_objects(known: dict[Key, Document], more: Mapping[Key, Document]) -> No
 def _is_same(old: SideFile | None, new: SideFile | None) -> bool:
     """Return whether a file has the same content on both sides, and is read or left out on both."""
     return old is not None and new is not None and (old.data, bool(old.fault)) == (new.data, bool(new.fault))
-
-
-def _is_setting(
-    pair: tuple[SideFile | None, SideFile | None], sides: tuple[SideFiles, SideFiles], settings: set[str]
-) -> bool:
-    """Return whether a settings file is compared: it is in force on both sides, or one of its settings is listed."""
-    found = [(file, files) for file, files in zip(pair, sides, strict=True) if file is not None]
-    if any(file.role != "settings" for file, _ in found):
-        return False
-    in_force = len(found) == len(sides) and all(files.is_in_force(file.path) for file, files in found)
-    return in_force or any(file.path in settings for file, _ in found)
 
 
 def _causes(reviewed: Reviewed) -> Iterator[Cause]:

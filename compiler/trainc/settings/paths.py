@@ -1,6 +1,7 @@
 """The paths in trainc.yaml: relative to the file that has them, inside the root, and not hidden.
 
-Reads    the values of `sources`, `output`, `runtimes.paths`, `extends` and `patches[].path`.
+Reads    the values of `sources`, `output`, `runtimes.paths`, `extends`, `patches[].path` and `keep`, whose values are
+         patterns.
 Returns  paths that the other modules open, or an error at the line of any other path. The command line may name hidden
          files; a trainc.yaml may not, because others may have written it.
 """
@@ -24,16 +25,18 @@ if TYPE_CHECKING:
     from trainc.settings.model import Base
 _RULES: Final = {
     "extends": "extends must be a relative path",
+    "keep": "the patterns of keep must match files",
     "output": "output must be a relative path",
     "patches.path": "the path of a patch must be relative and",
     "runtimes.paths": "runtimes.paths must be relative paths",
     "sources": "sources must be relative paths",
 }
 """The start of the message for a path outside of the root."""
-_NAMES: Final = {"patches.path": "the path of a patch"}
+_NAMES: Final = {"keep": "a pattern of keep", "patches.path": "the path of a patch"}
 """The subjects of messages, for the keys that are not their own."""
 _FIXES: Final = {
     "extends": "move the settings file into the repository",
+    "keep": "use patterns for files in the output folder",
     "output": "use a folder inside the repository, or -o",
     "patches.path": "move the file into the repository",
     "runtimes.paths": "move the runtimes into the repository, or use --runtimes",
@@ -63,7 +66,21 @@ def faults(base: Base, key: str, paths: Iterable[tuple[str, Place]]) -> Iterator
             yield found
 
 
-def fault(key: str, written: str, place: Place, *, folder: str, root: str) -> Diagnostic | None:
+def pattern_faults(key: str, patterns: Iterable[tuple[str, Place]], *, root: str) -> Iterator[Diagnostic]:
+    """Yield an error for each pattern, relative to a folder, of files above it or in a folder of git.
+
+    kubectl also applies the hidden files of a folder, so that a pattern may match one.
+    """
+    for pattern, place in patterns:
+        path = pattern.removeprefix("!").strip("/")
+        found = None if "\0" in path else fault(key, path, place, folder=root, root=root, may_be_hidden=True)
+        if found is not None:
+            yield found
+
+
+def fault(
+    key: str, written: str, place: Place, *, folder: str, root: str, may_be_hidden: bool = False
+) -> Diagnostic | None:
     """Return the error for a path that is not valid: absolute, outside of the root, in a folder of git, or hidden.
 
     `folder` is the folder that the path is relative to. Both folders are without links.
@@ -76,7 +93,7 @@ def fault(key: str, written: str, place: Place, *, folder: str, root: str) -> Di
         message, help = f'{_RULES[key]} inside the root, not "{written}"', _FIXES[key]
     elif any(part.lower() == GIT for part in parts):
         message, help = f'{name} must not be in a folder of git, such as "{written}"', "use another path"
-    elif any(map(is_hidden, parts)):
+    elif any(map(is_hidden, parts)) and not may_be_hidden:
         message = f'{name} must not be a hidden file or folder, such as "{written}"'
         help = f"use a name without a dot at its start{_OPTIONS.get(key, '')}"
     else:

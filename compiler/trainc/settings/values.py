@@ -20,6 +20,7 @@ from trainc.settings.keys import ENVIRONMENTS
 from trainc.settings.layers import file_layer, find, items, leaf, merged, named, value_of
 from trainc.settings.model import NO_FLAGS
 from trainc.settings.paths import faults as path_faults
+from trainc.settings.paths import pattern_faults as pattern_path_faults
 from trainc.settings.schema import diagnostic
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
         yield from path_faults(
             base, key, ((each.value, each.source) for each in leaves if isinstance(each.source, Place))
         )
+    keep = ((each.value, each.source) for each in _texts(leaf(layer, "keep")) if isinstance(each.source, Place))
+    yield from pattern_path_faults("keep", keep, root=base.root)
     yield from path_faults(
         base,
         "patches.path",

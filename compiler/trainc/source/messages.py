@@ -79,7 +79,11 @@ def without_secret_values(
 def _masked_value(tree: Any, forms: Mapping[str, str], path: Path, value: Any) -> Any:
     """Return a new value of a field of a tree with its secrets masked."""
     shown = redacted(value, forms) if isinstance(value, dict | list) else forms.get(value, value)
-    return masked_at(put(tree, path, shown), path) if path and get(tree, path[:-1]) is not None else shown
+    if not path or (around := get(tree, path[:-1])) is None:
+        return shown
+    if isinstance(around, list) and path[-1] == len(around):
+        return masked_at(put(tree, path[:-1], [*around, shown]), path)
+    return masked_at(put(tree, path, shown), path)
 
 
 def about(text: str, *fields: tuple[Any, Path], forms: Mapping[str, str] = NOTHING) -> str:
