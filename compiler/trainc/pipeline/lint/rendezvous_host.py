@@ -24,6 +24,7 @@ from trainc.pipeline.plan import JOBSET_NAME, pod_spec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.pipeline.plan import Plan
 
 NETWORK: Final = ("network",)
@@ -109,17 +110,24 @@ def searches_cluster(pod: Tree) -> bool:
     return any("svc" in domain.split(".") for domain in get(pod, ("dnsConfig", "searches"), []))
 
 
-@lint_rule("rendezvous-host", "Rendezvous host name without DNS")
+@lint_rule("rendezvous-host", "Rendezvous host name without DNS", fix="unsafe")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The policy gives every node the host name of the first one, which the nodes cannot resolve."""
+    from trainc.base.fixes import addition, removal
+
     if finding.what[0] == "no-pod":
         _, host = finding.what
         message = f'"{host}" is the host name of no pod of JobSet "{plan.name}"'
         return Finding(message=message, help=f"use that of one of its pods, such as {plan.host(0, 0, 0)}")
     cause, help = MESSAGES[finding.what[0]]
+    repair: str | Fix = help
+    if finding.what[0] == "no-names":
+        repair = removal(finding.path, help)
+    elif finding.what[0] == "host-network" and "dnsPolicy" not in get(stored(plan), finding.path[:-1]):
+        repair = addition((*finding.path[:-1], "dnsPolicy"), "ClusterFirstWithHostNet", help)
     launcher = traits(plan.runtime).launcher
     use = "the hostfile lists the nodes by host name" if launcher else f"the rendezvous endpoint is {plan.endpoint()}"
-    return Finding(message=f"{use}, but {cause}", help=help)
+    return Finding(message=f"{use}, but {cause}", help=repair)
 
 
 MESSAGES: Final = {

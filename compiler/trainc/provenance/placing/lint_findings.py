@@ -44,7 +44,7 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                 related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             if warning.fix is not None and warning.place is None:
-                warning = _with_fix_at(warning, place, plan, finding.path)  # noqa: PLW2901 (the same warning)
+                warning = _with_fix_at(warning, (place, *(other.place for other in related)), plan, finding.path)  # noqa: PLW2901 (the same warning)
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
@@ -60,12 +60,17 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
     return list(reported.values()), built_in
 
 
-def _with_fix_at(warning: Diagnostic, place: Place, plan: Plan, path: Path) -> Diagnostic:
-    """Return a warning with its fix at the source of the field, if the source has the same value."""
+def _with_fix_at(warning: Diagnostic, places: Iterable[Place | Location], plan: Plan, path: Path) -> Diagnostic:
+    """Return a warning with its fix at the first source of the field that has the same value, without one if none."""
     from trainc.base.fixes import at_source
 
-    value, source = value_at(stored(plan), path), get(place.document.value, place.path)
-    return warning._replace(fix=at_source(warning.fix, path, value, place.path, source))
+    value = value_at(stored(plan), path)
+    for place in places:
+        if isinstance(place, Place):
+            source = get(place.document.value, place.path)
+            if fix := at_source(warning.fix, path, value, place.path, source):
+                return warning._replace(fix=fix, fixed_in=place.document)
+    return warning._replace(fix=None)
 
 
 def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
