@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.test_diagnostics import BESIDE, EXAMPLE, PAGES
+from contracts.test_diagnostics import BESIDE, CONSOLES, EXAMPLE, PAGES
 from contracts.test_helps import FAULTS, JOB, REFERENCE, ROWS
 from declared import ENTRIES
 from running import Done, run
@@ -111,6 +111,23 @@ def test_a_fix_of_an_example_removes_its_diagnostic(page: str) -> None:
     assert run("validate", "job.yaml", "--fix", "--unsafe-fixes").err.count("fixed") == 0
     edits = [edit for fix in fixed for edit in fix["edits"]]
     assert kept_lines(old, edits) <= Counter(job.read_text().split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new"),
+    [
+        ("processes-twice", ", nProcPerNode: 8", ""),
+        ("old-container-name", "name: xgboostjob", "name: xgboost"),
+    ],
+)
+def test_a_fix_of_a_legacy_job(page: str, old: str, new: str) -> None:
+    wrong = CONSOLES[page]["job.yaml"]
+    path = Path("job.yaml")
+    path.write_text(wrong)
+    assert (page in {each["id"] for each in problems("--legacy", "job.yaml")}, old in wrong) == (True, True)
+    run("validate", "--legacy", "job.yaml", "--fix", "--unsafe-fixes")
+    assert path.read_text() == wrong.replace(old, new)
+    assert page not in {each["id"] for each in problems("--legacy", "job.yaml")}
 
 
 def kept_lines(text: str, edits: list[dict[str, Any]]) -> Counter[str]:

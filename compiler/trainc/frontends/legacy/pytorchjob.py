@@ -66,7 +66,7 @@ METRICS: Final = LossRule(
 )
 LOSSES: Final = (*OPERATOR_LOSSES, METRICS)
 
-PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of processes in two fields")
+PROCESSES_TWICE: Final = Declaration("processes-twice", ("schema",), "Number of processes in two fields", fix="unsafe")
 
 
 def violations(written: Tree, job: Tree) -> Iterator[Violation]:
@@ -77,8 +77,12 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     if get(job, ELASTIC) is not None and WORKER not in {name.capitalize() for name in specs}:
         yield Violation.at(ELASTIC, REQUIRED, "elasticPolicy applies to the role Worker, which is missing", "add it")
     if get(job, PROCESSES) is not None and get(job, OF_ELASTIC) is not None:
+        from trainc.base.fixes import removal
+
         message = "the number of processes is set in elasticPolicy.nProcPerNode and in nprocPerNode"
-        yield Violation.at(OF_ELASTIC, PROCESSES_TWICE, message, "remove elasticPolicy.nProcPerNode")
+        yield Violation.at(
+            OF_ELASTIC, PROCESSES_TWICE, message, removal(OF_ELASTIC, "remove elasticPolicy.nProcPerNode")
+        )
 
 
 def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:

@@ -50,7 +50,7 @@ OLDER: Final[dict[str, str]] = {}
 LOSSES: Final = OPERATOR_LOSSES
 
 OLD_CONTAINER_NAME: Final = Declaration(
-    "old-container-name", ("schema",), "Main container with an earlier name", "warning"
+    "old-container-name", ("schema",), "Main container with an earlier name", "warning", fix="unsafe"
 )
 
 
@@ -73,8 +73,11 @@ def _old_container(spec: Tree, at: Path) -> Iterator[Violation]:
             f'Training Operator v1.9 refuses a role without a container "{KIND.container}"; trainc takes '
             f'"{KIND.other_container}" as the main container'
         )
+        from trainc.base.fixes import setting
+
         path = (*at, names.index(KIND.other_container), "name")
-        violation = Violation.at(path, OLD_CONTAINER_NAME, message, f"rename it to {KIND.container}")
+        help = setting(path, KIND.container, f"rename it to {KIND.container}")
+        violation = Violation.at(path, OLD_CONTAINER_NAME, message, help)
         yield violation._replace(severity="warning")
 
 
