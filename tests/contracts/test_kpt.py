@@ -55,7 +55,9 @@ def test_the_source_stays_and_the_next_run_replaces_its_objects(package: Path) -
 
 def test_further_objects_are_at_the_end_of_the_file(package: Path) -> None:
     (package / "finetune.yaml").unlink()
-    shutil.copy(ROOT / "golden" / "gang-mpi" / "input.yaml", package / "solver.yaml")
+    text = (ROOT / "golden" / "gang-mpi" / "input.yaml").read_text()
+    # The function is strict, and Volcano's gang has pods of another scheduler.
+    (package / "solver.yaml").write_text(text.replace("    volcano: {}\n", ""))
     assert render(package) == 0
     assert set(files(package)) == {"Kptfile", "solver.yaml"}
     kinds = [tree["kind"] for tree in yaml.safe_load_all(files(package)["solver.yaml"])]

@@ -39,9 +39,9 @@ SMALL = 40
 GROWTH = 2.2
 """The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""
 
-REVIEWED = 2.3
+REVIEWED = 2.45
 """The maximum steps of a review of TrainJobs with two edits each, compared with the builds of both sides. The review
-reruns the stages twice for each TrainJob."""
+reruns the stages twice for each TrainJob, and reads the changed files again for objects of other kinds."""
 
 ENVIRONMENTS = 3.3
 """The maximum steps of a run with three environments, compared with a run of one of them."""

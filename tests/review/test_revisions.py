@@ -280,7 +280,7 @@ def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == expected
     assert settings("HEAD~1", "--", "jobs", "runtimes") == expected
     assert settings("HEAD", "--", "jobs", "runtimes") == []
-    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == []
+    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == expected  # not in force
     assert settings("HEAD~1..HEAD", "--config", "trainc.yaml", "--", "jobs", "runtimes") == []
     git("rm", "-q", "trainc.yaml")
     commit({})

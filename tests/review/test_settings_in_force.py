@@ -199,9 +199,9 @@ def test_the_working_tree_and_two_folders() -> None:
     assert (row["field"], row["new"], row["inForce"]) == ("labels.a", "evil", False)
 
 
-def test_without_settings_a_file_is_not_compared() -> None:
+def test_without_settings_a_file_is_not_in_force() -> None:
     TEAM.write_text(EVIL)
     commit("Another image")
     done = run("diff", "main...HEAD", "--no-config", "-r", "runtimes", "--", "jobs", "runtimes")
-    assert "setting images" not in done.out
-    assert f"Not compared\n  {TEAM}: is added" in done.out
+    assert f"{TEAM}:2: setting images is added" in done.out
+    assert "changes what is compiled in jobs/team" in done.out

@@ -53,8 +53,6 @@ class _Found(NamedTuple):
 
 def edits(old: Versions, new: Versions) -> list[SettingEdit]:
     """Return the edits of the settings files that are not in force, and of the choice of the one that is."""
-    if new.options.no_config:
-        return []
     own = [_own_path(side) for side in (old, new)]
     paths = [{*_paths(side)} for side in (old, new)]
     # Two sides on disk may have the same file.

@@ -27,7 +27,7 @@ _VARIABLE: Final = re.compile(rf"""(?<![\w./-])({NAME})=["']?({_PLAIN})""")
 _FIELD: Final = re.compile(
     rf"""(?<![\w./-])(?:(["']?)({NAME})\1[ \t]*:[ \t]+|"({NAME})":[ \t]*)["']?(?![\[#])({_PLAIN})(?<!,)"""
 )
-_BASE64_LINE: Final = re.compile(r"(?:^|(?<=-----))[ \t]*([\w+/=-]+)[ \t\r]*$", re.MULTILINE | re.ASCII)
+_BASE64_LINE: Final = re.compile(r"[ \t]*([\w+/=-]+)[ \t\r]*", re.ASCII)
 FAR: Final = 16
 """The number of items before an item of a command line that are read."""
 _LONGEST: Final = 256
@@ -47,9 +47,19 @@ def in_command(text: str) -> Iterator[Stretch]:
     for sign, form in FORMS:
         for match in form.finditer(text) if sign in text else ():
             if form is PRIVATE_KEY:
-                yield from (line.span(1) for line in _BASE64_LINE.finditer(text, *match.span(1)))
+                yield from base64_lines(text, *match.span(1))
             else:
                 yield from first_word(text, match.start(1), len(text) if form in (LOGIN, PROGRAM) else match.end(1))
+
+
+def base64_lines(text: str, begin: int, end: int) -> Iterator[Stretch]:
+    """Yield the lines of base64 between two indices, without white space around them."""
+    while begin < end:
+        stop = text.find("\n", begin, end)
+        stop = end if stop < 0 else stop
+        if line := _BASE64_LINE.fullmatch(text, begin, stop):
+            yield line.span(1)
+        begin = stop + 1
 
 
 def in_argument(items: Sequence[object], index: int) -> Iterator[Stretch]:

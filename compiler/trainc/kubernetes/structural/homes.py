@@ -6,6 +6,7 @@ Returns  a fix that renames the field or moves it. Imported only if there is an 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Written, rename, safe_if
@@ -26,6 +27,8 @@ _GENERAL: Final = frozenset({"kind", "key", "name", "namespace", "type", "value"
 """The fields whose meaning depends on their parent."""
 _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
+_KNOWN_NAMES: Final[dict[tuple[int, Path], tuple[Tree, frozenset[str]]]] = {}
+"""The names of the fields below a path of a schema, which is kept so that its id stays its own."""
 
 
 class UnknownField(NamedTuple):
@@ -151,6 +154,8 @@ def _moved_below(unknown: UnknownField) -> Fix | None:
 
 def _homes(unknown: UnknownField, top: Path) -> list[Path]:
     """Return the paths of the field below another one: those that admit its value, else those of its type."""
+    if _names_below(unknown.root, top).isdisjoint(names[0] for names in names_of(unknown.name)):
+        return []
     for accepts in (fits, resembles):
         for homes in _layers(unknown, top, accepts):
             return homes
@@ -175,12 +180,7 @@ def _moved_above(unknown: UnknownField) -> Fix | None:
 
 def _layers(unknown: UnknownField, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
     """Yield the paths of a field with that name below another one, outside of lists: those of each level, if any."""
-    layer = [top]
-    for _ in range(_DEEP):
-        below: list[Path] = []
-        for path in layer:
-            properties = schema_at(unknown.root, path).get("properties", {})
-            below += [(*path, key) for key in properties if (*path, key) not in (("status",), ("metadata",))]
+    for below in _levels(unknown.root, top):
         found = [
             (*path, *names)
             for path in below
@@ -191,7 +191,27 @@ def _layers(unknown: UnknownField, top: Path, accepts: Callable[[Any, Tree, Tree
         ]
         if found:
             yield found
+
+
+def _levels(root: Tree, top: Path) -> Iterator[list[Path]]:
+    """Yield the fields below another one that can have fields: those of each level."""
+    layer = [top]
+    for _ in range(_DEEP):
+        below: list[Path] = []
+        for path in layer:
+            properties = schema_at(root, path).get("properties", {})
+            below += [(*path, key) for key in properties if (*path, key) not in (("status",), ("metadata",))]
+        yield below
         layer = below
+
+
+def _names_below(root: Tree, top: Path) -> frozenset[str]:
+    """Return the names of all fields below those; one search for all unknown fields of a parent."""
+    key = id(root), tuple(0 if isinstance(step, int) else step for step in top)
+    if key not in _KNOWN_NAMES:
+        fields = (schema_at(root, path).get("properties", {}) for below in _levels(root, top) for path in below)
+        _KNOWN_NAMES[key] = root, frozenset(chain.from_iterable(fields))
+    return _KNOWN_NAMES[key][1]
 
 
 def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> bool:

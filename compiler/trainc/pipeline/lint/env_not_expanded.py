@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
-NAME: Final = "([A-Z_][A-Z0-9_]*)"
+NAME: Final = "([A-Z_][A-Z0-9_]*+)"
 REFERENCE: Final = re.compile(rf"\$\$|(?<!\\)\$(?:\({NAME}\)|\{{{NAME}\}}|{NAME}(?=[/:]|\Z))")
 """An escaped dollar sign, or a reference to a variable with an uppercase name, in one of three forms."""
-OF_SERVICE: Final = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[0-9]+_[A-Z]+(?:_[A-Z]+)?)?)\Z")
-"""The end of the name of a variable that the kubelet adds for a Service."""
+OF_SERVICE: Final = ("_SERVICE_HOST", "_SERVICE_PORT", "_PORT")
+"""The ends of the names of variables that the kubelet adds for a Service."""
 IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -55,6 +55,21 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("env-not-expanded", (*path, "env", first.at, "value"), what, part=first.part)
 
 
+def is_of_service(name: str) -> bool:
+    """Return whether the kubelet can add a variable for a Service.
+
+    >>> [is_of_service(name) for name in ("DB_SERVICE_PORT_HTTP", "DB_PORT_5432_TCP_ADDR", "DB_PORT_5432", "DB_PORTS")]
+    [True, True, False, False]
+    """
+    if name.endswith(OF_SERVICE) or name.partition("_SERVICE_PORT_")[2]:
+        return True
+    words = name.split("_")
+    # NAME_PORT_5432_TCP, also with _PROTO, _PORT or _ADDR.
+    return any(
+        words[-length:][:1] == ["PORT"] and words[1 - length].isdecimal() and len(words) > length for length in (3, 4)
+    )
+
+
 def unexpanded(container: Tree) -> Iterator[Unexpanded]:
     """Yield the first such reference of each variable."""
     env = container.get("env") or []
@@ -65,7 +80,7 @@ def unexpanded(container: Tree) -> Iterator[Unexpanded]:
         if "$" in text and "\n" not in text and variable["name"] not in in_shell:
             for match in REFERENCE.finditer(text):
                 name = match[1]
-                from_elsewhere = "envFrom" in container or (name not in names and OF_SERVICE.search(name or ""))
+                from_elsewhere = "envFrom" in container or (name not in names and is_of_service(name or ""))
                 if match[0] != "$$" and not (name and (name in earlier or from_elsewhere)):
                     yield Unexpanded(index, variable["name"], name or match[2] or match[3], match.span())
                     break
