@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
-from trainc.source.masking import MASK, masked_at
+from trainc.source.masking import MASK, masked, masked_at, secrecy_at
 from trainc.source.patterns import in_message, joined
 from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
 
@@ -77,12 +77,16 @@ def without_secret_values(
 
 
 def _masked_value(tree: Any, forms: Mapping[str, str], path: Path, value: Any) -> Any:
-    """Return a new value of a field of a tree with its secrets masked."""
+    """Return a new value of a field of a tree with its secrets masked; a list may lack its item.
+
+    >>> [_masked_value({"args": ["--token"]}, NOTHING, ("args", index), "abc") for index in (1, 2)]
+    ['***', 'abc']
+    """
     shown = redacted(value, forms) if isinstance(value, dict | list) else forms.get(value, value)
     if not path or (around := get(tree, path[:-1])) is None:
         return shown
-    if isinstance(around, list) and path[-1] == len(around):
-        return masked_at(put(tree, path[:-1], [*around, shown]), path)
+    if isinstance(around, list) and isinstance(path[-1], int) and path[-1] >= len(around):
+        return masked(shown, secret=secrecy_at(tree, path))
     return masked_at(put(tree, path, shown), path)
 
 
