@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import DATA, UNVALIDATED, are_equal, marks
 
 import trainc
@@ -39,7 +40,7 @@ def release_of(case: Path) -> TrainerRelease:
     return next((release for release in RELEASES if release.tag == tag and "targets" in case.parts), DEFAULT_RELEASE)
 
 
-@pytest.mark.parametrize("case", cases())
+@in_batches("case", cases())
 def test_case(case: Path) -> None:
     want = json.loads(case.with_suffix(".json").read_text())
     got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED._replace(release=release_of(case))))

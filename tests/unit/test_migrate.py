@@ -410,6 +410,11 @@ def test_the_hosts_of_a_volcano_job_are_in_a_config_map_beside_its_trainjob(form
     assert "$(JOBSET_NAME)" not in text
 
 
+def test_the_hosts_are_in_the_namespace_that_the_job_names() -> None:
+    _, file, _ = migrated(VOLCANO.replace("{name: dlrm}", "{name: dlrm, namespace: ads}"))
+    assert file["metadata"] == {"name": "dlrm-volcano-hosts", "namespace": "ads"}
+
+
 def test_the_new_documents_of_a_volcano_job_are_compiled_to_the_same_objects() -> None:
     Path("job.yaml").write_text(VOLCANO)
     before = run("build", "--legacy", "job.yaml")
