@@ -42,6 +42,11 @@ def release_of(case: Path) -> TrainerRelease:
 
 @in_batches("case", cases())
 def test_case(case: Path) -> None:
+    compare(case)
+
+
+def compare(case: Path) -> None:
+    """Compile a case, and compare the result with the recorded answer."""
     want = json.loads(case.with_suffix(".json").read_text())
     got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED._replace(release=release_of(case))))
     errors = [d for d in got.diagnostics if d.severity == "error"]

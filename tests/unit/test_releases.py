@@ -296,10 +296,10 @@ def test_a_mutation_is_noticed(
         assert answers(old) != answers(mutated)
         return
     case = DATA / "targets" / old.tag / f"{RECORDED[key]}.yaml"
-    test_trainer.test_case(case)
+    test_trainer.compare(case)
     monkeypatch.setattr(test_trainer, "release_of", lambda _: mutated)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
-        test_trainer.test_case(case)
+        test_trainer.compare(case)
 
 
 # Runs for several releases in one process.
