@@ -47,7 +47,7 @@ test-release: $(VENV)/.release-installed
 audit: $(VENV)/.release-installed
 	$(BIN)/python scripts/audit.py $(AUDIT)
 
-# Write requirements.lock and requirements-build.lock from pyproject.toml: make lock [LOCK=--upgrade]
+# Write the three lock files from pyproject.toml: make lock [LOCK=--upgrade]
 lock: $(VENV)/.release-installed
 	$(BIN)/python scripts/lock.py $(LOCK)
 
@@ -118,8 +118,8 @@ $(VENV)/.installed: pyproject.toml
 	$(COMPILE)
 	@touch $@
 
-$(VENV)/.dev-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dev-installed: $(VENV)/.installed requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(COMPILE)
 	@touch $@
 

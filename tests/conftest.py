@@ -7,7 +7,7 @@ from typing import Any
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line for each reason of a skip: a tool or variable that the tests need, with the command that installs it."""
+    """Print a line for each tool or variable that skipped tests need."""
     needs = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
     for need, count in sorted(needs.items()):
         terminalreporter.write_line(f"{count} {'tests need' if count > 1 else 'test needs'} {need}")

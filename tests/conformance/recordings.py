@@ -1,8 +1,8 @@
 """Recorded answers of the Kubernetes libraries, as test parameters.
 
 `lines` reads k8s/<name>.jsonl in the folder named by TRAINC_CONFORMANCE, by default data/ next to this file, and
-returns a parameter for each case, with the id "<name>/<case>". Cases in known_failures.txt must fail. A missing recording
-is an error; if TRAINC_CONFORMANCE is set, the modules without recordings are skipped.
+returns a parameter for each case, with the id "<name>/<case>". Cases in known_failures.txt must fail. A missing
+recording is an error; if TRAINC_CONFORMANCE is set, the modules without recordings are skipped.
 """
 
 from __future__ import annotations
