@@ -3,7 +3,7 @@
     python scripts/floors.py VENV    make the virtual environment VENV, with the test tools
 
 Python before 3.11.5 has errors that newer ones do not have, such as in possessive groups of regular expressions. Debian
-12's is 3.11.2. Where none is that old, the script says so and takes the oldest one that there is.
+12's is 3.11.2. Without one that old, the script prints a line and takes the oldest one.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def main(venv: str) -> None:
     version, python = pythons()[0]
     number = ".".join(map(str, version))
     if version >= MENDED:
-        print(
-            f"no Python older than {'.'.join(map(str, MENDED))} here that can make an environment: {number} is the oldest"
-        )
+        print(f"no Python before {'.'.join(map(str, MENDED))} here can make an environment: {number} is the oldest")
     print(f"Python {number} ({python}) with {', '.join(floors())}", flush=True)
     subprocess.run([python, "-m", "venv", "--clear", venv], check=True)
     pip = [Path(venv) / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> None:
         text = "\n".join(lines)
         same = [] if name == "requirements.lock" else ["--constraint", "requirements.lock"]
         # uv takes the locked versions from the old file.
-        subprocess.run([*compile, *same, "--output-file", file, *arguments], input=text, text=True, check=True, cwd=ROOT)
+        command = [*compile, *same, "--output-file", file, *arguments]
+        subprocess.run(command, input=text, text=True, check=True, cwd=ROOT)
         file.write_text(HEADER.format(name=name) + file.read_text())
 
 
