@@ -147,9 +147,11 @@ def example(code: Any, argument: Any) -> str:
     if code is codes.SUBPATTERN or code is codes.ATOMIC_GROUP:
         return "".join(example(*node) for node in (argument[-1] if code is codes.SUBPATTERN else argument))
     if code is codes.BRANCH:
-        return min(("".join(example(*node) for node in branch) for branch in argument[1]), key=len)
+        branches = ["".join(example(*node) for node in branch) for branch in argument[1]]
+        return min(branches, key=len)
     if code in REPEATS:
-        return "".join(example(*node) for node in argument[2]) * argument[0]
+        least: int = argument[0]
+        return "".join(example(*node) for node in argument[2]) * least
     return ""
 
 

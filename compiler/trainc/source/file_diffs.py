@@ -96,15 +96,15 @@ class _ShownText:
             low, high = max(at, begin), min(end, begin + len(text))
             if low >= high:
                 continue
-            yield from self._between(at, low, start, broken=broken)
+            yield from self._secrets_outside(at, low, start, broken=broken)
             first_word = start + len(line) - len(line.lstrip())
             for first, last in secrets(text, low - begin, high - begin, parsed=True):
                 # A secret may begin on a line above, and end on one below.
                 yield max(begin + first, low, first_word) - start, min(begin + last, high) - start
             at = high
-        yield from self._between(at, end, start, broken=broken)
+        yield from self._secrets_outside(at, end, start, broken=broken)
 
-    def _between(self, begin: int, end: int, start: int, *, broken: bool) -> Iterator[Stretch]:
+    def _secrets_outside(self, begin: int, end: int, start: int, *, broken: bool) -> Iterator[Stretch]:
         """Yield the secrets of a text outside of valid documents: a comment, or a part of a broken document."""
         text = self.text[begin:end]
         for first, last in secrets(text, 0, len(text), parsed=False) if broken else in_line(text):
