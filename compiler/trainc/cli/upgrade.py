@@ -97,7 +97,7 @@ def _shown(path: str) -> str:
 
 
 def _diff(file: Upgraded) -> Iterator[str]:
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     return unified_diff(file.old, file.new, file.path, file.path)
 
