@@ -40,9 +40,9 @@ def pythons() -> list[tuple[tuple[int, ...], str]]:
     """Return the Pythons of the machine that can run trainc and make an environment, the oldest first."""
     names = ["python3", *(f"python3.{minor}" for minor in range(MINIMUM[1], MINIMUM[1] + 9))]
     folders = [*os.get_exec_path(), "/usr/bin", "/usr/local/bin"]
-    programs = {found for folder in folders for name in names if (found := shutil.which(name, path=folder))}
+    programs = {program for folder in folders for name in names if (program := shutil.which(name, path=folder))}
     programs |= {str(each) for each in Path.home().glob(".pyenv/versions/3.*/bin/python3")} | {sys.executable}
-    found = set()
+    found: set[tuple[tuple[int, ...], str]] = set()
     for program in programs:
         done = subprocess.run([program, "-c", _VERSION], capture_output=True, text=True, check=False)
         if done.returncode == 0:
@@ -52,14 +52,14 @@ def pythons() -> list[tuple[tuple[int, ...], str]]:
 
 
 def main(venv: str) -> None:
-    """Make the environment, or keep one that has these versions."""
+    """Make the environment."""
     version, python = pythons()[0]
     number = ".".join(map(str, version))
     if version >= MENDED:
         print(f"no Python before {'.'.join(map(str, MENDED))} here can make an environment: {number} is the oldest")
     print(f"Python {number} ({python}) with {', '.join(floors())}", flush=True)
     subprocess.run([python, "-m", "venv", "--clear", venv], check=True)
-    pip = [Path(venv) / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [f"{venv}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         print(*floors(), sep="\n", file=constraints, flush=True)
         subprocess.run([*pip, "--constraint", constraints.name, "--editable", f"{ROOT}[test]"], check=True)
