@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc diff                         changes in the working tree since the last commit
-  trainc diff main...HEAD -- jobs/    changes of a branch below jobs/
+  trainc diff main...HEAD -- jobs/    what the merge of a branch changes below jobs/
   trainc diff rendered/ jobs/         rendered manifests against the current build
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
@@ -83,6 +83,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.review.ambiguous_words import AmbiguousWordError
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
+    from trainc.review.merges import MergeConflictError
     from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
 
     versions = values.get("trainer_version")
@@ -95,6 +96,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         review = compare(old, new, run, reported)
     except AmbiguousWordError as error:
         return printing.report_ambiguous_word(error.diagnostic)
+    except MergeConflictError as error:
+        printing.report_text([error.diagnostic])
+        return WRONG_INPUT
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     printing.report_skipped(review.skipped, run)

@@ -41,13 +41,16 @@ class CommitLinkError(Exception):
 class Commit:
     """The files of a commit."""
 
-    def __init__(self, revision: str, commit: str, top: str, folder: str) -> None:
-        """`revision` as the user wrote it, `commit` its hash, `top` the repository root, `folder` any folder in it."""
+    def __init__(self, revision: str, commit: str, top: str, folder: str, objects: Objects | None = None) -> None:
+        """`revision` as the user wrote it, `commit` its hash, `top` the repository root, `folder` any folder in it.
+
+        `objects` has the objects of a merge, whose tree is the `commit`; by default they are those of the repository.
+        """
         self.revision = revision
         self.commit = commit
         self.top = top
         self.folder = folder
-        self.objects = Objects(folder, revision)
+        self.objects = objects or Objects(folder, revision)
 
     def settings(self, path: str) -> File | Diagnostic | None:
         """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
@@ -207,13 +210,9 @@ def _absolute_path(path: str) -> str:
     return os.path.normpath(os.path.join(here, path))
 
 
-def merge_base(first: str, second: str, *, folder: str = ".") -> str:
-    """Return the merge base of two revisions, as in `git diff first...second`. Raises RevisionError."""
-    ends = f"{_verified(folder, first)}...{_verified(folder, second)}"
-    bases = [line[1:] for line in _git(folder, "rev-parse", ends).decode().split() if line.startswith("^")]
-    if not bases:
-        raise RevisionError(f"{first} and {second} have no merge base")
-    return bases[0]
+def parsed(*arguments: str) -> str:
+    """Return the output of `git rev-parse` without the final line break. Raises RevisionError."""
+    return os.fsdecode(_git(os.curdir, "rev-parse", *arguments)).removesuffix("\n")
 
 
 def names(most: int, *, folder: str = ".") -> list[str]:
