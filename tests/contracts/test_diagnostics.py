@@ -425,6 +425,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "marked-source": {"jobs/finetune.yaml": first_line("TrainJob", "", "finetune") + JOB},
     "merge-conflict": {"jobs/finetune.yaml": JOB},
+    "checkout-attribute": {"jobs/finetune.yaml": f"{JOB}  # $Id$\n", ".gitattributes": "*.yaml ident\n"},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
         f"{side}/{file}": text
@@ -583,7 +584,7 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
     monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
-    if id in {*MISUSES, "merge-conflict"}:
+    if id in {*MISUSES, "checkout-attribute", "merge-conflict"}:
         git("init", "--quiet")
         commit()
         git("update-ref", "refs/remotes/origin/main", "main")

@@ -11,7 +11,7 @@ import pytest
 from committing import commit, git
 from running import run
 
-from trainc.review import merges
+from trainc.review import temporary_repository
 
 FORMATS = ("text", "markdown", "html", "json")
 BETWEEN = "# The lines between two edits, so that both merge.\n" * 8
@@ -252,10 +252,10 @@ def test_a_merge_that_takes_too_long_is_an_error(repository: Path, monkeypatch: 
         tree = git("mktree", stdin="".join(f"040000 tree {tree}\t{name}\n" for name in range(10)).encode())
     root = git("mktree", stdin=f"040000 tree {tree}\tbomb\n".encode())
     git("branch", "bomb", git("commit-tree", root, "-p", "base", "-m", "Many files"))
-    monkeypatch.setattr(merges, "SECONDS", 1)
+    monkeypatch.setattr(temporary_repository, "SECONDS", 1)
     done = run("diff", "HEAD...bomb", "--", "jobs")
     assert (done.code, done.out) == (2, "")
-    assert "the merge of HEAD and bomb takes longer than 1 seconds" in done.err
+    assert "git merge-tree takes longer than 1 seconds" in done.err
 
 
 def test_an_object_that_is_not_here_is_not_fetched(repository: Path) -> None:

@@ -81,9 +81,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.budget import checked_output
     from trainc.review import compare
     from trainc.review.ambiguous_words import AmbiguousWordError
+    from trainc.review.branch_merges import MergeConflictError
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
-    from trainc.review.merges import MergeConflictError
     from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
 
     versions = values.get("trainer_version")

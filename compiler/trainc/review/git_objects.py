@@ -20,7 +20,6 @@ from trainc.files.inputs import LARGEST_FILE, LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from tempfile import TemporaryDirectory
 
 SAFE: Final = {
     "GIT_ALLOW_PROTOCOL": "",
@@ -37,6 +36,7 @@ OPTIONS: Final = (
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.warnAmbiguousRefs=true"),
 )
+NO_GIT: Final = "git is required to read revisions, and is not on the PATH"
 FILE: Final = "100000"
 LINK: Final = "120000"
 FOLDER: Final = "040000"
@@ -64,6 +64,15 @@ def environment(folder: str) -> dict[str, str]:
     return os.environ | SAFE | {"GIT_DIR": os.path.join(root, ".git"), "GIT_WORK_TREE": root}
 
 
+def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a git command. Raises RevisionError if there is no git."""
+    command, variables = ["git", *OPTIONS, *arguments], environment(folder)
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, env=variables, check=False)
+    except FileNotFoundError:
+        raise RevisionError(NO_GIT) from None
+
+
 class RevisionError(Exception):
     """An unknown revision, or no repository; the message has the reason."""
 
@@ -79,22 +88,11 @@ class TreeEntry(NamedTuple):
 class Objects:
     """The objects of the repository that contains a folder."""
 
-    def __init__(
-        self,
-        folder: str,
-        revision: str,
-        variables: Mapping[str, str] | None = None,
-        keep: TemporaryDirectory[str] | None = None,
-    ) -> None:
-        """`revision` is the revision that messages name.
-
-        `variables` is the environment of git, by default that of the folder's repository. `keep` is a temporary
-        repository that has objects; it is removed with them.
-        """
+    def __init__(self, folder: str, revision: str, variables: Mapping[str, str] | None = None) -> None:
+        """`revision` is the one that messages name; `variables` are git's, by default for the folder's repository."""
         self.folder = folder
         self.revision = revision
-        self._variables = variables
-        self._keep = keep
+        self._variables = variables or environment(folder)
         self.meter = Meter()
         self._trees: dict[str, dict[str, TreeEntry]] = {}
         self._listed: set[str] = set()
@@ -172,7 +170,7 @@ class Objects:
     def _request(self, names: list[str]) -> subprocess.Popen[bytes]:
         """Request objects, and return the process that answers. Start it if there is none."""
         if self._process is None:
-            self._process = _started(self.folder, self._variables or environment(self.folder))
+            self._process = _started(self.folder, self._variables)
             self._finalize = weakref.finalize(self, _end, self._process)
         process = self._process
         assert process.stdin is not None  # it is a pipe
@@ -260,7 +258,7 @@ def _started(folder: str, variables: Mapping[str, str]) -> subprocess.Popen[byte
             env=variables,
         )
     except FileNotFoundError:
-        raise RevisionError("git is required to read revisions, and is not on the PATH") from None
+        raise RevisionError(NO_GIT) from None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

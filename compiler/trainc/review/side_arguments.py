@@ -14,7 +14,7 @@ from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
-from trainc.review import commit_settings, merges, revisions
+from trainc.review import branch_merges, commit_settings, revisions
 from trainc.review.ambiguous_words import ambiguous_argument
 from trainc.review.sides import SideSpec
 
@@ -127,7 +127,7 @@ def _range(text: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
     old, new, dots = _ends(text)
     old, new = old or "HEAD", new or "HEAD"
     if dots == "...":
-        found = merges.merge(old, new)
+        found = branch_merges.merge(old, new)
         return (
             _working_tree_side(found.base_name, paths, found.base),
             _working_tree_side(found.merged_name, paths, found.merged),
