@@ -32,7 +32,7 @@ TEXT: Final = "text"
 """The attribute that decides whether `eol` is in force."""
 NONE: Final = frozenset({"unspecified", "unset"})
 PLAIN: Final = frozenset({"unspecified", "", "utf-8", "utf8"})
-"""The encodings of a working tree that change no file. git refuses to check out a file with `-working-tree-encoding`."""
+"""The encodings of a working tree that change no file. Without one (`-working-tree-encoding`), a checkout fails."""
 
 
 def faults(old: SideSpec, new: SideSpec, prefix: str) -> Iterator[Diagnostic]:
