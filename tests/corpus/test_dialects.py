@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from trainc.base.kinds import VERSION
+from trainc.base.trainjob_dialects import DIALECTS, detect, newest
 from trainc.diagnostics import Diagnostic
-from trainc.frontends.dialects import DIALECTS, V2_3, detect
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.rewriting.upgrade import upgrade
 
@@ -46,7 +46,7 @@ def _is_read(text: str) -> bool:
 
 @pytest.mark.parametrize("text", documents("TrainJob"))
 def test_a_trainjob_has_one_dialect(text: str) -> None:
-    assert detect(parse(text)).key in DIALECTS
+    assert detect(parse(text), newest()).key in DIALECTS
 
 
 @pytest.mark.parametrize("text", documents(*KINDS))
@@ -57,7 +57,7 @@ def test_an_upgrade_is_valid_in_v2_3(text: str) -> None:
         return
     new = parse(changed[0].new if changed else text)
     assert new["apiVersion"] == VERSION
-    assert new["kind"] != "TrainJob" or detect(new) is V2_3
+    assert new["kind"] != "TrainJob" or not detect(new, newest()).mark
 
 
 def errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
