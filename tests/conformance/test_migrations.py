@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 from batches import in_batches, one_in_four
-from conformance.recordings import DATA
+from conformance.recordings import DATA, or_skip
 
 import trainc
 from trainc.compilation import Compilation, Options, compile_documents
@@ -50,7 +50,7 @@ def cases() -> list[Any]:
             case = json.loads(line)
             if not case["refused"]:
                 found.append(pytest.param(case["name"], json.dumps(case["input"]), id=f"{path.stem}/{case['name']}"))
-    return found
+    return or_skip(found)
 
 
 def settings_of(text: str) -> Settings:
