@@ -33,6 +33,10 @@ class KnownNames:
         self._sorted = [] if self._is_short else sorted(self._names)
         self._reversed = [] if self._is_short else sorted(name[::-1] for name in self._names)
 
+    def first(self, count: int) -> Sequence[str]:
+        """Return the first names, in the given order."""
+        return self._names[:count]
+
     def of_case(self, name: str) -> str | None:
         """Return the first name that differs only in case."""
         return self._by_case.get(name.lower())
