@@ -33,7 +33,7 @@ class KnownNames:
         self._sorted = [] if self._is_short else sorted(self._names)
         self._reversed = [] if self._is_short else sorted(name[::-1] for name in self._names)
 
-    def first(self, count: int) -> Sequence[str]:
+    def first_names(self, count: int) -> Sequence[str]:
         """Return the first names, in the given order."""
         return self._names[:count]
 
@@ -41,7 +41,7 @@ class KnownNames:
         """Return the first name that differs only in case."""
         return self._by_case.get(name.lower())
 
-    def near(self, name: str) -> Sequence[str]:
+    def neighbours(self, name: str) -> Sequence[str]:
         """Return the names to compare with a name."""
         if self._is_short:
             return self._names
@@ -63,7 +63,7 @@ def nearest_name(name: str, names: Iterable[str] | KnownNames, *, likeness: floa
     known = names if isinstance(names, KnownNames) else KnownNames(names)
     if (same := known.of_case(name)) is not None:
         return same
-    near = known.near(name)
+    near = known.neighbours(name)
     edited = [each for each in near if len(each) > 2 and is_one_edit(name, each)]
     return edited[0] if len(edited) == 1 else _most_similar(name, near, likeness)
 
@@ -93,7 +93,7 @@ def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool
     >>> is_certain("imge", "image", ["image", "args"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
     (True, False)
     """
-    near = names.near(name) if isinstance(names, KnownNames) else names
+    near = names.neighbours(name) if isinstance(names, KnownNames) else names
     return [each for each in near if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
 
 

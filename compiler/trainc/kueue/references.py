@@ -97,7 +97,7 @@ def _missing_reference(owner: str, kind: str, name: str, known: KnownNames, plac
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        replaced_name(place.path, name, known) or use(known.first(LISTED)),
+        replaced_name(place.path, name, known) or use(known.first_names(LISTED)),
         object=ObjectId.from_manifest(place.document.value),
         place=place,
     )
@@ -183,7 +183,7 @@ def _job_fault(
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        _name_fix(place, name, known) or use(known.first(LISTED)),
+        _name_fix(place, name, known) or use(known.first_names(LISTED)),
         object=plan.job.id,
         place=place,
         related=related,
