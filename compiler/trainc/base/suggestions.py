@@ -37,7 +37,7 @@ class KnownNames:
         """Return the first names, in the given order."""
         return self._names[:count]
 
-    def of_case(self, name: str) -> str | None:
+    def differing_in_case(self, name: str) -> str | None:
         """Return the first name that differs only in case."""
         return self._by_case.get(name.lower())
 
@@ -45,11 +45,11 @@ class KnownNames:
         """Return the names to compare with a name."""
         if self._is_short:
             return self._names
-        backwards = (each[::-1] for each in _around(self._reversed, name[::-1]))
-        return tuple(dict.fromkeys((*_around(self._sorted, name), *backwards)))
+        backwards = (each[::-1] for each in _neighbours(self._reversed, name[::-1]))
+        return tuple(dict.fromkeys((*_neighbours(self._sorted, name), *backwards)))
 
 
-def _around(names: list[str], name: str) -> list[str]:
+def _neighbours(names: list[str], name: str) -> list[str]:
     at = bisect_left(names, name)
     return names[max(at - _NEIGHBOURS, 0) : at + _NEIGHBOURS]
 
@@ -61,7 +61,7 @@ def nearest_name(name: str, names: Iterable[str] | KnownNames, *, likeness: floa
     ('numNodes', None)
     """
     known = names if isinstance(names, KnownNames) else KnownNames(names)
-    if (same := known.of_case(name)) is not None:
+    if (same := known.differing_in_case(name)) is not None:
         return same
     near = known.neighbours(name)
     edited = [each for each in near if len(each) > 2 and is_one_edit(name, each)]
