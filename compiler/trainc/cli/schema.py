@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,11 @@ from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import OK
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:  # before click 8.2, it is no generic class
+    Choice = click.Choice
 
 FOLDERS = {
     "Settings": "trainc",
@@ -27,7 +32,7 @@ ALIASES = {
 """Other names for the dialects: those of the releases that have them."""
 
 
-class DialectChoice(click.Choice[str]):
+class DialectChoice(Choice):
     """A dialect, by its key or an alias."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -35,7 +40,7 @@ class DialectChoice(click.Choice[str]):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
-class KindChoice(click.Choice[str]):
+class KindChoice(Choice):
     """A kind in any case of letters, except those that only the case distinguishes: MXJob and MxJob."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
