@@ -3,7 +3,7 @@
 
     watch_upstream.py [--open-issues]
 
-Reads    scripts/upstream.json: for each repository on GitHub, and each package on PyPI (`pypi:NAME`), the newest release
+Reads    scripts/upstream.json: for each repository on GitHub, and each package on PyPI (`pypi:NAME`), the newest tag
          of each minor line that trainc follows, or that needed no change; the tags of the repositories, with
          `git ls-remote`, and the versions of the packages. Pre-releases are left out.
 Writes   a line for each newer release of a line, and for each later line. With --open-issues, an issue for each one

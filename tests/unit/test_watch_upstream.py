@@ -69,9 +69,8 @@ def test_an_issue_is_opened_once(exists: bool, monkeypatch: pytest.MonkeyPatch, 
         return subprocess.CompletedProcess(command, 0, answer)
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(
-        "urllib.request.urlopen", lambda *_, **__: io.StringIO('{"releases": {"2.3.0": [], "2.2.0": []}}')
-    )
+    package = '{"releases": {"2.3.0": [], "2.2.0": []}}'
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: io.StringIO(package))
     assert watch_upstream.main(["--open-issues"]) == 0
     assert capsys.readouterr().out == f"kubeflow/trainer v9.0.0 (followed: {RELEASES[-1].tag})\n"
     created = [command for command in commands if command[:3] == ["gh", "issue", "create"]]
