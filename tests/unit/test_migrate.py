@@ -308,6 +308,20 @@ def test_two_sources_with_one_name() -> None:
     assert errors(done) == ["new/job.yaml: error[target-exists]: would have the documents of two sources"]
 
 
+def test_a_source_behind_a_link_leaves_no_runtime() -> None:
+    """The source stays, so nothing would use the runtime; the other source is written."""
+    Path(".git").mkdir()
+    Path("target").mkdir()
+    Path("target/job.yaml").write_text(named())
+    Path("job.yaml").symlink_to("target/job.yaml")
+    done = run("migrate", "job.yaml", "--write")
+    assert done.code == 1
+    assert errors(done) == ["job.yaml: error[output-unwritable]: cannot be written: it is a link or unreadable"]
+    assert not Path("runtimes").exists()
+    assert run("migrate", ".", "--write").code == 0
+    assert "kind: TrainJob" in Path("target/job.yaml").read_text()
+
+
 def test_a_link_in_the_path() -> None:
     Path("target").mkdir()
     Path("runtimes").symlink_to("target")
