@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -19,9 +21,10 @@ from hypothesis import strategies as st
 from running import run
 
 import trainc
-from trainc.base.behaviours import BEHAVIOURS, IDENTITY, Behaviour
+from trainc.base.behaviours import BEHAVIOURS, Behaviour
 from trainc.base.releases import (
     DEFAULT_RELEASE,
+    IDENTITY,
     RELEASES,
     V2_1,
     V2_2,
@@ -50,19 +53,29 @@ STEPS = [
 
 def test_every_field_of_a_release_is_a_behaviour() -> None:
     assert [behaviour.field for behaviour in BEHAVIOURS if behaviour.field in IDENTITY] == []
-    assert {behaviour.field for behaviour in BEHAVIOURS} | IDENTITY == {*TrainerRelease._fields}
+    assert {behaviour.field for behaviour in BEHAVIOURS} | {*IDENTITY} == {*TrainerRelease._fields}
     assert len({behaviour.link for behaviour in BEHAVIOURS}) == len(BEHAVIOURS)
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.field)
-def test_the_page_has_a_section_with_the_values_of_the_literals(behaviour: Behaviour) -> None:
+def test_the_page_has_a_section(behaviour: Behaviour) -> None:
     section = PAGE.partition(f"\n### {behaviour.title}\n")[2].partition("\n### ")[0]
-    releases: dict[str, list[str]] = {}
-    for release in RELEASES:
-        releases.setdefault(behaviour.sentence(release), []).append(f"v{release.name}")
-    rows = [f"| {', '.join(names)} | {sentence} |" for sentence, names in releases.items()]
-    assert re.findall(r"^\| v.*$", section, re.MULTILINE) == rows
     assert f"Behavior `{behaviour.field}`; source: " in section
+
+
+def test_the_tables_of_the_page_are_generated() -> None:
+    done = subprocess.run(
+        [sys.executable, "scripts/make_releases.py", "--check"], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_each_behaviour_has_its_evidence() -> None:
+    kinds = {release.evidence(behaviour.field) for release in RELEASES for behaviour in BEHAVIOURS}
+    assert all(re.fullmatch(r"code|notes|source of \d{4}-\d\d-\d\d|assumed as in v\d\.\d", kind) for kind in kinds)
+    for release in RELEASES:
+        assert release.announced <= {behaviour.field for behaviour in BEHAVIOURS}
+        assert (release.source == "code") == (release.read_in == "code" and not release.announced)
 
 
 def test_the_page_has_no_other_section() -> None:
@@ -270,6 +283,18 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
         "release notes of v2.4.0, kubeflow/trainer#4301",
         lambda release: (
             "acme/own:1" in str(compiled(release, MPI, job("team", trainer={"image": "acme/own:1"})).objects)
+        ),
+    ),
+    "2.3-mpi_variables": (
+        "release notes of v2.4.0, kubeflow/trainer#4029",
+        lambda release: (
+            "reserved-env" in ids(release, MPI, job("team", trainer={"env": [{"name": "PRTE_MCA_plm_ssh_args"}]}))
+        ),
+    ),
+    "2.3-flux_processes": (
+        "development branch of 2026-08-21: the plugin flux has no check of its own",
+        lambda release: (
+            "flux-process-count" in ids(release, runtime({"flux": {}}), job("team", trainer={"numProcPerNode": 0}))
         ),
     ),
     "2.3-mpi_resume": (
