@@ -88,6 +88,9 @@ LEVELS = [
         [({"name": "A", "value": "2"}, f"{OWN}:2"), ({"name": "B", "value": "1"}, f"{MIDDLE}:2")],
     ),
     pytest.param("output", "a", None, "c", [("c", f"{OWN}:2")]),
+    pytest.param(
+        "shared", "[{kind: A}]", None, "[{kind: B}]", [({"kind": "A"}, f"{LOW}:2"), ({"kind": "B"}, f"{OWN}:2")]
+    ),
     pytest.param("keep", "[a]", None, "[c/]", [("a", f"{LOW}:2"), ("c/", f"{OWN}:2")]),
     pytest.param("trainerVersion", "2.1", "2.2", None, [("2.2", f"{MIDDLE}:2")]),
     pytest.param("passthrough", "true", "[claims/]", None, [("claims/", f"{MIDDLE}:2")]),

@@ -61,6 +61,7 @@ KEYS: Final = (
     Key(("namespace",), "replace together"),
     Key(("namespacePrefix",), "replace together"),
     Key(("namespaceSuffix",), "replace together"),
+    Key(("shared",), "append", default=[], in_environment=False),
     Key(("namePrefix",)),
     Key(("nameSuffix",)),
     Key(("labels",), "merge", default={}),
