@@ -511,7 +511,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     "unmatched-shared": {
         "jobs/finetune.yaml": NLP_JOB,
         "jobs/ca.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca, namespace: platform}\n",
-        "wrong.yaml": "sources: [jobs]\npassthrough: true\nnamespaceSuffix: -dev\nshared: [{namespace: plattform}]\n",
+        "wrong.yaml": "sources: [jobs]\npassthrough: true\nnamespaceSuffix: -dev\nshared: [{namespace: platforms}]\n",
         "right.yaml": "sources: [jobs]\npassthrough: true\nnamespaceSuffix: -dev\nshared: [{namespace: platform}]\n",
     },
     "unreadable": {"jobs/finetune.yaml": JOB},

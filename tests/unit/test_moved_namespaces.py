@@ -122,7 +122,7 @@ kind: ClusterQueue
 metadata: {{name: {team}}}
 spec: {{namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {team}}}}}}}
 """
-moves = st.one_of(
+moves: st.SearchStrategy[Tree] = st.one_of(
     st.just({}),
     st.fixed_dictionaries({"namespaceSuffix": st.sampled_from(["-a", "-b"])}),
     st.fixed_dictionaries({"namespacePrefix": st.sampled_from(["a-", "b-"])}),
@@ -151,7 +151,7 @@ projects = st.fixed_dictionaries(
     {
         "shared": shared,
         "environments": st.lists(environments, min_size=2, max_size=4).map(
-            lambda found: {f"e{number}": each for number, each in enumerate(found)}
+            lambda listed: {f"e{number}": each for number, each in enumerate(listed)}
         ),
     }
 )
@@ -172,19 +172,19 @@ def compiled(project: Tree, removed: set[str]) -> tuple[EnvironmentRun, ...]:
     return runs(chosen, lambda each: compile_paths(["."], each))
 
 
-def written(found: tuple[EnvironmentRun, ...]) -> Iterator[WrittenObject]:
+def written(compiled_runs: tuple[EnvironmentRun, ...]) -> Iterator[WrittenObject]:
     """Yield the objects of all environments."""
-    for each in found:
+    for each in compiled_runs:
         yield from written_objects(each)
 
 
-def namespaces(found: tuple[EnvironmentRun, ...]) -> dict[tuple[str, str, str, str], str]:
+def namespaces(compiled_runs: tuple[EnvironmentRun, ...]) -> dict[tuple[str, str, str, str], str]:
     """Return the rendered namespace of each object, by environment, file, kind and name in the file."""
     return {
         (each.writer.name, each.document.file, each.id.kind, each.document.unedited["metadata"]["name"]): (
             each.id.namespace or each.id.name
         )
-        for each in written(found)
+        for each in written(compiled_runs)
     }
 
 

@@ -233,7 +233,7 @@ def test_a_field_that_probably_has_a_namespace_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("items", "column"),
     [
-        ("[{namespace: platfrom}, {namespace: nlp}]", 10),
+        ("[{namespace: platforms}, {namespace: nlp}]", 10),
         ("[{kind: ConfigMap}, {kind: ClusterQueue, name: all}]", 29),
         ("[{group: kueue.x-k8s.io}]", 10),
     ],

@@ -30,7 +30,7 @@ MOST_SHOWN: Final = 3
 """The most objects of two environments whose documents are shown."""
 
 
-class Writer(NamedTuple):
+class WritingEnvironment(NamedTuple):
     """An environment that writes objects."""
 
     name: str
@@ -45,7 +45,7 @@ class Writer(NamedTuple):
 class WrittenObject(NamedTuple):
     """An object that an environment writes."""
 
-    writer: Writer
+    writer: WritingEnvironment
     tree: Tree
     document: Document
     """The copied document, or the TrainJob of a compiled object."""
@@ -130,14 +130,14 @@ def _documents(one: WrittenObject, other: WrittenObject) -> Iterator[Related]:
     yield Related(f"the {other.id.kind} in {other.writer.name}", where)
 
 
-def _writer(settings: Settings) -> Writer:
+def _writer(settings: Settings) -> WritingEnvironment:
     """Return an environment with the place of its namespace in its own mapping, or of its name."""
     name, cluster, base = settings.environment_name, settings.cluster, settings.base
     if base is None:
-        return Writer(name, cluster, None)
+        return WritingEnvironment(name, cluster, None)
     path = (ENVIRONMENTS, name)
     for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
         document = base.document_with(*path, key)
         if get(document.value, (*path, key)):
-            return Writer(name, cluster, Place(document, (*path, key)), ".".join((*path, key)))
-    return Writer(name, cluster, Place(base.document_with(*path), path, key=True), ".".join(path))
+            return WritingEnvironment(name, cluster, Place(document, (*path, key)), ".".join((*path, key)))
+    return WritingEnvironment(name, cluster, Place(base.document_with(*path), path, key=True), ".".join(path))

@@ -95,7 +95,7 @@ class Namespaces:
                 written[path] = setting
         return tree, written
 
-    def unmatched(self) -> Iterator[Setting]:
+    def unmatched_items(self) -> Iterator[Setting]:
         """Yield the items of `shared` that matched nothing."""
         yield from (item for index, item in enumerate(self.environment.shared) if index not in self._matched)
 
@@ -104,7 +104,7 @@ def named_namespaces(tree: Tree) -> Iterator[tuple[Path, str]]:
     """Yield the fields of an object that have the name of a namespace, with the name."""
     id = ObjectId.from_manifest(tree)
     group, slash, _ = id.apiVersion.partition("/")
-    found = [(NAMESPACE, get(tree, NAMESPACE))]
+    found: list[tuple[Path, Any]] = [(NAMESPACE, get(tree, NAMESPACE))]
     for path in FIELDS.get((group if slash else "", id.kind), ()):
         found += values_at(tree, path)
     found += _selected(tree)
@@ -117,7 +117,7 @@ def _selected(tree: Tree) -> Iterator[tuple[Path, Any]]:
     while rest:
         at, value = rest.pop()
         if isinstance(value, dict):
-            yield from _of_selector((*at, "namespaceSelector"), value.get("namespaceSelector"))
+            yield from _names_in_selector((*at, "namespaceSelector"), value.get("namespaceSelector"))
             if "topologyKey" in value:
                 yield from values_at(value, ("namespaces", EACH), at)
             rest += (((*at, key), below) for key, below in value.items() if isinstance(below, dict | list))
@@ -125,7 +125,7 @@ def _selected(tree: Tree) -> Iterator[tuple[Path, Any]]:
             rest += (((*at, index), below) for index, below in enumerate(value) if isinstance(below, dict | list))
 
 
-def _of_selector(at: Path, selector: Any) -> Iterator[tuple[Path, Any]]:
+def _names_in_selector(at: Path, selector: Any) -> Iterator[tuple[Path, Any]]:
     """Yield the names in a selector: of labels, or the list of names that the Prometheus operator has."""
     if not isinstance(selector, dict):
         return

@@ -260,7 +260,7 @@ def unused_namespaces(moves: Namespaces) -> Iterator[Diagnostic]:
 
 def unmatched_shared(moves: Namespaces) -> Iterator[Diagnostic]:
     """Yield an error for each item of `shared` that matches no document."""
-    for setting in moves.unmatched():
+    for setting in moves.unmatched_items():
         selected = ", ".join(f"{key}: {value}" for key, value in setting.value.items())
         yield Diagnostic.declared(
             UNMATCHED_SHARED,
