@@ -23,7 +23,7 @@ Examples:
   trainc upgrade job.yaml                 print the rewritten text
   trainc upgrade jobs/ --diff             show the changes
   trainc upgrade jobs/ --write            rewrite the files
-  trainc upgrade jobs/ --check            exit 3 with a diff if a file is for an older Trainer version
+  trainc upgrade jobs/ --check            exit 3 if there are changes
 """
 
 
@@ -97,7 +97,7 @@ def _shown(path: str) -> str:
 
 
 def _diff(file: Upgraded) -> Iterator[str]:
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     return unified_diff(file.old, file.new, file.path, file.path)
 
