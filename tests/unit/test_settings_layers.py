@@ -121,7 +121,7 @@ LAYERS = [
         *("lint.disable", "[no-gang]", "[one-process]", ()),
         [([], BUILT_IN)],
         [("no-gang", "1")],
-        [("one-process", "4")],
+        [("no-gang", "1"), ("one-process", "4")],
         None,
         id="lint.disable",
     ),
