@@ -67,43 +67,44 @@ class AttributedFile(NamedTuple):
     content: Callable[[], bytes]
 
 
-def warnings(files: Iterable[str], found: AttributeFiles) -> Iterator[Diagnostic]:
+def warnings(files: Iterable[str], read: AttributeFiles) -> Iterator[Diagnostic]:
     """Yield a warning for each attribute that changes some of the files on disk."""
-    for folder, data in found.contents.items():
+    for folder, data in read.contents.items():
         if len(data) > LARGEST:
             path = os.path.relpath(os.path.join(folder, ATTRIBUTES))
             message = f"is {len(data) >> 20} MiB, more than the limit of {LARGEST >> 20} MiB, and is not read"
             yield fault(path, message, "remove lines")._replace(severity="warning")
     lists = {
-        folder: AttributeList(data, is_root=found.roots[folder] == folder)
-        for folder, data in found.contents.items()
+        folder: AttributeList(data, is_root=read.roots[folder] == folder)
+        for folder, data in read.contents.items()
         if len(data) <= LARGEST
     }
-    for each in faults(_attributed(files, found, lists)):
+    for each in faults(_attributed(files, read, lists)):
         yield each._replace(severity="warning")
 
 
 def _attributed(
-    files: Iterable[str], found: AttributeFiles, lists: Mapping[str, AttributeList]
+    files: Iterable[str], read: AttributeFiles, lists: Mapping[str, AttributeList]
 ) -> Iterator[AttributedFile]:
     """Yield the files of repositories with their attributes."""
     for file in files:
         real = resolved(file)
-        root = found.roots.get(os.path.dirname(real))
+        root = read.roots.get(os.path.dirname(real))
         if root and os.path.isfile(real):
             at, above = real, list[str]()
             while at != root:
                 at = os.path.dirname(at)
                 above.append(at)
             values = attributes_of(real, [(folder, lists[folder]) for folder in above if folder in lists])
-            yield AttributedFile(_below(real, root), file, values, partial(_content, real))
+            yield AttributedFile(_path_below(real, root), file, values, partial(_content, real))
 
 
 def _content(path: str) -> bytes:
     return regular_file_content(path) or b""
 
 
-def _below(path: str, folder: str) -> str:
+def _path_below(path: str, folder: str) -> str:
+    """Return an absolute path relative to a folder above it."""
     return path[len(folder) :].lstrip(os.sep)
 
 
@@ -113,7 +114,7 @@ def attributes_of(path: str, lists: Iterable[tuple[str, AttributeList]]) -> dict
     macros = _BINARY | {name: values for _, each in lists for name, values in each.macros.items()}
     known: dict[str, str] = {}
     for folder, each in lists:
-        for assignments in each.matching(_below(path, folder)):
+        for assignments in each.matching(_path_below(path, folder)):
             _fill(known, assignments, macros)
             if all(name in known for name in READ):
                 break
