@@ -137,6 +137,24 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _remember(ctx: click.Context, param: click.Parameter, verbose: bool) -> None:
+    """Keep `-v` for `--version`."""
+    ctx.obj = verbose
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    """Print the versions and exit."""
+    if not asked:
+        return
+    lines = [f"trainc {__version__}", RELEASES]
+    if ctx.obj:
+        from trainc.base.behaviours import evidence_lines
+
+        lines += evidence_lines()
+    click.echo("\n".join(lines))
+    ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     package="trainc.cli",
@@ -146,7 +164,14 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
 )
-@click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")
+@click.option("-v", "--verbose", is_flag=True, is_eager=True, expose_value=False, callback=_remember, hidden=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit; with -v, also the evidence for each behavior of each release.",
+)
 def cli() -> None:
     """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
 
