@@ -45,7 +45,7 @@ def faults(document: Document) -> Iterator[Diagnostic]:
         from trainc.kubernetes.structural.supplied_fields import causes
 
         found.violations = causes(found.violations, found.unknown)
-    for violation in (*found.violations, *found.unknown):
+    for violation in (*found.violations, *found.whole_unknown()):
         yield _error_of_cluster(document, violation) or diagnostic(document, _explained(violation))
 
 

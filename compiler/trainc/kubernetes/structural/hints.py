@@ -199,6 +199,8 @@ def _words_meant(path: Path, line: str, *, script: bool) -> str | Fix:
         return "use a list with one item per word; " + (
             "to run a shell: [sh, -c, ...]" if script else "no shell expands them"
         )
+    if len(words) == 1 and "," in line:
+        return "use a list with one item per word"
     return replace(path, words, "use a list with one item per word: ", applicability=safe_if(len(words) == 1))
 
 
