@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Written, rename
+from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
@@ -80,7 +80,8 @@ def repaired(unknown: UnknownField) -> Fix | None:
     meant = {names[0] for names in FIELDS.get(unknown.name.lower(), ()) if len(names) == 1}
     for name in unknown.known:
         if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
-            return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
+            note = "? It is set already: keep one of them"
+            return Fix((Renaming(unknown.path, name),), "did you mean ", name, "name", note, "none")
     if near and is_certain(unknown.name, near, unknown.known):
         return rename(unknown.path, near, applicability="safe")
     if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _moved_below(unknown):

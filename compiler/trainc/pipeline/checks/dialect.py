@@ -331,6 +331,10 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
         )
 
 
+_OF_OVERRIDES: Final = ("targetJobs", "spec", "metadata")
+"""The fields of an item of podTemplateOverrides."""
+
+
 def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
     value = get(job, path)
@@ -339,6 +343,10 @@ def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str
         if name not in OVERRIDES_OF_V2_1:
             return ""
         return f"{release.title} drops {name}: write {OVERRIDES_OF_V2_1[name]}, or set trainerVersion"
+    if path[:2] == ("spec", "runtimePatches") and len(path) == 4 and path[-1] in ("manager", *_OF_OVERRIDES):
+        item = get(job, path[:3])
+        if isinstance(item, dict) and "targetJobs" in item and "trainingRuntimeSpec" not in item:
+            return "this is the form of podTemplateOverrides: use that key, and run `trainc upgrade`"
     if rule == "unknown-field" and path[-1] in NESTED:
         return f"use {SPELLINGS[str(path[-1])]}, its {release.title} form"
     if path == PROCESSES and value in WORDS:

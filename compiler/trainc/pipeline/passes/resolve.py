@@ -131,6 +131,8 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
             f"runtime of your cluster with `trainc runtimes pull`, or change {option}; "
         )
     names = sorted({found for other, _, found in keys if other == kind})
+    if next((known for known in names if name.startswith(f"{known}-")), None):
+        return "pin the runtime of your cluster with `trainc runtimes pull`; "  # a variant of a platform
     if near := replaced_name(("spec", "runtimeRef", "name"), name, names, likeness=LIKENESS):
         return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name
     framework, _, _ = name.partition("-")
