@@ -57,16 +57,16 @@ def groups(parsed: Any) -> Iterator[Any]:
             [one] for one in ONE_CHARACTER
         ]:
             yield argument[2]
-        yield from _inside(argument)
+        yield from _groups_in(argument)
 
 
-def _inside(argument: Any) -> Iterator[Any]:
+def _groups_in(argument: Any) -> Iterator[Any]:
     if isinstance(argument, parser.SubPattern):
         yield from groups(argument)
     elif isinstance(argument, tuple | list):
         for part in argument:
             if isinstance(part, parser.SubPattern | tuple | list) and not isinstance(part, str):
-                yield from _inside(part)
+                yield from _groups_in(part)
 
 
 def _flags(use: Use) -> int:

@@ -18,6 +18,7 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.review import (
+    checkouts,
     lint_annotations,
     merged_reviews,
     renamed_jobs,
@@ -76,6 +77,8 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
     before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
     review = _compare_environments(before, after, options, names)
+    found = (*checkouts.faults(old, new, OLD_SIDE), *review.diagnostics)
+    review = review._replace(diagnostics=found)
     return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
 
 

@@ -214,7 +214,7 @@ def _compare(
     order: Order, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
 ) -> int:
     """Print the differences between the folder and the output; report the files that the build does not write."""
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     unexpected = [outputs.unexpected_file(one.output.folder, path) for one in planned for path in one.changes.unmarked]
     differences = [each for one in planned for each in outputs.diff(one.output, one.changes)]
