@@ -70,7 +70,7 @@ def commented(text: str, chance: random.Random) -> str:
 
 
 def lifted(part: str, chance: random.Random) -> str | None:
-    """Return a document in which the fields of a mapping stand beside it, and it is gone."""
+    """Return a document in which the fields of a mapping are beside it, and it is gone."""
     read = Text(part)
     found = [
         each
