@@ -18,16 +18,35 @@ if TYPE_CHECKING:
 
     from trainc.cli.common.arguments import Command
 
-GROUPS: Final = {
-    "Check and review": ("validate", "diff"),
-    "Compile": ("build",),
-    "Inspect": ("explain", "pods", "graph", "queues"),
-    "Convert": ("migrate", "upgrade"),
-    "Project": ("init", "settings", "runtimes", "secret"),
-    "Integrations": ("cmp", "krm", "schema", "completion"),
+COMMANDS: Final = (
+    "validate",
+    "diff",
+    "build",
+    "explain",
+    "pods",
+    "graph",
+    "queues",
+    "migrate",
+    "upgrade",
+    "init",
+    "settings",
+    "runtimes",
+    "secret",
+    "cmp",
+    "krm",
+    "schema",
+    "completion",
+)
+"""The commands in help order; each is a module of this package."""
+HEADINGS: Final = {
+    "validate": "Check and review",
+    "build": "Compile",
+    "explain": "Inspect",
+    "migrate": "Convert",
+    "init": "Project",
+    "cmp": "Integrations",
 }
-"""The commands by heading, in help order; each is a module of this package."""
-COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
+"""The heading above each of these commands in the help."""
 HABITS: Final = {
     "apply": "build",
     "check": "validate",
@@ -59,13 +78,19 @@ class LazyGroup(click.Group):
     """A group that imports a command when it is called or listed."""
 
     def __init__(
-        self, *, package: str, headings: Mapping[str, Sequence[str]], habits: Mapping[str, str], **settings: Any
+        self,
+        *,
+        package: str,
+        names: Sequence[str],
+        habits: Mapping[str, str],
+        headings: Mapping[str, str] = {},
+        **settings: Any,
     ) -> None:
-        """Create the group of some modules of a package; a keyword's module has an underscore at the end."""
+        """Create the group of the modules `names` of a package; a keyword's module has an underscore at the end."""
         super().__init__(**settings)
         self.package = package
         self.headings = headings
-        self.names = tuple(name for names in headings.values() for name in names)
+        self.names = names
         self.habits = habits
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,10 +100,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, a section for each heading, in columns of one width."""
         width = max(map(len, self.names))
-        for heading, names in self.headings.items():
-            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name in self.names:
+            heading = self.headings.get(name) or next(reversed(sections), "Commands")
+            if (command := self.get_command(ctx, name)) is not None:
+                sections.setdefault(heading, []).append((name.ljust(width), command.get_short_help_str()))
+        for heading, records in sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, command.get_short_help_str()) for name, command in commands if command])
+                formatter.write_dl(records)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with that name."""
@@ -87,6 +116,13 @@ class LazyGroup(click.Group):
         module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
         command: Command | click.Command = import_module(f"{self.package}.{module}").command
         return command if isinstance(command, click.Command) else command.click_command(cmd_name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a command, print the help as an error, as click does since 8.2."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -104,7 +140,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     package="trainc.cli",
-    headings=GROUPS,
+    names=COMMANDS,
+    headings=HEADINGS,
     habits=HABITS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
@@ -119,10 +156,9 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
-        if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # click 8.1 lacks it
-            from trainc.source.printable import escape
+        from trainc.source.printable import escape
 
-            vars(error).update(message=escape(error.message))  # it quotes arguments
+        vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()
         return error.exit_code
     except click.Abort:
