@@ -72,6 +72,11 @@ class Patches:
         """The identities of the texts of all valid patches."""
         return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
 
+    @property
+    def files(self) -> frozenset[str]:
+        """The files with a valid patch."""
+        return frozenset(patch.document.file for patches in self._of_kind.values() for patch in patches)
+
     def apply_all(self, documents: Sequence[Document]) -> list[Document]:
         """Return documents with all patches that match them."""
         counts = Counter(kind for document in documents for kind in self._kinds_of_targets(document))
