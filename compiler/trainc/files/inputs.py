@@ -44,6 +44,8 @@ SETTINGS_PATH: Final = Declaration(
 
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
+_MOST_NAMES: Final = 1000
+"""The most files of a folder that a misspelled name is compared with."""
 LARGEST_SETTINGS: Final = 16 * 1024 * 1024
 """Bytes of a settings file, which is one document."""
 DEEPEST: Final = 100
@@ -372,7 +374,27 @@ class _Walk:
     def _missing_path(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
             return fault(path, "is a dangling or circular link", "remove it, or fix its target")
-        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
+        help = _path_meant(path) if isinstance(error, FileNotFoundError) else ""
+        return fault(path, f"cannot be read: {error.strerror}", help or "check the path and its permissions")
+
+
+def _path_meant(path: str) -> str:
+    """Return the hint for a missing path that is a pattern, or similar to a file or folder; empty for another one."""
+    if (pattern := min((index for each in "*?[" if (index := path.find(each)) >= 0), default=-1)) >= 0:
+        folder = os.path.dirname(path[:pattern]) or "."
+        return f"a path is a file or a folder, not a pattern: use {folder}, and `exclude` for other files in it"
+    from itertools import islice
+
+    from trainc.base.suggestions import nearest_name
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES) if not entry.name.startswith(".")]
+    except OSError:
+        return ""
+    near = nearest_name(name, sorted(names))
+    return f"did you mean {os.path.join(folder, near)}?" if near else ""
 
 
 def _leads_to_folder(name: str, at: int) -> bool:
