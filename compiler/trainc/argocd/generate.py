@@ -86,7 +86,7 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         result = result._replace(diagnostics=kept).with_diagnostics(not_applied)
     result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.with_diagnostics(
-        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others, settings))
+        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others))
     )
     if not (result.jobs or result.failed):
         result = result.with_diagnostics([_no_manifests(result)])

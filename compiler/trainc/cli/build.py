@@ -87,7 +87,7 @@ def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = No
         (
             *duplicates(result, result.copied),
             *fixed_names(result),
-            *wrong_namespace(result, result.copied, run.settings),
+            *wrong_namespace(result, result.copied),
         )
     )
     return printing.with_unknown(result) if run.verbose else result

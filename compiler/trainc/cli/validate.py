@@ -69,6 +69,7 @@ def validate(
         names_settings=not run.no_config,
         written=tuple(file for _, file in reports),
         others="skip",
+        copies=False,
         check_only=True,
         stand_ins="check",
     )
@@ -190,6 +191,8 @@ def _show_diff(applied: Applied, summary: str, run: Options) -> int:
 
 def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run; with `among`, of the paths as a subset of that folder."""
+    from trainc.compilation import wrong_namespace
+
     if among is None:
         from trainc.compilation import compile_paths
 
@@ -198,6 +201,7 @@ def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of:
         from trainc.compilation.subset import compile_subset
 
         result = compile_subset(paths, among, run, files_of)
+    result = result.with_diagnostics(wrong_namespace(result, result.copied))
     return printing.with_unknown(result) if run.verbose else result
 
 

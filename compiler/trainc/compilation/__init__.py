@@ -72,7 +72,9 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
         # Without `exclude` and `runtimes`, correct files would have errors too.
         return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
     environment = options.settings.environment
-    of_documents = environment is not None and (environment.images or environment.patches or environment.namespaces)
+    of_documents = environment is not None and (
+        environment.images or environment.patches or environment.namespaces or environment.shared
+    )
     if of_documents or options.settings.lint_paths is not None:
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)
@@ -351,18 +353,45 @@ def report_lint_paths(build: Build) -> Build:
     return build.with_diagnostics(build.judged(rules.warnings(files)))
 
 
+def report_attributes(build: Build) -> Build:
+    """Report the attributes of git that change a file at the checkout. A review of a commit reports its own."""
+    if any(build.options.option_names.revision):
+        return build
+    found = [document.file for documents in build.documents.values() for document in documents]
+    found += (entry.document.file for level in build.library.levels[1:-1] for entry in level.all_entries())
+    found += (file.document.file for file in build.options.settings.settings_files)
+    found += build.patches.files if build.patches is not None else ()
+    files = dict.fromkeys(found)
+    attributes = inputs.attribute_files(files, build.options.root)
+    if attributes is None:
+        return build
+    size = sum(map(len, attributes.contents.values()))
+    factors = (size, f"bytes of {inputs.ATTRIBUTES}"), (len(files), "files")
+    if not build.meter.charge_product("skipped bytes", *factors):
+        return build
+    from trainc.files.attributes import warnings
+
+    return build.with_diagnostics(warnings(files, attributes))
+
+
 def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
         return build
-    from trainc.edits.transforming.setting_faults import merge_by_setting, unused_namespaces, without_namespace
+    from trainc.edits.transforming.setting_faults import (
+        merge_by_setting,
+        unmatched_shared,
+        unused_namespaces,
+        without_namespace,
+    )
 
     texts = build.patches.texts if build.patches is not None else frozenset[int]()
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
     environment = build.transformation.environment
     found += without_namespace(build.transformation.without_namespace, environment)
     if build.is_whole_project:
-        found += build.judged(unused_namespaces(environment, build.transformation.moved))
+        found += build.judged(unused_namespaces(build.transformation.namespaces))
+        found += build.judged(unmatched_shared(build.transformation.namespaces))
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
         found += build.judged(build.transformation.unmatched_images())
@@ -413,6 +442,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_references,  # to the objects of other teams
     stop_beyond_budget,
     report_lint_paths,
+    report_attributes,  # of git, in .gitattributes
     report_settings,
     stop_beyond_budget,
     replace_errors_of_templates,
@@ -441,6 +471,7 @@ def _compilation(build: Build) -> Compilation:
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
         built_in=built_in,
+        namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,
         legacy_option=options.option_names.legacy,
     ).with_diagnostics(build.diagnostics)

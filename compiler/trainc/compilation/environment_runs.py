@@ -2,7 +2,7 @@
 
 Reads    the settings of a project, the requested environments, and the result of a run for each one.
 Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
-         source files. Two environments with one object are an error. Imported only for a project with environments.
+         source files. Imported only for a project with environments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
 from trainc.frontends.reading import ParsedFiles
-from trainc.kubernetes.trees import get
 from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
 
@@ -35,12 +34,11 @@ if TYPE_CHECKING:
 ENVIRONMENT_REQUIRED: Final = Declaration(
     "environment-required", ("read",), "No environment selected", trainc_only=True
 )
-SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", trainc_only=True)
 
 LISTED: Final = 20
 """The most environments that a message names."""
-OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch", "unused-setting"})
-"""The warnings about settings that affect nothing; one of the file affects nothing if every environment reports it."""
+OF_SETTINGS: Final = frozenset({"unmatched-image", "unmatched-shared", "unused-patch", "unused-setting"})
+"""The reports of settings that affect nothing; one of the file affects nothing if every environment reports it."""
 SEVERITIES: Final = ("error", "warning", "note")
 
 
@@ -347,48 +345,3 @@ def _place_key(place: Place | Location | None) -> Hashable:
     document = written.document
     at = (document.file, document.line, document.column, document.within)
     return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
-
-
-def shared_objects(runs: Sequence[EnvironmentRun]) -> Iterator[Diagnostic]:
-    """Yield an error for each two environments that write one object: the one that is applied last would win."""
-    first: dict[ObjectId, tuple[str, str]] = {}
-    several: dict[tuple[str, str], list[ObjectId]] = {}
-    for run in runs:
-        cluster = run.settings.cluster
-        for tree in run.result.objects:
-            id = ObjectId.from_manifest(tree)
-            key = id._replace(apiVersion=f"{cluster}/{id.apiVersion.partition('/')[0]}")
-            other = first.setdefault(key, (run.name, cluster))
-            if other[0] != run.name:
-                several.setdefault((other[0], run.name), []).append(id)
-    settings = {run.name: run.settings for run in runs}
-    for (earlier, later), objects in several.items():
-        yield _shared(settings[earlier], settings[later], objects)
-
-
-def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnostic:
-    id = objects[0]
-    named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
-    more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
-    (place, field), (related, _) = _setting(other), _setting(one)
-    return Diagnostic.declared(
-        SHARED_OBJECT,
-        f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
-        "set another namespace or suffix in one of them, or cluster if each has a cluster of its own",
-        object=id,
-        field=field,
-        place=place,
-        related=() if related is None else (Related("the other environment", related),),
-    )
-
-
-def _setting(settings: Settings) -> tuple[Place | None, str]:
-    """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
-    if settings.base is None:
-        return None, ""
-    path = (ENVIRONMENTS, settings.environment_name)
-    for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
-        document = settings.base.document_with(*path, key)
-        if get(document.value, (*path, key)):
-            return Place(document, (*path, key)), ".".join((*path, key))
-    return Place(settings.base.document_with(*path), path, key=True), ".".join(path)

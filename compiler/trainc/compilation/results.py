@@ -17,6 +17,7 @@ from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from trainc.edits.transforming.namespaces import Namespaces
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others, ParsedFiles
     from trainc.kubernetes.trees import Tree
@@ -243,6 +244,8 @@ class Compilation(NamedTuple):
     """The number of errors that were warnings."""
     built_in: Diagnostic | None = None
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
+    namespaces: Namespaces | None = None
+    """The namespaces that the settings move; None without settings that change documents."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
     legacy_option: str = FLAGS.legacy

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.cli.common import printing
 from trainc.compilation import Compilation, environment_runs
+from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def compiled(
     reader = environment_runs.CachedStreams()
     found = environment_runs.runs(chosen, lambda options: compile(options, reader))
     result = environment_runs.merge_runs(found)
-    return result.with_diagnostics(environment_runs.shared_objects(found)), found
+    return result.with_diagnostics(shared_objects(each for run in found for each in written_objects(run))), found
 
 
 def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:

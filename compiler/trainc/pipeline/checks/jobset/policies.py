@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
 from trainc.kubernetes.names import LONGEST_LABEL
-from trainc.kubernetes.violations import Violation, field_of, shortened, shown
+from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ def violations(jobset: Tree, release: TrainerRelease) -> Iterator[Violation]:
     """Yield the violations of dependencies, policies and the coordinator."""
     spec = jobset["spec"]
     jobs = spec.get("replicatedJobs") or ()
-    known = {job["name"]: index for index, job in reversed([*enumerate(jobs)])}
+    known: dict[str, int] = {}
+    for index, job in enumerate(jobs):
+        known.setdefault(job["name"], index)
     yield from _dependencies(jobs, known)
     targets: Path = ("spec", "successPolicy", "targetReplicatedJobs")
     yield from _targets("successPolicy", spec["successPolicy"], targets, known)
@@ -81,12 +83,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: dict[str, int]) -> Iterat
     for index, job in enumerate(jobs):
         path: Path = (*JOBS, index, "dependsOn")
         if not index and "dependsOn" in job:
-            yield Violation.at(
-                path,
-                DEPENDS_ON_FIRST,
-                f'job "{job["name"]}" is the first one and cannot depend on another',
-                "move it after the job that it depends on",
-            )
+            yield _first_depends(path, job, known)
             continue
         for number, entry in enumerate(job.get("dependsOn") or ()):
             name = entry["name"]
@@ -105,6 +102,19 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: dict[str, int]) -> Iterat
             )
 
 
+def _first_depends(path: Path, job: Tree, known: dict[str, int]) -> Violation:
+    """Return the violation of a first job that depends on another one."""
+    others = [entry["name"] for entry in job["dependsOn"]]
+    missing = next((name for name in others if name not in known), None)
+    help = f'move it after job "{others[-1]}"' if others else "remove dependsOn"
+    if missing is not None:
+        jobs = listed([f'"{name}"' for name in [*known][1:]])
+        have = f"the other jobs are {jobs}" if jobs else "it is the only one"
+        help = f'remove the dependency: there is no job "{shortened(missing)}"; {have}'
+    message = f'job "{job["name"]}" is the first one and cannot depend on another'
+    return Violation.at(path, DEPENDS_ON_FIRST, message, help)
+
+
 def _targets(policy_name: str, policy: Tree, path: Path, known: dict[str, int]) -> Iterator[Violation]:
     """Check the jobs that a policy, or one of its rules, targets."""
     targets = enumerate(policy.get("targetReplicatedJobs") or ())
@@ -113,7 +123,7 @@ def _targets(policy_name: str, policy: Tree, path: Path, known: dict[str, int]) 
         return
     from trainc.base.suggestions import KnownNames
 
-    names = KnownNames(sorted(known, key=known.__getitem__))
+    names = KnownNames(known)
     for number, name in unknown:
         there = (*path, number)
         yield Violation.at(
