@@ -310,7 +310,9 @@ def _marks_of(own: str) -> _Marks:
         for form in row.lacked():
             lacking.setdefault(form, set()).add(row.key)
     fields = {
-        form: keys - lacks for form, lacks in lacking.items() if not any(form[:n] in lacking for n in range(len(form)))
+        form: having
+        for form, lacks in lacking.items()
+        if (having := keys - lacks) and not any(form[:n] in lacking for n in range(len(form)))
     }
     for row in rows:
         for path, field in row.fields.items():
