@@ -68,7 +68,7 @@ def build(
         report(result)
         return WRONG_INPUT
     if folder is None:
-        return _to_stdout(result, form, report)
+        return _to_stdout(result, form, report, chosen=runs[0][2].passthrough is not None)
     from trainc.cli.common.output_folder import Order, Part, to_folder
 
     project, every = settings.base is not None and not paths, not run.environments
@@ -115,8 +115,8 @@ def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Set
     return folder
 
 
-def _to_stdout(result: Compilation, form: str, report: Callable[..., None]) -> int:
-    """Print the manifests of a result without errors."""
+def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, chosen: bool) -> int:
+    """Print the manifests of a result without errors; `chosen` is whether a setting decides which documents it has."""
     if not result.jobs and not result.copied:
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.with_diagnostics([no_trainjobs(result)]))
@@ -128,7 +128,7 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None]) -> i
     except OverBudgetError as error:
         report(result.with_diagnostics([error.diagnostic]))
         return WRONG_INPUT
-    report(result, printing.omitted_note(result))
+    report(result, printing.omitted_note(result, chosen=chosen))
     printing.write(*manifest)
     return OK
 

@@ -57,16 +57,16 @@ def references(pod: Tree) -> Iterator[Reference]:
     >>> list(references({"imagePullSecrets": [{"name": "registry"}], "containers": []}))
     [Reference(kind='Secret', name='registry', optional=False, path=('imagePullSecrets', 0, 'name'))]
     """
-    for index, secret in enumerate(pod.get("imagePullSecrets") or ()):
+    for index, secret in _mappings(pod, "imagePullSecrets"):
         yield from _named("Secret", secret, ("imagePullSecrets", index), "name")
     for key in CONTAINERS:
-        for index, container in enumerate(pod.get(key) or ()):
-            for number, variable in enumerate(container.get("env") or ()):
+        for index, container in _mappings(pod, key):
+            for number, variable in _mappings(container, "env"):
                 there = (key, index, "env", number, "valueFrom")
                 yield from _references_in_source(variable.get("valueFrom") or {}, OF_VARIABLES, there)
-            for number, source in enumerate(container.get("envFrom") or ()):
+            for number, source in _mappings(container, "envFrom"):
                 yield from _references_in_source(source, OF_VARIABLES, (key, index, "envFrom", number))
-    for index, volume in enumerate(pod.get("volumes") or ()):
+    for index, volume in _mappings(pod, "volumes"):
         at = ("volumes", index)
         for kind, path in OF_VOLUMES:
             optional = get(volume, (path[0], "optional"), False)
@@ -74,6 +74,14 @@ def references(pod: Tree) -> Iterator[Reference]:
         for number, source in enumerate(get(volume, ("projected", "sources"), ())):
             kinds: dict[str, Kind] = {"configMap": "ConfigMap", "secret": "Secret"}
             yield from _references_in_source(source, kinds, (*at, "projected", "sources", number))
+
+
+def _mappings(tree: Tree, key: str) -> Iterator[tuple[int, Tree]]:
+    """Yield the mappings of a list with their indexes. A rendered pod is not checked: it may have anything there."""
+    found = tree.get(key)
+    for index, each in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(each, dict):
+            yield index, each
 
 
 def _references_in_source(source: Tree, kinds: dict[str, Kind], path: Path) -> Iterator[Reference]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
 from trainc.compilation import environment_runs
+from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
@@ -30,7 +31,6 @@ from trainc.review import (
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
-from trainc.review.lost_data import loses_data, used_config_maps
 from trainc.review.masked_changes import shown
 from trainc.review.masked_settings import shown_setting
 from trainc.review.objects_ahead import with_objects_ahead

@@ -18,7 +18,7 @@ from trainc.frontends import sort
 from trainc.frontends.reading import documents_of, source_in_output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from trainc.budget import Budget
     from trainc.files.inputs import File
@@ -39,7 +39,11 @@ class RenderedFiles(NamedTuple):
     @property
     def has_jobsets(self) -> bool:
         """Whether one of the objects is a JobSet."""
-        return any(document.value.get("kind") == JOBSET.kind for document in self.documents)
+        return self.has_jobsets_outside(())
+
+    def has_jobsets_outside(self, files: Container[str]) -> bool:
+        """Whether one of the objects is a JobSet that is not in one of some files."""
+        return any(each.value.get("kind") == JOBSET.kind and each.file not in files for each in self.documents)
 
 
 def read(files: Iterable[File | Diagnostic], limits: Budget) -> RenderedFiles:

@@ -60,7 +60,7 @@ class Versions:
     def has_hidden_jobsets(self) -> bool:
         """Whether all JobSets of the side, which has no TrainJobs, are in files that sources may not have."""
         first = self.first
-        if first.as_rendered is None or self.names != ("",) or failed(first.diagnostics):
+        if first.as_rendered is None or failed(first.diagnostics):
             return False
         return first.as_rendered().content == "rendered"
 

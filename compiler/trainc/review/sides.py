@@ -223,11 +223,9 @@ def _read(
     rendered = _Rendered(spec, own, options, found, files_of, files)
     if rendered.is_certain:
         return rendered.side()
-    # The TrainJobs of an environment may all be excluded.
-    items = () if environment else _rendered(found.documents["other"])[0]
-    runtimes = tuple(found.documents["runtime"])
-    diagnostics, skipped = tuple(found.diagnostics), tuple(found.skipped_names())
-    return Side(spec, "nothing", items, diagnostics, own, skipped, cache(rendered.side), runtimes)
+    # A build of a project without TrainJobs writes its copied documents.
+    side = _compiled(spec, found, own, options, reporting)
+    return side if side.items else side._replace(content="nothing", as_rendered=cache(rendered.side))
 
 
 def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
@@ -267,11 +265,16 @@ class _Rendered:
         # Patterns of trainc.yaml do not exclude files from a rendered side.
         readable = [file for file in kept if isinstance(file, inputs.File) or file.id != ALL_EXCLUDED.id]
         self.found = rendered_files.read(readable, self.meter.budget)
+        outputs = {file.path for file in readable if isinstance(file, inputs.File) and file.output}
+        self.has_own_jobsets = self.found.has_jobsets_outside(outputs)
 
     @property
     def is_certain(self) -> bool:
-        """Whether one of its objects is a JobSet, or its paths are in the output folder of its settings."""
-        return self.found.has_jobsets or _is_output(self.spec, self.own)
+        """Whether one of its objects is a JobSet, or its paths are in the output folder of its settings.
+
+        The outputs beside the sources are those of an earlier build.
+        """
+        return self.has_own_jobsets or _is_output(self.spec, self.own)
 
     def side(self) -> Side:
         """Return the side with its hidden files; its content is "nothing" if it has no document."""

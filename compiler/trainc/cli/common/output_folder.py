@@ -115,13 +115,14 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         if order.check:
             return _compare(order, result, planned, kept, report)
         kept.append(_unmarked_note(planned))
+        lost_data = [_data_note(each, parts) for each in planned]
         for each in planned:
             if refused := outputs.apply(each.output, each.changes):
                 report(result.with_diagnostics(refused))
                 return WRONG_INPUT
     done = [line for each in planned if (line := _done(each))]
     omitted = dict.fromkeys(_omitted(each) for each in planned if each.part is not None)
-    report(result, _lines(*kept, *done, *omitted))
+    report(result, _lines(*kept, *done, *lost_data, *omitted))
     return OK
 
 
@@ -191,12 +192,7 @@ def _loss(planned: _Planned, *, decided: bool) -> Diagnostic | None:
     part = planned.part
     if outputs.PASSED not in planned.changes.remove or (decided if part is None else part.passthrough):
         return None
-    from trainc.files.atomic import read_current
-    from trainc.kubernetes.documents import read_stream
-
-    data = read_current(planned.output.at, outputs.PASSED)
-    documents, _ = read_stream(data if isinstance(data, bytes) else b"")
-    names = [_named(ObjectId.from_manifest(document.value)) for document in documents]
+    names = [_named(id) for id in _objects_in(planned.output, outputs.PASSED)]
     more = f" and {len(names) - MOST_KEPT} more" if len(names) > MOST_KEPT else ""
     found = Diagnostic.declared(
         PASSTHROUGH_DROPPED,
@@ -205,6 +201,45 @@ def _loss(planned: _Planned, *, decided: bool) -> Diagnostic | None:
         place=Location(file=os.path.join(planned.output.folder, outputs.PASSED)),
     )
     return found._replace(environments=(part.environment,)) if part is not None and part.environment else found
+
+
+def _objects_in(output: Output, path: str) -> list[ObjectId]:
+    """Return the identities of the objects in a file of the folder."""
+    from trainc.files.atomic import read_current
+    from trainc.kubernetes.documents import read_stream
+
+    data = read_current(output.at, path)
+    documents, _ = read_stream(data if isinstance(data, bytes) else b"")
+    return [ObjectId.from_manifest(document.value) for document in documents]
+
+
+def _data_note(planned: _Planned, parts: Sequence[Part]) -> str:
+    """Return a line that names the copied objects that leave the folder and whose deletion loses data."""
+    changed = [*planned.changes.write, *planned.changes.remove]
+    old = [
+        id for path in changed if os.path.basename(path) == outputs.PASSED for id in _objects_in(planned.output, path)
+    ]
+    if not old:
+        return ""
+    from trainc.compilation.lost_data import DELETED, loses_data, used_config_maps
+
+    staying = [planned.part.result] if planned.part is not None else [part.result for part in parts]
+    kept = {
+        _unversioned(ObjectId.from_manifest(document.value))
+        for result in staying
+        for document in _copied_objects(result)
+    }
+    used = used_config_maps(tree for result in staying for tree in result.objects)
+    lost = [_named(id) for id in old if _unversioned(id) not in kept and loses_data(id, used)]
+    if not lost:
+        return ""
+    more = f" and {len(lost) - MOST_KEPT} more" if len(lost) > MOST_KEPT else ""
+    return escape(f"{planned.output.folder}: removed {', '.join(lost[:MOST_KEPT])}{more}: {DELETED}")
+
+
+def _unversioned(id: ObjectId) -> ObjectId:
+    """Return an identity without the version: an object of one version exists in every other version of its group."""
+    return id._replace(apiVersion=id.apiVersion.rpartition("/")[0])
 
 
 def _named(id: ObjectId) -> str:
@@ -238,7 +273,7 @@ def _done(planned: _Planned) -> str:
 def _omitted(planned: _Planned) -> str:
     assert planned.part is not None
     result = planned.part.result
-    lines = [printing.omitted_note(result)]
+    lines = [printing.omitted_note(result, chosen=planned.part.passthrough)]
     if count := len(result.copied) - len(planned.others):
         from trainc.base.plural import plural
 

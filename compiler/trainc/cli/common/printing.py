@@ -199,11 +199,11 @@ def unsupported_note(compilation: Compilation) -> str:
     return training_jobs.not_compiled(compilation.others, compilation.legacy_option)
 
 
-def omitted_note(result: Compilation) -> str:
-    """Return lines about the documents that a build leaves out."""
+def omitted_note(result: Compilation, *, chosen: bool) -> str:
+    """Return lines about the documents that a build leaves out; `chosen` is whether a setting decides which."""
     others = unsupported_note(result)
     omitted = len(result.others) - len(result.copied)
-    if not omitted:
+    if chosen or not omitted:
         return others
     from trainc.base.plural import plural
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.plural import plural
+from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
@@ -40,7 +41,6 @@ from trainc.review.formats import (
     value,
 )
 from trainc.review.formats.html_objects import badge, mark, sections
-from trainc.review.lost_data import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

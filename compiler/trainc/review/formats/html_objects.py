@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.plural import plural
+from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
 from trainc.provenance.tracing.correspondence import value_at
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, name_in_namespace, origin
-from trainc.review.lost_data import DELETED
 from trainc.review.side_by_side import Stretch, side_by_side
 from trainc.source.masking import MASK
 

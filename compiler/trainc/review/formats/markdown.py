@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.plural import plural
+from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.amounts import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
@@ -40,7 +41,6 @@ from trainc.review.formats import (
     setting_name,
     value,
 )
-from trainc.review.lost_data import DELETED
 from trainc.review.setting_order import shortened
 
 if TYPE_CHECKING:

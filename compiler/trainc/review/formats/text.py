@@ -6,6 +6,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.formats import (
@@ -30,7 +31,6 @@ from trainc.review.formats import (
     same_values,
     setting_name,
 )
-from trainc.review.lost_data import DELETED
 from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
