@@ -14,7 +14,7 @@ from trainc.base.suggestions import nearest_name
         pytest.param("plane", ["plain", "torch"], "plain", id="mistyped"),
         pytest.param("x", ["plain"], None, id="like none"),
         pytest.param("x", [], None, id="no names"),
-        pytest.param("n" * 257, ["n" * 256], None, id="too long to be mistyped"),
+        pytest.param("n" * 257, ["m" * 257], None, id="too long to be mistyped"),
     ],
 )
 def test_nearest(name: str, names: list[str], meant: str | None) -> None:

@@ -73,7 +73,7 @@ def in_prod(text: str) -> str:
         pytest.param("sources: jobs", "1:10: error[wrong-type]", "use a list: [jobs]", id="no list"),
         pytest.param("requiredVersion: 0.2", "1:18: error[wrong-type]", 'quote it: "0.2"', id="a version as number"),
         pytest.param("output: [a]", "1:9: error[wrong-type]", "use the string without a list", id="no string"),
-        pytest.param("environments: [dev]", "1:15: error[wrong-type]", "use a mapping", id="environments as list"),
+        pytest.param("environments: [dev]", "1:15: error[wrong-type]", "use {dev: {}}", id="environments as list"),
         pytest.param("environments: {dev: a}", "1:21: error[wrong-type]", "use a mapping: dev has", id="environment"),
         pytest.param("labels: {a: 1}", "1:13: error[wrong-type]", 'quote it: "1"', id="a label as number"),
         pytest.param(

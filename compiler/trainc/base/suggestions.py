@@ -28,9 +28,9 @@ class KnownNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(dict.fromkeys(names))
-        self._by_case: dict[str, str] = {}
+        self._by_spelling: dict[str, str] = {}
         for name in self._names:
-            self._by_case.setdefault(name.lower(), name)
+            self._by_spelling.setdefault(_spelling(name), name)
         self._is_short = len(self._names) <= 4 * _NEIGHBOURS
         self._sorted = [] if self._is_short else sorted(self._names)
         self._reversed = [] if self._is_short else sorted(name[::-1] for name in self._names)
@@ -49,8 +49,8 @@ class KnownNames:
         return f"{use(self._names[:LISTED], ', ' if more else last)}{' ...' if more else ''}"
 
     def differing_in_case(self, name: str) -> str | None:
-        """Return the first name that differs only in case."""
-        return self._by_case.get(name.lower())
+        """Return the first name that differs only in case, or in `_` for `-`."""
+        return self._by_spelling.get(_spelling(name))
 
     def neighbours(self, name: str) -> Sequence[str]:
         """Return the names to compare with a name."""
@@ -58,6 +58,10 @@ class KnownNames:
             return self._names
         backwards = (each[::-1] for each in _neighbours(self._reversed, name[::-1]))
         return tuple(dict.fromkeys((*_neighbours(self._sorted, name), *backwards)))
+
+
+def _spelling(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 def _neighbours(names: list[str], name: str) -> list[str]:

@@ -54,7 +54,7 @@ def read(
     given = [inside for path in paths if (inside := commit.path_in_repository(path)) is not None]
     walk = Walk(commit, paths, selection)
     is_empty, named = True, frozenset(given)
-    found = chain.from_iterable(map(walk.path, given))
+    found = chain(chain.from_iterable(map(walk.path, given)), walk.files_of_links())
     while wanted := list(islice(found, AHEAD)):
         is_empty = is_empty and all(isinstance(each, CommitFile) and each.above for each in wanted)
         contents = commit.objects.blobs([each.entry.object for each in wanted if isinstance(each, CommitFile)])
@@ -83,6 +83,8 @@ class Walk:
         self.seen: set[str] = set()
         self.above: set[str] = set()
         """The folders above the paths whose kustomizations are read."""
+        self.links: list[tuple[str, int]] = []
+        """The links in folders, with their depths: a file is read by its own path if the paths have it."""
         self.roles = Roles(
             selection._replace(settings=[*map(self._resolved, selection.settings)]), paths, self._resolved
         )
@@ -165,9 +167,14 @@ class Walk:
                 continue
             if is_link:
                 if is_manifest(name) or self._leads_to_folder(found):
-                    yield from self.path(below, depth=depth)
+                    self.links.append((below, depth))
             else:
                 yield from self._entry(below, found, entry, depth)
+
+    def files_of_links(self) -> Iterator[CommitFile | Diagnostic]:
+        """Yield the files that only links lead to; a linked folder can have more links."""
+        for path, depth in self.links:
+            yield from self.path(path, depth=depth)
 
     def _leads_to_folder(self, link: str) -> bool:
         """Whether a link leads to a folder."""
