@@ -16,6 +16,7 @@ from batches import one_in_four
 from differential import sound
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from manifests import GOLDEN_CASES
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -27,7 +28,6 @@ from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.field_names import by_names
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 PARALLELISM = "spec.replicatedJobs[0].template.spec.parallelism"
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -140,7 +140,7 @@ def test_invalid_fields(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_each_field_name_selects_only_its_field(case: str) -> None:
     for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
         for path in leaves(tree):
@@ -284,7 +284,7 @@ def applied(steps: list[Any]) -> Any:
     return tree
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     entries = json.loads(run("explain", "input.yaml", "--patches").out)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from batches import one_in_four
+from manifests import GOLDEN_CASES
 from running import NO_LINT
 
 import trainc
@@ -14,7 +15,6 @@ from trainc.compilation import Options
 from trainc.pods.footprint import Footprint, by_queue, jobs, jobset_footprint
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 
@@ -202,7 +202,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
     assert by_queue([pod, other, None, "JobSet"]) == {}
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
     made = trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT))
     counted = [

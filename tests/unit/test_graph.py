@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from batches import one_in_four
+from manifests import GOLDEN_CASES
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
 from trainc.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 SHOWN = (
     "elastic-gang",
     "env-sources",
@@ -119,7 +119,7 @@ def test_a_golden_case(case: str, form: str, snapshot: SnapshotAssertion, monkey
     assert run("graph", "input.yaml", "--format", form).out == snapshot
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_the_diagram_of_a_golden_case_is_valid(case: str) -> None:
     done = run("graph", str(GOLDEN / case / "input.yaml"), "--format", "mermaid")
     assert (done.code, len(diagrams(done.out))) == (0, 1), done.err

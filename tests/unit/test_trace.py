@@ -14,6 +14,7 @@ import pytest
 from batches import one_in_four
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import GOLDEN_CASES
 
 import trainc
 from trainc.compilation import Options, compile_paths
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from trainc.provenance.tracing.input_fields import Group, InputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 OPTIONS = Options(legacy=True, no_config=True).with_project(())
 JOB = "spec.replicatedJobs[0].template.spec"
 POD = f"{JOB}.template.spec"
@@ -238,7 +238,7 @@ def steps_of(part: str | int) -> list[str | int]:
     return [name, int(index)]
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
     for job in compiled(case):
         trace = job.trace()
@@ -253,7 +253,7 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
                     assert str(said) == str(origin.value) == str(value_at(obj, path)), path
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for job in compiled(case)[:1]:
         paths = list(leaves(job.objects[0]))
@@ -321,7 +321,7 @@ def one_by_one(
             yield field, outcome
 
 
-@pytest.mark.parametrize("case", one_in_four(CASES))
+@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_the_patches_of_all_steps_make_the_objects(case: str) -> None:
     for job in compiled(case):
         steps = job.trace().steps
