@@ -296,7 +296,7 @@ def test_why_a_name_is_invalid(name: str, why: str) -> None:
     assert violation.message.endswith(f" {why}")
 
 
-@pytest.mark.parametrize("namespace", ["team.a", "Team", "-team", "a" * 64])
+@pytest.mark.parametrize("namespace", ["team.a", "Team", "-team"])
 def test_the_example_of_a_namespace_is_valid(namespace: str) -> None:
     [violation] = check({"name": "j", "namespace": namespace}, namespaced=True)
     example = violation.help.rpartition("; for example ")[2]

@@ -33,7 +33,6 @@ FIXABLE = (
     "block style",
     "flow style",
     "a field's name",
-    "a mapping in block style is shown by its key",
     "wide characters and accents",
     "tabs",
     "what does not print",
@@ -84,7 +83,7 @@ job.yaml:8:7: error[required]: env[0] has no name, which is required
 job.yaml:7:5: error[wrong-type]: command must be a list, not a mapping
   7 |     command:
     |     ^^^^^^^
-  help: use a list with one item: [{run: x}]
+  help: use a list
 """,
     ),
     "of a longer text the first line": (
