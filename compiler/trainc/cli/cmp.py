@@ -12,9 +12,8 @@ from trainc.cli.common.arguments import Command
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from trainc.argocd.discovery import Search
     from trainc.argocd.generate import GeneratedManifests
-    from trainc.base.kinds import Kind
-    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -44,13 +43,10 @@ def generate(budget: str) -> int:
 
 def discover() -> int:
     """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
-    from trainc import settings
     from trainc.argocd import discovery, plugin_environment
 
     root = plugin_environment.root(os.environ)
-    named = plugin_environment.PARAMETERS in os.environ
-    project = settings.load((os.curdir,), root=root)
-    found = discovery.find(root, named=named, exclude=project.exclude, kinds=_kinds(project))
+    found = discovery.find(root, _projects(root), named=plugin_environment.PARAMETERS in os.environ)
     if found is not None:
         from trainc.source.printable import escape
 
@@ -62,28 +58,34 @@ def announce() -> int:
     """Print the plugin's parameters as JSON, for Argo CD's forms."""
     import json
 
-    from trainc import settings
     from trainc.argocd import discovery, parameters, plugin_environment
     from trainc.source.printable import escape_json
 
     root = plugin_environment.root(os.environ)
-    found = settings.load((os.curdir,), root=root)
-    names = discovery.names(root, found.exclude, _kinds(found))
-    announced = parameters.announcement(names, found.environment_names)
+    projects = _projects(root)
+    names = dict.fromkeys(name for each in projects for name in each.options.settings.environment_names)
+    announced = parameters.announcement(discovery.names(root, projects), tuple(names))
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
 
 
-def _kinds(project: Settings) -> tuple[Kind, ...]:
-    """Return the kinds that an application compiles, in any of its environments."""
+def _projects(root: str) -> list[Search]:
+    """Return the projects of an application, each with the kinds that it compiles in any of its environments."""
     from trainc.argocd import parameters, plugin_environment
+    from trainc.argocd.discovery import Search
     from trainc.base.kinds import COMPILED, LEGACY
+    from trainc.compilation import Options
+    from trainc.compilation.projects import projects_of
     from trainc.settings import in_environment
 
-    options, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
-    each = [project, *(in_environment(project, name) for name in project.environment_names)]
-    enabled = {row for settings in each for row in settings.kinds}
-    return (*COMPILED, *(row for row in LEGACY if options.legacy or row in enabled))
+    given, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
+    found = []
+    for project in projects_of(Options(root=root), (os.curdir,)):
+        settings = project.settings
+        each = [settings, *(in_environment(settings, name) for name in settings.environment_names)]
+        enabled = {row for one in each for row in one.kinds}
+        found.append(Search(project, (*COMPILED, *(row for row in LEGACY if given.legacy or row in enabled))))
+    return found
 
 
 def _report_errors(answer: GeneratedManifests) -> None:

@@ -27,19 +27,20 @@ Examples:
 """
 
 
-@options.with_reading
-def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check: bool) -> int:
+@options.with_options
+def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
     """
+    paths = run.paths
     if write and (check or diff):
         raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
-    from trainc.diagnostics import failed
+    from trainc.diagnostics import Diagnostic, failed
     from trainc.files import inputs
-    from trainc.rewriting.upgrade import upgrade
+    from trainc.rewriting.upgrade import Upgraded, upgrade
 
     stdin = b""
     if "-" in paths:
@@ -47,8 +48,15 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
         if not isinstance(read, inputs.File):
             return printing.report_error(read)
         stdin = read.data
+    runs = options.projects_of(run._replace(paths=paths or (".",)))
+    if isinstance(runs, int):
+        return runs
     report_skipped = partial(printing.report_skipped, run=run)
-    upgraded, diagnostics = upgrade(paths or (".",), stdin=stdin, options=run, report_skipped=report_skipped)
+    upgraded, diagnostics = list[Upgraded](), list[Diagnostic]()
+    for each in map(options.for_reading, runs):
+        files, found = upgrade(each.paths, stdin=stdin, options=each, report_skipped=report_skipped)
+        upgraded += files
+        diagnostics += found
     if write:
         for file in upgraded:
             _replace(file)

@@ -441,6 +441,7 @@ def _compilation(build: Build) -> Compilation:
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
         built_in=built_in,
+        lint_of_built_in=build.lint_of_built_in,
         budget=build.meter.budget,
         legacy_option=options.option_names.legacy,
     ).with_diagnostics(build.diagnostics)

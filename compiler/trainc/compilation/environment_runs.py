@@ -1,13 +1,16 @@
-"""The environments of a project: the settings of each run, and the results of several runs together.
+"""The projects and environments of a run: the settings of each one, and the results of all of them together.
 
-Reads    the settings of a project, the requested environments, and the result of a run for each one.
+Reads    the settings of the projects, the requested environments, and the result of a run for each one.
 Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
-         source files. Two environments with one object are an error. Imported only for a project with environments.
+         source files. Two projects or environments with one object are an error. Imported only for several projects,
+         or for a project with environments.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
@@ -19,6 +22,7 @@ from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
+from trainc.files.confine import is_within, resolved
 from trainc.frontends.reading import ParsedFiles
 from trainc.kubernetes.trees import get
 from trainc.reports import is_about_compiled_object
@@ -35,7 +39,9 @@ if TYPE_CHECKING:
 ENVIRONMENT_REQUIRED: Final = Declaration(
     "environment-required", ("read",), "No environment selected", trainc_only=True
 )
-SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", trainc_only=True)
+SHARED_OBJECT: Final = Declaration(
+    "shared-object", ("read",), "Object or folder of two projects or environments", trainc_only=True
+)
 
 LISTED: Final = 20
 """The most environments that a message names."""
@@ -61,11 +67,19 @@ class EnvironmentRun(NamedTuple):
 
     settings: Settings
     result: Compilation
+    project: int = 0
+    """The number of its project."""
 
     @property
     def name(self) -> str:
         """The environment; empty for a project without environments."""
         return self.settings.environment_name
+
+    @property
+    def title(self) -> str:
+        """The project and the environment, for messages."""
+        folder = self.settings.folder
+        return f"environment {self.name} of {folder}" if self.name else f"project {folder}"
 
 
 def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
@@ -139,27 +153,30 @@ class CachedStreams:
             yield from self._streams[path]
 
 
-def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[EnvironmentRun, ...]:
-    """Return a run for each environment; `compiled` compiles with the options of one.
+def runs(
+    projects: Sequence[Sequence[Options]], compiled: Callable[[Options], Compilation]
+) -> tuple[EnvironmentRun, ...]:
+    """Return a run for each environment of each project; `compiled` compiles with the options of one.
 
     The budget is that of all runs together. Each file is parsed once.
     """
-    meter, found = Meter(options[0].budget), list[EnvironmentRun]()
-    if len(options) > 1:
-        parsed = ParsedFiles()
-        options = [each._replace(all_runs=meter, parsed=parsed) for each in options]
-    for each in options:
-        result = compiled(each._replace(settings=each.settings._replace(strict="")))
-        if not found and len(options) > 1:
-            size = options[0].parsed.size if options[0].parsed is not None else 0
-            meter.charge_product("bytes of environments", (size, "bytes of files"), (len(options), "environments"))
-        meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
-        meter.charge("errors and warnings", len(result.diagnostics))
-        if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
-            result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
-        found.append(EnvironmentRun(each.settings, result))
-        if meter.over is not None:
-            return tuple(found)
+    meter, found = Meter(projects[0][0].budget), list[EnvironmentRun]()
+    several = sum(map(len, projects)) > 1
+    for number, environments in enumerate(projects):
+        parsed = ParsedFiles() if several else None
+        for index, options in enumerate(environments):
+            lenient = options._replace(settings=options.settings._replace(strict=""))
+            result = compiled(lenient._replace(all_runs=meter, parsed=parsed) if several else lenient)
+            if not index and parsed is not None:
+                factors = (parsed.size, "bytes of files"), (len(environments), "environments")
+                meter.charge_product("bytes of environments", *factors)
+            meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
+            meter.charge("errors and warnings", len(result.diagnostics))
+            if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
+                result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
+            found.append(EnvironmentRun(options.settings, result, number))
+            if meter.over is not None:
+                return tuple(found)
     if any(run.result.jobs for run in found):
         # A TrainJob that only some environments exclude is found.
         return tuple(
@@ -173,7 +190,57 @@ def _without_id(result: Compilation, id: str) -> Compilation:
 
 
 def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
-    """Return the results of several environments as one: each fault once, with the environments that have it."""
+    """Return the results of several projects and environments as one: each fault once, with its environments."""
+    merged = [_merge_environments([*group]) for _, group in groupby(runs, key=lambda run: run.project)]
+    if len(merged) == 1:
+        return merged[0]
+    return merged[0]._replace(
+        jobs=tuple(job for each in merged for job in each.jobs),
+        others=tuple(document for each in merged for document in each.others),
+        copied=tuple(document for each in merged for document in each.copied),
+        runtimes=sum(each.runtimes for each in merged),
+        stand_ins=sum(each.stand_ins for each in merged),
+        files=sum(each.files for each in merged),
+        kustomizations=next((each.kustomizations for each in merged if each.kustomizations is not None), None),
+        skipped=tuple(dict.fromkeys(path for each in merged for path in each.skipped)),
+        diagnostics=_merge_projects(each.diagnostics for each in merged),
+        checked=tuple(dict.fromkeys(checked for each in merged for checked in each.checked)),
+        strict=next((each.strict for each in merged if each.strict), ""),
+        raised=sum(each.raised for each in merged),
+        built_in=_built_in(merged),
+        stopped=any(each.stopped for each in merged),
+    )
+
+
+def _merge_projects(found: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of several projects; one of a file that they share is one."""
+    merged: dict[Hashable, Diagnostic] = {}
+    for diagnostic in chain.from_iterable(found):
+        known = merged.setdefault((_key(diagnostic), diagnostic.severity), diagnostic)
+        names = tuple(dict.fromkeys((*known.environments, *diagnostic.environments)))
+        merged[_key(diagnostic), diagnostic.severity] = known._replace(environments=names)
+    return tuple(merged.values())
+
+
+def _built_in(merged: Sequence[Compilation]) -> Diagnostic | None:
+    """Return the note about the built-in runtimes of several projects; None without any."""
+    found = [each for each in merged if each.built_in is not None]
+    if len(found) < 2:
+        return found[0].built_in if found else None
+    from trainc.compilation.built_in import note
+
+    lint: dict[str, set[str]] = {}
+    for each in found:
+        for name, ids in each.lint_of_built_in.items():
+            lint.setdefault(name, set()).update(ids)
+    return note((job.plan for each in found for job in each.jobs), lint)
+
+
+def _merge_environments(runs: Sequence[EnvironmentRun]) -> Compilation:
+    """Return the results of the environments of a project as one."""
+    if len(runs) == 1 and not runs[0].name:
+        [run] = runs
+        return run.result._replace(diagnostics=(), strict=run.settings.strict).with_diagnostics(run.result.diagnostics)
     first = runs[0].result
     diagnostics, raised = _merged(runs)
     notes = [(run.name, note) for run in runs if (note := run.result.built_in) is not None]
@@ -350,45 +417,70 @@ def _place_key(place: Place | Location | None) -> Hashable:
 
 
 def shared_objects(runs: Sequence[EnvironmentRun]) -> Iterator[Diagnostic]:
-    """Yield an error for each two environments that write one object: the one that is applied last would win."""
-    first: dict[ObjectId, tuple[str, str]] = {}
-    several: dict[tuple[str, str], list[ObjectId]] = {}
-    for run in runs:
-        cluster = run.settings.cluster
+    """Yield an error for each two runs that write one object: the one that is applied last would win."""
+    first: dict[ObjectId, int] = {}
+    several: dict[tuple[int, int], list[ObjectId]] = {}
+    for number, run in enumerate(runs):
         for tree in run.result.objects:
             id = ObjectId.from_manifest(tree)
-            key = id._replace(apiVersion=f"{cluster}/{id.apiVersion.partition('/')[0]}")
-            other = first.setdefault(key, (run.name, cluster))
-            if other[0] != run.name:
-                several.setdefault((other[0], run.name), []).append(id)
-    settings = {run.name: run.settings for run in runs}
-    for (earlier, later), objects in several.items():
-        yield _shared(settings[earlier], settings[later], objects)
+            key = id._replace(apiVersion=f"{run.settings.cluster}/{id.apiVersion.partition('/')[0]}")
+            other = first.setdefault(key, number)
+            if other != number:
+                several.setdefault((other, number), []).append(id)
+    for (one, other), objects in several.items():
+        yield _shared(runs[one], runs[other], objects)
 
 
-def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnostic:
+def _shared(one: EnvironmentRun, other: EnvironmentRun, objects: list[ObjectId]) -> Diagnostic:
     id = objects[0]
     named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
     more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
-    (place, field), (related, _) = _setting(other), _setting(one)
+    (place, field), (related, _) = _setting(other.settings), _setting(one.settings)
+    if one.project == other.project:
+        what, which = f"the environments {one.name} and {other.name}", "the other environment"
+    else:
+        what, which = f"{one.title} and {other.title}", "the other project"
     return Diagnostic.declared(
         SHARED_OBJECT,
-        f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
+        f"{what} write the same {named}{more}",
         "set another namespace or suffix in one of them, or cluster if each has a cluster of its own",
         object=id,
         field=field,
         place=place,
-        related=() if related is None else (Related("the other environment", related),),
+        related=() if related is None else (Related(which, related),),
     )
+
+
+def shared_folders(projects: Sequence[Options]) -> Iterator[Diagnostic]:
+    """Yield an error for each project that writes into the output folder of an earlier one, above it or below it."""
+    known: list[tuple[str, Options]] = []
+    for options in projects:
+        own = options.settings.output
+        folder = options.output_folder or (own and own.path)
+        if not folder:
+            continue
+        real = resolved(folder)
+        for other_folder, other in known:
+            if is_within(real, other_folder) or is_within(other_folder, real):
+                yield Diagnostic.declared(
+                    SHARED_OBJECT,
+                    f"project {other.settings.folder} and project {options.settings.folder} write into one folder, "
+                    f"{os.path.relpath(max(real, other_folder, key=len))}",
+                    "set another output in one of them, or build each one with --project",
+                    field="output" if own else "",
+                    place=own and own.place,
+                )
+                break
+        known.append((real, options))
 
 
 def _setting(settings: Settings) -> tuple[Place | None, str]:
     """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
     if settings.base is None:
         return None, ""
-    path = (ENVIRONMENTS, settings.environment_name)
+    path = (ENVIRONMENTS, settings.environment_name) if settings.environment_name else ()
     for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
         document = settings.base.document_with(*path, key)
         if get(document.value, (*path, key)):
             return Place(document, (*path, key)), ".".join((*path, key))
-    return Place(settings.base.document_with(*path), path, key=True), ".".join(path)
+    return Place(settings.base.document_with(*path), path, key=bool(path)), ".".join(path)

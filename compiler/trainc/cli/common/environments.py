@@ -1,4 +1,4 @@
-"""The environments of `build` and `validate`: a run for each one, and their results as one."""
+"""The projects and environments of `build` and `validate`: a run for each one, and their results as one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainc.compilation import Compilation, environment_runs
 from trainc.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.compilation import Options
     from trainc.compilation.environment_runs import EnvironmentRun
@@ -19,24 +19,32 @@ FOR_STANDARD_OUTPUT: Final = environment_runs.SelectHelp("use {}, or -o DIR for 
 
 
 def compiled(
-    options: Options, compile: Callable[[Options, Reader], Compilation], *, several: bool = True
+    projects: Sequence[Options], compile: Callable[[Options, Reader], Compilation], *, several: bool = True
 ) -> tuple[Compilation, tuple[EnvironmentRun, ...]]:
-    """Return the result of the requested environments, by default of all, and their runs.
+    """Return the result of the requested environments of some projects, by default of all, and their runs.
 
     Args:
-        options: the options, with the project's settings.
+        projects: the options of each project.
         compile: the function that compiles with the options of one environment.
-        several: whether there may be several: standard output has only one.
+        several: whether there may be several environments: standard output has only one.
     """
-    chosen = environment_runs.selected(options)
-    if not isinstance(chosen, Diagnostic) and len(chosen) > 1 and not several:
-        chosen = environment_runs.environment_required(options.settings, FOR_STANDARD_OUTPUT)
-    if isinstance(chosen, Diagnostic):
-        return Compilation(diagnostics=(chosen,)), ()
+    chosen: list[tuple[Options, ...]] = []
+    faults: list[Diagnostic] = []
+    for options in projects:
+        found = environment_runs.selected(options)
+        if not isinstance(found, Diagnostic) and len(found) > 1 and not several:
+            found = environment_runs.environment_required(options.settings, FOR_STANDARD_OUTPUT)
+        if isinstance(found, Diagnostic):
+            faults.append(found)
+        else:
+            chosen.append(found)
+    if faults:
+        return Compilation(diagnostics=tuple(faults)), ()
     reader = environment_runs.CachedStreams()
-    found = environment_runs.runs(chosen, lambda options: compile(options, reader))
-    result = environment_runs.merge_runs(found)
-    return result.with_diagnostics(environment_runs.shared_objects(found)), found
+    runs = environment_runs.runs(chosen, lambda options: compile(options, reader))
+    result = environment_runs.merge_runs(runs)
+    shared = (*environment_runs.shared_objects(runs), *environment_runs.shared_folders(projects))
+    return result.with_diagnostics(shared), runs
 
 
 def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
