@@ -203,7 +203,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
         files=sum(each.files for each in merged),
         kustomizations=next((each.kustomizations for each in merged if each.kustomizations is not None), None),
         skipped=tuple(dict.fromkeys(path for each in merged for path in each.skipped)),
-        diagnostics=_merge_projects(each.diagnostics for each in merged),
+        diagnostics=merge_projects(each.diagnostics for each in merged),
         checked=tuple(dict.fromkeys(checked for each in merged for checked in each.checked)),
         strict=next((each.strict for each in merged if each.strict), ""),
         raised=sum(each.raised for each in merged),
@@ -212,7 +212,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
     )
 
 
-def _merge_projects(found: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+def merge_projects(found: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of several projects; one of a file that they share is one."""
     merged: dict[Hashable, Diagnostic] = {}
     for diagnostic in chain.from_iterable(found):

@@ -138,7 +138,7 @@ def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, b
     files = _on_disk(own, contents)
     if options.config is not None or options.no_config:
         run = options.with_project(paths, contents)._replace(paths=tuple(paths))
-        note = _replaced(find(run.inputs, files, meter), options)
+        note = replaced(find(run.inputs, files, meter), options)
         diagnostics = (*run.settings.diagnostics, *([note] if note else ()))
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
@@ -201,10 +201,11 @@ def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:
     )
 
 
-def _replaced(found: Iterable[Project], options: Options) -> Diagnostic | None:
+def replaced(found: Iterable[Project], options: Options) -> Diagnostic | None:
     """Return the note about the settings files that an option replaces; None without any."""
     own = None if options.config is None else resolved(options.config)
-    files = [each.file for each in found if each.file and resolved(each.file) != own]
+    shown = (os.path.relpath(each.file) for each in found if each.file and resolved(each.file) != own)
+    files = [*dict.fromkeys(shown)]
     if not files:
         return None
     option = "--no-config" if options.config is None else f"--config {options.config}"
