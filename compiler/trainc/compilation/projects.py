@@ -143,7 +143,7 @@ def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, b
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
     named = [each for each in found if each.has_documents or failed(each.settings.diagnostics)] or found[:1]
-    runs = _runs(named, own, () if paths else None, files)
+    runs = _runs(named, own, None if paths else (), files)
     if options.project is None:
         return runs
     wanted = resolved(options.project)

@@ -75,6 +75,8 @@ def compare(
     reviews = [_compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1) for pair in found]
     if len(reviews) == 1:
         review = reviews[0]
+    elif all(each.is_empty and not (each.unchanged or each.diagnostics) for each in reviews):
+        review = Review(old.name, new.name, diagnostics=(sides.no_jobs(old, new),))
     else:
         reviews = with_moved_objects(reviews, sides.settings_of(found[0][1], options).release)
         review = in_order(merged_reviews.merge_projects(reviews))
@@ -104,12 +106,14 @@ def _compare_project(
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
         return Review(old.name, new.name, diagnostics=(projects.rendered_beside_several(old, new),))
-    review = _compare_environments(before, after, options, names, effects)
+    review = _compare_environments(
+        before, after, options, names, SettingEffects(before, after, effects, several=several)
+    )
     return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
 
 
 def _compare_environments(
-    before: Versions, after: Versions, options: Options, names: Sequence[str], effects: Meter
+    before: Versions, after: Versions, options: Options, names: Sequence[str], settings: SettingEffects
 ) -> Review:
     """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
@@ -118,7 +122,6 @@ def _compare_environments(
         before.read_as_rendered()
         after.read_as_rendered()
         return _compare_rendered(before, after, options)
-    settings = SettingEffects(before, after, effects)
     if names == ("",):
         return in_order(_compare(before.first, after.first, options, settings=settings))
     found: list[tuple[str, Review]] = []
@@ -176,8 +179,8 @@ def _compare(
     diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
-    if is_empty and not diagnostics and (settings is None or not settings.in_environments):
-        diagnostics = (sides.no_jobs(before, after),)
+    if is_empty and not diagnostics and (settings is None or settings.is_required):
+        diagnostics = (sides.no_jobs(old, new),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     effects = [] if settings is None else settings.measured(after, environment)

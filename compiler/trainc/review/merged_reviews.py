@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
 from trainc.review.reviewed import AffectedObject, PodNumbers, Review
-from trainc.review.sides import NOTHING_TO_COMPARE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -44,10 +43,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
 
 def merge_projects(reviews: Sequence[Review]) -> Review:
     """Return one review of several projects."""
-    is_empty = all(any(each.id == NOTHING_TO_COMPARE.id for each in review.diagnostics) for review in reviews)
-    diagnostics = environment_runs.merge_projects(
-        [each for each in review.diagnostics if is_empty or each.id != NOTHING_TO_COMPARE.id] for review in reviews
-    )
+    diagnostics = environment_runs.merge_projects(review.diagnostics for review in reviews)
     first = reviews[0]
     if any(each.severity == "error" for each in diagnostics):
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))

@@ -88,8 +88,9 @@ class SettingEffect(NamedTuple):
 class SettingEffects:
     """The changed settings of a review, and the compilations without one of them."""
 
-    def __init__(self, old: Versions, new: Versions, meter: Meter) -> None:
-        """`meter` is that of the compilations."""
+    def __init__(self, old: Versions, new: Versions, meter: Meter, *, several: bool) -> None:
+        """`meter` is that of the compilations; `several` is whether other projects are reviewed, too."""
+        self.several = several
         switch = [*projects.file_in_force(old, new)]
         folders = projects.folders(old, new)
         found = (*switch, *setting_changes.edits(old.project, new.project))
@@ -100,9 +101,10 @@ class SettingEffects:
         self.meter = meter
 
     @property
-    def in_environments(self) -> bool:
-        """Return whether a changed setting can have effects in an environment that neither side has."""
-        return bool(self.edits) and any(each.project.environment_names for each in (self.old, self.new))
+    def is_required(self) -> bool:
+        """Whether a side must have objects: no setting has effects elsewhere, and no other project has objects."""
+        in_environments = self.edits and any(each.project.environment_names for each in (self.old, self.new))
+        return not (in_environments or self.several)
 
     def other_environments(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the environments that are none of the given ones, and that exist if a setting is set back."""

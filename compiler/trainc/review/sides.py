@@ -485,10 +485,10 @@ def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
     )
 
 
-def no_jobs(old: Side, new: Side) -> Diagnostic:
+def no_jobs(old: SideSpec, new: SideSpec) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.declared(
         NOTHING_TO_COMPARE,
-        f"neither {old.spec.name} nor {new.spec.name} contains a TrainJob or a JobSet",
+        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet",
         "give the folder that contains them: `trainc diff main jobs/`",
     )
