@@ -8,9 +8,14 @@ from typing import Any
 
 import click
 import pytest
+from running import run
 
 from trainc.cli import HOT
 from trainc.cli.common.arguments import Command
+from trainc.cli.common.group import COMMANDS
+from trainc.cli.runtimes import SUBCOMMANDS
+
+EVERY_HELP = ((), *((name,) for name in COMMANDS), *(("runtimes", name) for name in SUBCOMMANDS), ("cmp", "generate"))
 
 PLAIN = {
     "build": (
@@ -136,3 +141,16 @@ def test_every_option_is_covered() -> None:
     lines = " ".join(line for lines in (*PLAIN.values(), *OF_CLICK.values()) for line in lines)
     flags = {max(parameter.opts, key=len) for name in HOT for parameter in command(name).click_command().params}
     assert {flag for flag in flags if flag.startswith("--") and flag not in lines} == set()
+
+
+@pytest.mark.parametrize("words", EVERY_HELP, ids=" ".join)
+def test_no_line_of_help_is_longer_than_80_columns(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    done = run(*words, "--help")
+    assert done.code == 0
+    assert [line for line in done.out.splitlines() if len(line) > 80] == []
+
+
+def test_the_options_of_a_command_are_first() -> None:
+    sections = [line for line in run("validate", "--help").out.splitlines() if line.endswith(":") and line[0] != " "]
+    assert sections == ["Options:", "Input:", "Settings of trainc.yaml:", "Report:"]

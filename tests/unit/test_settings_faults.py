@@ -70,7 +70,7 @@ def in_prod(text: str) -> str:
             )
         ),
         # Wrong types.
-        pytest.param("sources: jobs", "1:10: error[wrong-type]", 'use a list: ["jobs"]', id="no list"),
+        pytest.param("sources: jobs", "1:10: error[wrong-type]", "use a list: [jobs]", id="no list"),
         pytest.param("requiredVersion: 0.2", "1:18: error[wrong-type]", 'quote it: "0.2"', id="a version as number"),
         pytest.param("output: [a]", "1:9: error[wrong-type]", "use the string without a list", id="no string"),
         pytest.param("environments: [dev]", "1:15: error[wrong-type]", "use a mapping", id="environments as list"),

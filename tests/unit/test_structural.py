@@ -243,7 +243,7 @@ def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
         pytest.param(
             {"args": "a b"},
             'args must be a list, not the string "a b"',
-            'use a list with one item per word: ["a", "b"]',
+            "use a list with one item per word: [a, b]",
             id="a command line",
         ),
         pytest.param(

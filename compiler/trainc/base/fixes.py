@@ -253,18 +253,26 @@ def resolved(value: Any, text: Callable[[Written], str | None]) -> Any:
 def flow(value: Any) -> str:
     """Return a value on one line, as YAML and almost as JSON.
 
-    >>> flow({"name": "LR", "value": "0.1"}), flow([1, True, None, "x"])
-    ('{name: LR, value: "0.1"}', '[1, true, null, "x"]')
+    In a list, either all strings have quotes or none.
+
+    >>> flow({"name": "LR", "value": "0.1"}), flow(["--lr", "x"]), flow(["jobs", "platform"])
+    ('{name: LR, value: "0.1"}', '["--lr", "x"]', '[jobs, platform]')
     """
     if isinstance(value, Written):
         return flow(_number(value.parsed))
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_key(key)}: {flow(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):
-        return f"[{', '.join(_quoted(each) if isinstance(each, str) else flow(each) for each in value)}]"
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        plain = all(_is_plain(each) for each in value if isinstance(each, str))
+        return f"[{', '.join(flow(each) if plain or not isinstance(each, str) else _quoted(each) for each in value)}]"
+    if isinstance(value, str) and _is_plain(value):
         return value
     return _quoted(value) if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a string needs no quotes."""
+    return bool(_PLAIN.fullmatch(text)) and text.lower() not in _WORDS
 
 
 def _quoted(text: str) -> str:

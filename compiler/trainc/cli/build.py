@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc build                                compile the project: trainc.yaml names its sources and its output
+  trainc build                                the project of trainc.yaml
   trainc build --env prod                     only one of its environments
-  trainc build jobs/                          print the JobSets for every TrainJob below jobs/
-  trainc build job.yaml -r platform/runtimes  with runtimes from another folder
-  trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
-  trainc build jobs/ -o rendered/ --check     exit 3 with a diff if rendered/ is out of date
+  trainc build jobs/                          print all TrainJobs of a folder
+  trainc build job.yaml -r platform/runtimes  with more runtimes
+  trainc build jobs/ -o rendered/             write one file per TrainJob
+  trainc build jobs/ -o rendered/ --check     exit 3 if they are out of date
   trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc cmp generate
-  ARGOCD_APP_PARAMETERS='[{"name":"only","string":"finetune"}]' trainc cmp generate
+  export ARGOCD_APP_PARAMETERS='[{"name":"only","string":"finetune"}]'
+  trainc cmp generate
 """
 
 

@@ -15,7 +15,8 @@ SHELLS = ("bash", "zsh", "fish")
 EPILOG = """\b
 Examples:
   trainc completion bash > ~/.local/share/bash-completion/completions/trainc
-      requires the package bash-completion; without it, in ~/.bashrc: eval "$(trainc completion bash)"
+      or, without the package bash-completion, in ~/.bashrc:
+      eval "$(trainc completion bash)"
   trainc completion zsh > ~/.zfunc/_trainc
       and in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit && compinit
   trainc completion fish > ~/.config/fish/completions/trainc.fish

@@ -10,19 +10,20 @@ import click
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common.grouped import GroupedCommand
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 EPILOG = """\b
 Examples:
-  trainc diff                         changes in the working tree since the last commit
-  trainc diff main...HEAD -- jobs/    changes of a branch below jobs/
-  trainc diff rendered/ jobs/         rendered manifests against the current build
+  trainc diff                         what an edit changes
+  trainc diff main...HEAD -- jobs/    what a branch changes in jobs/
+  trainc diff rendered/ jobs/         two folders
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
-  trainc diff --trainer-version 2.2..2.3      what an upgrade of Trainer changes
+  trainc diff --trainer-version 2.2..2.3  what an upgrade changes
 """
 
 REVISIONS: Final = 200
@@ -58,7 +59,7 @@ def release_range(ctx: click.Context, param: click.Parameter, given: str | None)
     return names
 
 
-class Separated(click.Command):
+class Separated(GroupedCommand):
     """A command whose argument keeps the `--` of the command line."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc explain job.yaml                               every field of every object
-  trainc explain job.yaml '**.image'                    the images
-  trainc explain job.yaml 'spec.replicatedJobs[node]'   every field of one replicated job
-  trainc explain job.yaml '**.env[NCCL_*].value'        some variables
-  trainc explain job.yaml ConfigMap:data                fields of ConfigMaps
-  trainc explain spec.suspend                           a field of the TrainJobs in the current folder
-  trainc explain job.yaml --patches                     the changes of each stage, as JSON Patch
-  trainc explain --losses pytorchjob.yaml               what a JobSet cannot keep of a legacy job
+  trainc explain job.yaml                              all fields
+  trainc explain job.yaml '**.image'                   the images
+  trainc explain job.yaml 'spec.replicatedJobs[node]'  of one replicated job
+  trainc explain job.yaml '**.env[NCCL_*].value'       some variables
+  trainc explain job.yaml ConfigMap:data               of its ConfigMaps
+  trainc explain spec.suspend                          one of all TrainJobs
+  trainc explain job.yaml --patches                    the effect of stages
+  trainc explain --losses pytorchjob.yaml              what is lost
 """
 FIELD_NOT_FOUND: Final = Declaration(
     "field-not-found", ("read",), "Field not found in compiled objects", trainc_only=True

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 FORMATS = ("text", "mermaid")
 EPILOG = """\b
 Examples:
-  trainc graph jobs/                      a tree for every TrainJob below jobs/
+  trainc graph jobs/                      a tree for every TrainJob
   trainc graph jobs/ --only lattice       only TrainJobs with this name
-  trainc graph job.yaml --format mermaid  a diagram for a comment or page on GitHub or GitLab
+  trainc graph job.yaml --format mermaid  a diagram for Markdown
 """
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc migrate job.yaml                      print the TrainJob and its runtime
-  trainc migrate jobs/ --diff                  show the forms, and the differences of the compiled objects
+  trainc migrate job.yaml          print the new documents
+  trainc migrate jobs/ --diff      show what would change
   trainc migrate jobs/ --diff --format markdown > comment.md
-  trainc migrate jobs/ -o new/                 write the new documents to a folder
-  trainc migrate jobs/ --write                 replace the jobs in their files
-  trainc migrate jobs/ --check                 exit 3 if a legacy job is left
+  trainc migrate jobs/ -o new/     write the new documents to a folder
+  trainc migrate jobs/ --write     replace the jobs in their files
+  trainc migrate jobs/ --check     exit 3 if a legacy job is left
 """
 MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""

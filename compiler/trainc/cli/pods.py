@@ -20,9 +20,9 @@ MOST_NAMES = 1000
 """The maximum number of Jobs among which a misspelt name is searched."""
 EPILOG = """\b
 Examples:
-  trainc pods job.yaml                    list the pods; show the first of each replicated job in detail
+  trainc pods job.yaml                    the pods, and one of each kind
   trainc pods job.yaml --index 3          only pods with completion index 3
-  trainc pods job.yaml --job launcher     only pods of this replicated job or Job
+  trainc pods job.yaml --job launcher     only pods of this job
   trainc pods job.yaml --format json | jq '.[0].containers[0].env'
 """
 

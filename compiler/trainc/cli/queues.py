@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc queues                           the queues and TrainJobs below the current folder
-  trainc queues jobs/ platform/kueue/     TrainJobs and queues from two folders
+  trainc queues                           all queues and TrainJobs
+  trainc queues jobs/ platform/kueue/     those of two folders
   trainc queues --format json | jq '.[] | {queue, jobs}'
 """
 

@@ -52,7 +52,7 @@ Examples:
   trainc schema TrainJob > .schemas/trainjob.json
   # then, on the first line of a manifest, for yaml-language-server:
   # yaml-language-server: $schema=../.schemas/trainjob.json
-  trainc schema TrainJob --trainer-version 2.1    the schema in a cluster with Trainer v2.1
+  trainc schema TrainJob --trainer-version 2.1    for Trainer v2.1
   trainc schema --kustomize > trainjob-fields.yaml
   # then, in kustomization.yaml: configurations: [trainjob-fields.yaml]
 """

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc secret solve jobs/ | kubectl apply -f -
-  trainc secret solve jobs/ -o ~/keys/solve.yaml   write a file that only its owner can read
-  trainc secret solve job.yaml -r platform/runtimes | kubeseal --format yaml > sealed.yaml
+  trainc secret solve jobs/ -o ~/keys/solve.yaml   for its owner only
+  trainc secret solve job.yaml | kubeseal --format yaml > sealed.yaml
 """
 
 

@@ -23,7 +23,7 @@ EPILOG = """\b
 Examples:
   trainc settings                          the settings, for every environment
   trainc settings --env prod               only those of one environment
-  trainc settings --env prod --format json | jq '.[0].settings[] | select(.key == "namespace")'
+  trainc settings --env prod --format json | jq '.[0].settings[].key'
 """
 
 

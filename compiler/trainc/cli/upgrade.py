@@ -23,7 +23,7 @@ Examples:
   trainc upgrade job.yaml                 print the rewritten text
   trainc upgrade jobs/ --diff             show the changes
   trainc upgrade jobs/ --write            rewrite the files
-  trainc upgrade jobs/ --check            exit 3 with a diff if a file is for an older Trainer version
+  trainc upgrade jobs/ --check            exit 3 if there are changes
 """
 
 

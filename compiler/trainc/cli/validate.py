@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from trainc.cli.common import options, printing
-from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.arguments import OF_REPORT, Command, Option
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc validate                     check every TrainJob and runtime below the current folder
+  trainc validate                     check all files of the project
   trainc validate job.yaml -r platform/runtimes
   trainc validate --format json | jq '.[] | select(.severity == "error")'
   trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
-  trainc validate --among . jobs/a.yaml   check one file, with runtimes from anywhere in the folder
+  trainc validate --among . jobs/a.yaml   one file among the others
   trainc validate --explain wrong-type
-  trainc validate --fix --diff        show the fixes of misspelled fields, missing quotes and similar mistakes
-  trainc validate --fix               apply them
+  trainc validate --fix --diff        show what --fix would change
+  trainc validate --fix               apply the safe fixes
 """
 
 
@@ -226,6 +226,7 @@ command = Command(
             name="form",
             choices=options.REPORTS,
             default="text",
+            group=OF_REPORT,
         ),
         options.REPORT,
         options.NAMESPACE,

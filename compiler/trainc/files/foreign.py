@@ -37,12 +37,11 @@ _ESCAPE: Final = re.compile(
 """An escape that yields a letter or a dot, or that joins two lines. No other escape of YAML or JSON can hide a mark."""
 _TAG_WITH_ESCAPE: Final = re.compile(rb"(?:^|[\s\[{,:\x85\xa8\xa9\xbf])![\w-]*!?[^\s!%]*%[0-9A-Fa-f]{2}")
 
-_JSON: Final = re.compile(
-    rb"""(?:\xef\xbb\xbf)?+(?:[\s\[\]{},]++|"(?:[^"\\]++|\\.)*+"\s*+:?+"""
-    rb"|(?:-?[0-9][0-9.eE+-]*+|true|false|null)(?=[\s,\]}]|\Z))*+",
-    re.DOTALL,
+_STRING: Final = re.compile(rb'"[^"]*+"\s*+:?+')
+_NOT_JSON: Final = re.compile(
+    rb"""(?:\A|[\s\[\]{},"])(?!(?:-?[0-9][0-9.eE+-]*+|true|false|null)(?:[\s,\]}]|\Z))[^\s\[\]{},"]"""
 )
-"""A text of JSON, which has no tags: its quoted strings start where YAML's do, too."""
+"""The first character of a word that no JSON has; each string, and the colon behind it, is one quote."""
 
 
 def is_foreign(data: bytes) -> bool:
@@ -86,4 +85,10 @@ def _may_be_binary(data: bytes) -> bool:
     has_tag = b"!!binary" in data or b"!<" in data or b"%TAG" in data
     if not has_tag and b"%" in data:
         has_tag = _TAG_WITH_ESCAPE.search(data) is not None
-    return has_tag and _JSON.fullmatch(data) is None
+    return has_tag and not _is_json(data)
+
+
+def _is_json(data: bytes) -> bool:
+    """Whether a text may be JSON, which has no tags: its quoted strings start where YAML's do, too."""
+    text = data.removeprefix(b"\xef\xbb\xbf").replace(rb"\\", b"\0\0").replace(rb"\"", b"\0\0")
+    return text.count(b'"') % 2 == 0 and _NOT_JSON.search(_STRING.sub(b'"', text)) is None

@@ -34,7 +34,14 @@ _BLOCK: Final = re.compile(BLOCK)
 _COMMENT: Final = re.compile(COMMENT)
 _SYNTAX: Final = re.compile(rf"{COMMENT}|{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}")
 """The placeholders with characters of YAML's own syntax."""
-_PLACEHOLDER: Final = re.compile(rf"{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}|\$[A-Za-z_]\w*|<[A-Za-z][^<>\n]{{0,200}}>")
+_TO_REPLACE: Final = (
+    r"(?<![A-Za-z0-9_])(?:[A-Z0-9]{1,30}_){0,5}(?:YOUR|PLACEHOLDER|CHANGE_?ME|REPLACE_?ME|FIXME|TODO)"
+    r"(?:_[A-Z0-9]{1,30}){0,5}(?![A-Za-z0-9_])"
+)
+"""A word in capitals that asks to be replaced, such as YOUR_IMAGE."""
+_PLACEHOLDER: Final = re.compile(
+    rf"{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}|\$[A-Za-z_]\w*|<[A-Za-z][^<>\n]{{0,200}}>|{_TO_REPLACE}"
+)
 _OF_HELM: Final = re.compile(r"\{\{[^{}]{0,500}?\.(?:Values|Release|Chart|Capabilities)\b[^{}]{0,500}\}\}")
 """Only Helm has these objects."""
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")

@@ -33,8 +33,11 @@ _NO_DIGIT: Final = re.compile("[^0-9a-f]")
 _ODD_IN_REGISTRY: Final = re.compile(r"[^A-Za-z0-9.-]|^[.-]|(?<=\.)[.-]|-(?=\.)|[.-]$")
 _ODD_IN_COMPONENT: Final = re.compile("[^a-z0-9._-]+|^[._-]+|[._-]+$|(?:[._-]{2,})")
 _SEPARATORS: Final = re.compile("[._]|__|-+")
+_PLACEHOLDER: Final = re.compile(r"(?<![^/])[A-Z0-9]*_[A-Z0-9_]*(?![^/])")
+"""A path component such as IMAGE_NAME, which is to be replaced."""
 _ODD_IN_TAG: Final = re.compile("^[.-]|[^A-Za-z0-9_.-]")
 _REPOSITORY_RULE: Final = "use lower-case letters and digits, separated by `.`, `_`, `__` or dashes"
+_REGISTRY_RULE: Final = "use letters, digits, dots and dashes, and start and end with a letter or a digit"
 _TAG_RULE: Final = "use letters, digits, `_`, `.` and `-`, and start with a letter, a digit or `_`"
 
 
@@ -46,13 +49,17 @@ class ImageFault(NamedTuple):
     begin: int
     """The index of the first character at fault; the length of the image if something is missing at its end."""
     end: int
+    meant: str = ""
+    """The image that is meant; empty if it is not known."""
 
 
 def explain(image: str) -> ImageFault:
     """Return the fault of an image that is no image reference.
 
     >>> explain("acme/train:")[1:]
-    ('add a tag, or remove the colon', 10, 11)
+    ('add a tag, or remove the colon', 10, 11, '')
+    >>> explain("acme/Train:1").meant
+    'acme/train:1'
     """
     return _character_fault(image) or _part_fault(image) or _image_fault(image)
 
@@ -61,15 +68,15 @@ def _character_fault(image: str) -> ImageFault | None:
     """Return the first part that cannot be in any image reference."""
     if scheme := _SCHEME.match(image):
         rest = image[scheme.end() :]
-        help = f"use {rest}" if is_reference(rest) else f"remove {scheme[0]}"
-        return _fault_at(f"image {shown(image)} must not start with {scheme[0]}", help, *scheme.span())
+        message = f"image {shown(image)} must not start with {scheme[0]}"
+        return _fault_at(message, f"remove {scheme[0]}", *scheme.span(), rest)
     found = _FOREIGN.search(image)
     if found is None:
         return None
     character, begin = found[0], found.start()
     if spaces := _SPACES.match(image, begin):
-        help = f"use {image.strip()}" if is_reference(image.strip()) else "remove the space"
-        return _fault_at(f"image {shown(image)} must not contain a space", help, *spaces.span())
+        message = f"image {shown(image)} must not contain a space"
+        return _fault_at(message, "remove the space", *spaces.span(), image.strip())
     if character in _CURLY + _STRAIGHT:
         return _quote(image, character, begin)
     named = shown(character) if character.isprintable() else f"U+{ord(character):04X}"
@@ -78,14 +85,9 @@ def _character_fault(image: str) -> ImageFault | None:
 
 def _quote(image: str, character: str, begin: int) -> ImageFault:
     """Return the fault of a quotation mark, which YAML reads as part of the image."""
-    without = image.strip(_CURLY + _STRAIGHT)
-    if character in _CURLY:
-        name, help = "curly quote", f"use straight quotes: {shown(without)}"
-    else:
-        name, help = "quote", f"use {without}"
-    if not is_reference(without):
-        help = "remove the quotes"
-    return _fault_at(f"image {shown(image)} must not contain the {name} {character}", help, begin, begin + 1)
+    name = "curly quote" if character in _CURLY else "quote"
+    message = f"image {shown(image)} must not contain the {name} {character}"
+    return _fault_at(message, "remove the quotes", begin, begin + 1, image.strip(_CURLY + _STRAIGHT))
 
 
 def _part_fault(image: str) -> ImageFault | None:
@@ -139,7 +141,10 @@ def _registry_fault(image: str, registry: str) -> ImageFault:
         message = f"the registry's port in image {shown(image)} must be a number, not {shown(port)}"
         return _fault_at(message, "use a port such as 5000", begin - (not port), begin + len(port))
     begin, end = odd.span() if odd else (0, len(registry))
-    return _fault_at(f"the registry of image {shown(image)} must be a host name", "use a host name", begin, end)
+    message = f"the registry of image {shown(image)} must be a host name"
+    capitals = re.search("[A-Z]", host)
+    help = f"replace {host} with the registry's host name" if capitals else _REGISTRY_RULE
+    return _fault_at(message, help, begin, end)
 
 
 def _repository_fault(image: str, repository: str, start: int) -> ImageFault | None:
@@ -148,10 +153,12 @@ def _repository_fault(image: str, repository: str, start: int) -> ImageFault | N
     if not repository:
         return _fault_at(f"image {shown(image)} has no repository", "set the image's name", start, start + 1)
     if capitals := _CAPITALS.search(repository):
-        end = start + len(repository)
-        lower = image[:start] + repository.lower() + image[end:]
-        help = f"use {lower}" if is_reference(lower) else "use lower-case letters"
-        return _fault_at(f"{of_image} must be lower case", help, start + capitals.start(), start + capitals.end())
+        end, help = start + len(repository), "use lower-case letters"
+        meant = image[:start] + repository.lower() + image[end:]
+        first, last = start + capitals.start(), start + capitals.end()
+        if placeholder := _PLACEHOLDER.search(repository):
+            help, meant = f"replace {placeholder[0]} with the image's name", ""
+        return _fault_at(f"{of_image} must be lower case", help, first, last, meant)
     for component in re.finditer("[^/]*", repository):
         begin, end = start + component.start(), start + component.end()
         if not component[0] and (begin == start or image[begin - 1] == "/"):
@@ -171,9 +178,9 @@ def _tag_fault(image: str, tag: str, start: int) -> ImageFault | None:
             f"the tag of image {shown(image)} is empty", "add a tag, or remove the colon", start - 1, start
         )
     if tag[0] == ":":
-        without = image[:start] + image[start:].lstrip(":")
-        help = f"use {without}" if is_reference(without) else "remove one of the colons"
-        return _fault_at(f"image {shown(image)} has two colons before its tag", help, start, start + 1)
+        meant = image[:start] + image[start:].lstrip(":")
+        message = f"image {shown(image)} has two colons before its tag"
+        return _fault_at(message, "remove one of the colons", start, start + 1, meant)
     if odd := _ODD_IN_TAG.search(tag):
         what = f"start with {shown(odd[0])}" if odd.start() == 0 else f"contain {shown(odd[0])}"
         return _fault_at(
@@ -193,5 +200,6 @@ def _image_fault(image: str) -> ImageFault:
     return _fault_at(f"{shown(image)} is not an image reference", "use `registry/repository:tag`", 0, len(image))
 
 
-def _fault_at(message: str, help: str, begin: int, end: int) -> ImageFault:
-    return ImageFault(message, help, begin, end)
+def _fault_at(message: str, help: str, begin: int, end: int, meant: str = "") -> ImageFault:
+    """Return a fault; `meant` is ignored if it is no image reference either."""
+    return ImageFault(message, help, begin, end, meant if is_reference(meant) else "")

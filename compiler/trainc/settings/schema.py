@@ -32,7 +32,7 @@ ENVIRONMENT_KEY: Final = Declaration(
 )
 
 PATH: Final = ("trainc", "Settings.json")
-_FOR_EDITORS: Final = frozenset({"default", "description", "maxProperties", "propertyNames"})
+_FOR_EDITORS: Final = frozenset({"default", "maxProperties", "propertyNames"})
 _ANY: Final[Tree] = {"x-kubernetes-preserve-unknown-fields": True}
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
 
 _QUOTED: Final = (
-    re.compile(r'(?<=")(?:[^"\\]|\\.)++', re.DOTALL),
+    re.compile(r'(?<=")(?:[^"\\]++|\\.)+', re.DOTALL),
     re.compile(r"(?<=`)[^`]++"),
     re.compile(r"(?<![\w.\[-])-?[0-9][\w.+-]*+"),
     re.compile(r"(?<= to )\S++\Z"),

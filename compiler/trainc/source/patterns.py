@@ -37,8 +37,8 @@ _FIELD: Final = re.compile(
 """A field, and the sign before it in a flow mapping."""
 _IN_FLOW: Final = re.compile(r"""["'][^"']*["']?|[^,}\]\n]+""")
 _TO_THE_END: Final = re.compile(
-    r"""(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+')(?=[ \t\r]*+(?:#|$))"""
-    r"""|[^\n \t\r]++(?:[ \t\r]++(?!(?<=[ \t])#|$)[^\n \t\r]++)*+(?=[ \t\r]*+$|[ \t\r]*[ \t]#)"""
+    r"""(?:"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'[^'\n]*+(?:''[^'\n]*+)*')(?=[ \t\r]*+(?:#|$))"""
+    r"""|[^\n \t\r]++(?:[ \t\r]++(?!(?<=[ \t])#|$)[^\n \t\r]++)*(?=[ \t\r]*+$|[ \t\r]*[ \t]#)"""
 )
 _LONGEST: Final = 256
 _NO_SCALAR: Final = ("", "{", "[", "&", "#")
@@ -46,7 +46,7 @@ _PART: Final = re.compile(r"\$\(|\$\{|\{\{|\}\}|[(){}`]")
 """The start or end of a substitution, or of parentheses in it."""
 _CLOSED_BY: Final = {"$(": ")", "${": "}", "{{": "}}", "`": "`", "(": ")", "{": "}"}
 _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
-_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)((?:[^\s"'@]{1,4096}+(?=@))?+)[^\s"'@]*+""")
+_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)((?:[^\s"'@]{1,4096}+(?=@))?)[^\s"'@]*+""")
 """The text before an @; empty without one, so that no text is read twice."""
 _NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]{1,256}+:([^\s"'/:@]{1,4096}+)@(?!sha[0-9])\w""")
 _QUERY: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature|key|code)=([^\s&"'#;]+)""")

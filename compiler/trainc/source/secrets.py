@@ -36,7 +36,9 @@ _LARGEST: Final = 2**20
 """The maximum length of a document in a string."""
 _LARGE: Final = 2**16
 """The maximum length of a string whose value is read; in a longer one, the secrets are those of the shown part."""
-_KEY: Final = re.compile(r"""(?:[\s\[\]},#"'-]|\{(?!\{))*+(?:[^:=\n]*+(?::|=(?!=*+[ \t\r"']*+$)))?\s*+""", re.MULTILINE)
+_KEY: Final = re.compile(
+    r"""(?:[\s\[\]},#"'-]++|\{(?!\{))*(?:[^:=\n]*+(?::|=(?!=*+[ \t\r"']*+$)))?\s*+""", re.MULTILINE
+)
 """The start of a line up to its first `:` or `=`; in a line without one, the punctuation before its text. A `=` at the
 end of a line is no separator: base64 ends with it."""
 

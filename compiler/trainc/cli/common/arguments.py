@@ -7,7 +7,7 @@ write an option) is left to click, with the parameters that `Command.click_comma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
 
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     import click
 
+    from trainc.cli.common.grouped import GroupedCommand
+
     Decorated = Callable[..., Any]
+
+
+OWN: Final = "Options"
+INPUT: Final = "Input"
+OF_SETTINGS: Final = "Settings of trainc.yaml"
+OF_REPORT: Final = "Report"
+"""The sections of a command's help, in this order; the first has the options that belong to the command."""
 
 
 class Argument(NamedTuple):
@@ -60,6 +69,8 @@ class Option(NamedTuple):
     """A click callback that converts the values."""
     variable: str | None = None
     """The environment variable with the value if the option is not set; only for commands outside of the hot path."""
+    group: str = OWN
+    """The section of the help."""
 
     @property
     def argument(self) -> str:
@@ -100,8 +111,8 @@ class Command(NamedTuple):
     """The options and the arguments, in help order; a command of the hot path has at most one argument."""
     short_help: str
     epilog: str | None = None
-    click_class: type[click.Command] | None = None
-    """The class of the click command; click's own by default."""
+    click_class: type[GroupedCommand] | None = None
+    """The class of the click command, if it is not that of all commands."""
 
     def click_command(self, name: str | None = None) -> click.Command:
         """Return the command as a click command."""
@@ -110,8 +121,12 @@ class Command(NamedTuple):
         function: Decorated = self.run
         for row in reversed(self.rows):
             function = row.decorate(function)
-        cls = self.click_class or click.Command
-        return click.command(name, cls=cls, short_help=self.short_help, epilog=self.epilog)(function)
+        from trainc.cli.common.grouped import GroupedCommand
+
+        cls = self.click_class or GroupedCommand
+        command = click.command(name, cls=cls, short_help=self.short_help, epilog=self.epilog)(function)
+        command.groups = {row.argument: row.group for row in self.rows if isinstance(row, Option)}
+        return command
 
     def read(self, words: Sequence[str]) -> dict[str, Any] | None:
         """Return the function's arguments, or None if click must parse the words."""

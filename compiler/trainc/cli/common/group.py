@@ -18,26 +18,16 @@ if TYPE_CHECKING:
 
     from trainc.cli.common.arguments import Command
 
-COMMANDS: Final = (
-    "build",
-    "validate",
-    "pods",
-    "queues",
-    "explain",
-    "graph",
-    "diff",
-    "upgrade",
-    "migrate",
-    "krm",
-    "cmp",
-    "secret",
-    "runtimes",
-    "settings",
-    "schema",
-    "init",
-    "completion",
-)
-"""The commands in help order; each is a module of this package."""
+GROUPS: Final = {
+    "Check and review": ("validate", "diff"),
+    "Compile": ("build",),
+    "Inspect": ("explain", "pods", "graph", "queues"),
+    "Convert": ("migrate", "upgrade"),
+    "Project": ("init", "settings", "runtimes", "secret"),
+    "Integrations": ("cmp", "krm", "schema", "completion"),
+}
+"""The commands by heading, in help order; each is a module of this package."""
+COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 HABITS: Final = {
     "apply": "build",
     "check": "validate",
@@ -68,16 +58,27 @@ UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.E
 class LazyGroup(click.Group):
     """A group that imports a command when it is called or listed."""
 
-    def __init__(self, *, package: str, names: Sequence[str], habits: Mapping[str, str], **settings: Any) -> None:
-        """Create the group of the modules `names` of a package; a keyword's module has an underscore at the end."""
+    def __init__(
+        self, *, package: str, headings: Mapping[str, Sequence[str]], habits: Mapping[str, str], **settings: Any
+    ) -> None:
+        """Create the group of some modules of a package; a keyword's module has an underscore at the end."""
         super().__init__(**settings)
         self.package = package
-        self.names = names
+        self.headings = headings
+        self.names = tuple(name for names in headings.values() for name in names)
         self.habits = habits
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in help order."""
         return list(self.names)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, a section for each heading, in columns of one width."""
+        width = max(map(len, self.names))
+        for heading, names in self.headings.items():
+            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl([(name, command.get_short_help_str()) for name, command in commands if command])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with that name."""
@@ -103,9 +104,9 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     package="trainc.cli",
-    names=COMMANDS,
+    headings=GROUPS,
     habits=HABITS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
 )
 @click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")

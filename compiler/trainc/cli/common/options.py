@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, release_fault
-from trainc.cli.common.arguments import Argument, Option
+from trainc.cli.common.arguments import INPUT, OF_REPORT, OF_SETTINGS, Argument, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +83,7 @@ RUNTIMES: Final = Option(
     multiple=True,
     metavar="PATH",
     complete=file_names,
+    group=INPUT,
 )
 ENVIRONMENTS: Final = Option(
     ("--env",),
@@ -91,6 +92,7 @@ ENVIRONMENTS: Final = Option(
     multiple=True,
     metavar="NAME",
     complete=environment_names,
+    group=INPUT,
 )
 """The environments of a command that has a run for each."""
 ENVIRONMENT: Final = Option(
@@ -99,12 +101,18 @@ ENVIRONMENT: Final = Option(
     name="environment",
     metavar="NAME",
     complete=environment_names,
+    group=INPUT,
 )
 """The environment of a command that shows one."""
 OF_RUNTIMES: Final = ENVIRONMENT._replace(help="Environment in trainc.yaml whose runtimes.paths are searched.")
-ONLY: Final = Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=job_names)
+ONLY: Final = Option(
+    ("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=job_names, group=INPUT
+)
 NAMESPACE: Final = Option(
-    ("-n", "--namespace"), "Namespace of TrainJobs and TrainingRuntimes that have none.", metavar="NS"
+    ("-n", "--namespace"),
+    "Namespace of TrainJobs and TrainingRuntimes that have none.",
+    metavar="NS",
+    group=OF_SETTINGS,
 )
 
 
@@ -142,22 +150,26 @@ REPORT: Final = Option(
     convert=formats_and_files,
     complete=report_names,
     metavar="FORMAT=FILE",
+    group=OF_REPORT,
 )
 FOLLOW_LINKS: Final = Option(
     ("--follow-links",),
     "Read through links that lead out of the root (the git root, or else the current folder).",
     is_flag=True,
+    group=INPUT,
 )
 FIELD_VALIDATION: Final = Option(
     ("--field-validation",),
     "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
     choices=("strict", "warn", "ignore"),
+    group=OF_SETTINGS,
 )
 EXCLUDE: Final = Option(
     ("--exclude",),
     "Leave out files and folders that match this .gitignore pattern; repeatable.",
     multiple=True,
     metavar="PATTERN",
+    group=INPUT,
 )
 TRAINER_VERSION: Final = Option(
     ("--trainer-version",),
@@ -165,15 +177,20 @@ TRAINER_VERSION: Final = Option(
     metavar="VERSION",
     convert=trainer_version,
     complete=trainer_versions,
+    group=OF_SETTINGS,
 )
 VERBOSE: Final = Option(
-    ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
+    ("-v", "--verbose"),
+    "List the skipped files, and why the admission by Kueue is unknown.",
+    is_flag=True,
+    group=OF_REPORT,
 )
-QUIET: Final = Option(("-q", "--quiet"), "Print errors only.", is_flag=True)
+QUIET: Final = Option(("-q", "--quiet"), "Print errors only.", is_flag=True, group=OF_REPORT)
 BUDGET: Final = Option(
     ("--budget",),
     "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
     choices=("ci", "default", "unlimited"),
+    group=INPUT,
 )
 PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
@@ -197,12 +214,15 @@ def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None
 
 
 LEGACY: Final = (
-    Option(("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True),
+    Option(
+        ("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True, group=OF_SETTINGS
+    ),
     Option(
         ("--gang",),
         "The gang scheduler of legacy jobs: volcano, coscheduling, or a scheduler's name.",
         metavar="NAME",
         convert=gang_scheduler,
+        group=OF_SETTINGS,
     ),
 )
 """The options for legacy jobs."""
@@ -211,10 +231,11 @@ CONFIG: Final = Option(
     "Settings file for all files; default: for each file, the nearest trainc.yaml in its folder or above.",
     metavar="FILE",
     complete=file_names,
+    group=OF_SETTINGS,
 )
-NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True)
+NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True, group=OF_SETTINGS)
 SETTINGS: Final = (
-    Option(("--strict",), "Turn every warning into an error.", is_flag=True),
+    Option(("--strict",), "Turn every warning into an error.", is_flag=True, group=OF_REPORT),
     TRAINER_VERSION,
     FIELD_VALIDATION,
     *LEGACY,
@@ -229,15 +250,23 @@ SUFFIX: Final = (
         ("--name-suffix-hash",),
         "Append a hash of the immutable fields to JobSet names, so that changing them creates a new JobSet.",
         is_flag=True,
+        group=OF_SETTINGS,
     ),
 )
 DELIVERY: Final = (
     *SUFFIX,
-    Option(("--argocd-replace",), "Let Argo CD delete and recreate a JobSet that it cannot update.", is_flag=True),
-    Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True),
+    Option(
+        ("--argocd-replace",),
+        "Let Argo CD delete and recreate a JobSet that it cannot update.",
+        is_flag=True,
+        group=OF_SETTINGS,
+    ),
+    Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True, group=OF_SETTINGS),
 )
 
-PASSTHROUGH: Final = Option(("--passthrough",), "Copy documents of other kinds to the output.", is_flag=True)
+PASSTHROUGH: Final = Option(
+    ("--passthrough",), "Copy documents of other kinds to the output.", is_flag=True, group=OF_SETTINGS
+)
 
 
 def with_options(function: Decorated) -> Decorated:

@@ -16,18 +16,18 @@ SUBCOMMANDS: Final = ("list", "show", "export", "pull", "import")
 
 EPILOG = """\b
 Examples:
-  trainc runtimes list                    list the runtimes below the current folder and the built-in ones
+  trainc runtimes list                    list all runtimes
   trainc runtimes show torch-distributed  print a runtime
-  trainc runtimes export -o runtimes/     write the built-in runtimes, to edit them in a repository
-  trainc runtimes pull                    pin the runtimes of the current cluster in runtimes/
-  trainc runtimes pull --check            exit 3 with a diff if they have changed
+  trainc runtimes export -o runtimes/     copy the built-in runtimes
+  trainc runtimes pull                    pin those of the cluster
+  trainc runtimes pull --check            exit 3 if they have changed
 """
 
 
 @click.group(
     cls=LazyGroup,
     package=__name__,
-    names=SUBCOMMANDS,
+    headings={"Commands": SUBCOMMANDS},
     habits={},
     short_help="List, print, export, pull or import runtimes.",
     epilog=EPILOG,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc runtimes export torch-distributed        write runtimes/torch-distributed.yaml
+  trainc runtimes export torch-distributed        write one runtime
   trainc runtimes export -o platform/runtimes     write all built-in runtimes
 """
 

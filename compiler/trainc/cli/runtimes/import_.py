@@ -9,9 +9,10 @@ from trainc.cli.runtimes.entries import report
 
 EPILOG = """\b
 Examples:
-  kubectl get clustertrainingruntimes,trainingruntimes -A -o json > answer.json
+  kubectl get trainingruntimes -A -o json > answer.json
   trainc runtimes import answer.json
-  helm template trainer CHART --set runtimes.defaultEnabled=true | trainc runtimes import -
+  helm template trainer CHART --set runtimes.defaultEnabled=true > chart.yaml
+  trainc runtimes import chart.yaml
 """
 
 

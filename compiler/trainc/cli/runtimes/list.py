@@ -18,7 +18,7 @@ EPILOG = """\b
 Examples:
   trainc runtimes list
   trainc runtimes list platform/runtimes --wide
-  trainc runtimes list --format json | jq -r '.[] | select(.builtIn | not) | .file'
+  trainc runtimes list --format json | jq -r '.[].file'
 """
 COLUMNS: Final = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "USERS", "ORIGIN")
 WIDE: Final = ("IMAGE", "RESOURCES")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc runtimes pull                            write the runtimes of the current context to runtimes/
+  trainc runtimes pull                            write those of the cluster
   trainc runtimes pull --context prod -o platform/runtimes
-  trainc runtimes pull --check                    exit 3 with a diff if they have changed
+  trainc runtimes pull --check                    exit 3 if they have changed
 """
 _SHOWN: Final = 40
 """Characters of an answer that is not JSON."""

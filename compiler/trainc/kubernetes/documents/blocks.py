@@ -39,7 +39,7 @@ _LINE: Final = re.compile(
     r"( *+)"
     r"(?:(-[ ]++)?"  # an item
     r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*+"  # a key, within the length that YAML allows before a value
-    rf"({_BEGIN}{_WORD}*+(?:(?:[ ]++|:){_WORD}++)*+"
+    rf"({_BEGIN}{_WORD}*+(?:(?:[ ]++|:){_WORD}++)*"
     rf"|{_QUOTED}"
     rf"|\[[ ]?{_ITEM}(?:,[ ]*{_ITEM})*[ ]?\]|\[\]|{{}})?"
     r"[ ]*+(?:(?<=[ ])#[ -~]*+)?|#[ -~]*+)\n"

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.documents.events import MarkedYAMLError, ScalarEvent, start
+from trainc.kubernetes.documents.scalars import without_escapes
 
 if TYPE_CHECKING:
     from trainc.kubernetes.documents.composer_messages import Message
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
-_DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _REWRITTEN: Final = 2**24
 """Maximum number of characters that are parsed again for rewritten texts."""
 
@@ -50,9 +50,10 @@ def rewritten(text: str, error: YAMLError, quote: str = "'") -> str | None:
     if not isinstance(error, MarkedYAMLError) or error.problem != "found unknown escape character":
         return None
     begin = error.context_mark.index if error.context_mark is not None else 0
-    string = _DOUBLE_QUOTED.match(text, begin)
-    if string is None:
+    if not text.startswith('"', begin):
         return None
+    end = without_escapes(text[begin + 1 :]).find('"')
+    string = text[begin : begin + end + 1] if end >= 0 else text[begin:]
     # Two backslashes are an escaped one, so the character after them is not escaped.
-    unescaped = r"\\".join(part.replace(r"\'", quote) for part in string[0].split(r"\\"))
-    return text[:begin] + unescaped + text[string.end() :] if unescaped != string[0] else None
+    unescaped = r"\\".join(part.replace(r"\'", quote) for part in string.split(r"\\"))
+    return text[:begin] + unescaped + text[begin + len(string) :] if unescaped != string else None

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.events import MOST_EVENTS
-from trainc.kubernetes.documents.scalars import json_number
+from trainc.kubernetes.documents.scalars import json_number, without_escapes
 from trainc.kubernetes.documents.streams import Chunk, lost_on_separator
 from trainc.kubernetes.documents.yamlerror import YamlError
 
@@ -26,8 +26,8 @@ _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _OPENS_VALUE: Final = ",:[{"
 """The characters that precede a value; every value except the outermost has one."""
 _TRAILING_COMMA: Final = re.compile(r",(?=[ \t\r\n]*+[}\]])")
-_STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
-_STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[,:\[{]', re.DOTALL)
+_STRING_OR_TRAILING_COMMA: Final = re.compile(r'"[^"]*+"?|,(?=[ \t\r\n]*+[}\]])')
+_STRING_OR_OPENING: Final = re.compile(r'"[^"]*+"?|[,:\[{]')
 
 
 class JsonObjects(NamedTuple):
@@ -94,7 +94,7 @@ def _horizon(text: str, begin: int) -> int:
         return len(text)
     left = MOST_EVENTS
     # In JSON, two strings never follow one another directly: a text in which they do is rejected there.
-    for token in islice(_STRING_OR_OPENING.finditer(text, begin), 2 * MOST_EVENTS):
+    for token in islice(_STRING_OR_OPENING.finditer(without_escapes(text), begin), 2 * MOST_EVENTS):
         left -= text[token.start()] != '"'
         if not left:
             return token.start()
@@ -128,7 +128,7 @@ def _trailing_comma(text: str, begin: int, deepest: int) -> int | None:
     commas: list[int] = []
     parts: list[str] = []
     at = 0
-    for token in _STRING_OR_TRAILING_COMMA.finditer(text, begin):
+    for token in _STRING_OR_TRAILING_COMMA.finditer(without_escapes(text), begin):
         if token[0] == ",":
             commas.append(token.start())
             parts += text[at : token.start()], " "

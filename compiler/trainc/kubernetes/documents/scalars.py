@@ -173,3 +173,12 @@ def shorten(text: str) -> str:
     """
     cut = text if len(text) <= 60 else text[:57] + "..."
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)
+
+
+def without_escapes(text: str) -> str:
+    """Return a text of the same length in which a string with double quotes ends at the next quote.
+
+    >>> without_escapes(r'"a\\" "b"') == r'"a   "b"'
+    True
+    """
+    return text.replace("\\\\", "  ").replace('\\"', "  ")

@@ -38,7 +38,7 @@ _DEFINITIONS: Final = "definitions.json"
 """The file with the definitions of several kinds, if they share them."""
 _REFERENCE: Final = re.compile(rf'"(?:\.\./([\w.-]+)/)?{re.escape(_DEFINITIONS)}#')
 """The beginning of a reference to a definition, with its folder if it is another one."""
-_PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
+_PROSE: Final = frozenset({"$comment", "$defs", "$schema", "description", "title"})
 _IGNORED: Final = frozenset(
     {
         "x-kubernetes-group-version-kind",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Replacement, Written, replace, safe_if
-from trainc.kubernetes.violations import subject
+from trainc.base.fixes import Fix, Replacement, Written, replace, resolved, safe_if
+from trainc.kubernetes.violations import listed, subject
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -25,6 +25,15 @@ EXPECTED: Final = {
     "quantity": "a quantity",
 }
 """The types as shown in messages."""
+_SWITCHES: Final = {
+    True: frozenset({"allow", "always", "enable", "enabled", "on", "yes"}),
+    False: frozenset({"disable", "disabled", "forbid", "never", "off", "no"}),
+}
+"""The names, in lower case, that an enumeration can have for true and for false."""
+_NAME: Final = re.compile(r"[\w./*-]*\w[\w./*-]*")
+"""An item of a list of names; not the ellipsis of an example."""
+_MOST_OF_REFERENCE: Final = 4
+"""The most fields of a reference or a variable, which a name describes completely."""
 _MANY: Final = 8
 """The maximum number of names in a message."""
 _LONGEST_COMMAND: Final = 10_000
@@ -34,12 +43,13 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
 _SHELL: Final = frozenset("|&;<>$`*?~\n")
 """Characters that have a meaning only to a shell."""
-_BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
+_BYTES: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
 _SPACED: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s+([munkMGTPE]|[KMGTPE]i)")
 _COMMA: Final = re.compile(r"([0-9]+),([0-9]+)((?:[munkMGTPE]|[KMGTPE]i)?)")
-_ONE_QUANTITY: Final = re.compile(r'(use (?:a decimal point: )?)(?:([\w.]+)|"([\d.]+)")')
+_THOUSANDS: Final = re.compile(r"([1-9][0-9]{0,2}(?:,[0-9]{3})+)((?:[munkMGTPE]|[KMGTPE]i)?)")
+_COUNT: Final = re.compile(r"([1-9][0-9]{0,3})\s*[A-Za-z]{0,10}")
 _A_QUANTITY: Final = 'use a number with or without a unit: 4, "500m", 16Gi'
-_CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
+_CORES: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]+m)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
 def known_fields(subject: str, names: list[str]) -> str:
@@ -49,24 +59,58 @@ def known_fields(subject: str, names: list[str]) -> str:
     return f"{subject} has the fields {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
 
 
-def hint(path: Path, value: Any, expected: str, schema: Tree) -> str | Fix:
-    """Return the hint for a value of the wrong type."""
+def hint(path: Path, value: Any, expected: str, schema: Tree, root: Tree | None) -> str | Fix:
+    """Return the hint for a value of the wrong type: a fix only with a value that the schema admits.
+
+    root    the schema of the kind, to which references in the schema lead; None for metadata
+    """
     if value is None:
         return "set a value, or remove the line"
+    found: str | Fix
     match expected:
         case "string" | "quantity" | "int-or-string":
-            return _string_meant(path, value, expected)
+            found = _string_meant(path, value, expected, schema)
         case "boolean":
-            return _boolean_meant(path, value)
+            found = _boolean_meant(path, value)
         case "integer":
-            return _number_meant(path, value)
+            found = _number_meant(path, value)
         case "array":
-            return _list_meant(path, value, schema)
-    return _mapping_meant(path, value, schema)
+            found = _list_meant(path, value, schema)
+        case _:
+            found = _mapping_meant(path, value, schema)
+    if isinstance(found, str) or root is None:
+        return found
+    from trainc.kubernetes.structural.homes import fits
+
+    (change,) = found.changes
+    assert isinstance(change, Replacement)
+    meant = resolved(change.value, lambda written: str(written.parsed))
+    return found if fits(meant, schema, root) else _plain_hint(path, expected, schema)
 
 
-def _string_meant(path: Path, value: Any, expected: str) -> str | Fix:
+def _plain_hint(path: Path, expected: str, schema: Tree) -> str:
+    """Return the hint that names the type."""
+    if "enum" in schema:
+        return f"use {listed([str(name) for name in schema['enum']], 'or')}{_meaning(schema)}"
+    if expected == "quantity":
+        return _A_QUANTITY
+    if expected != "object":
+        return f"use {EXPECTED[expected]}"
+    if (properties := schema.get("properties")) is not None:
+        return f"use a mapping: {known_fields(subject(path), list(properties))}"
+    return "use a mapping with one `key: value` per line"
+
+
+def _meaning(schema: Tree) -> str:
+    """Return the part of a description that explains the names of an enumeration, after its colon."""
+    meaning = str(schema.get("description", "")).partition(": ")[2]
+    return f": {meaning}" if meaning else ""
+
+
+def _string_meant(path: Path, value: Any, expected: str, schema: Tree) -> str | Fix:
     match value:
+        case bool() if "enum" in schema:
+            return _switch_meant(path, value, schema)
         case bool() if expected != "string":
             return _A_QUANTITY if expected == "quantity" else "use a number or a string"
         case bool():
@@ -79,7 +123,16 @@ def _string_meant(path: Path, value: Any, expected: str) -> str | Fix:
             return replace(path, one, "use the string without a list: ")._replace(form="string")
         case dict() if str(path[-1]).endswith("Selector"):
             return _selector_meant(path, value)
-    return f"use {EXPECTED[expected]}"
+    return _plain_hint(path, expected, schema)
+
+
+def _switch_meant(path: Path, value: bool, schema: Tree) -> str | Fix:
+    """Return the hint for a boolean instead of one of two names that turn something on and off."""
+    names = [name for name in schema["enum"] if name.lower() in _SWITCHES[value]]
+    others = [name for name in schema["enum"] if name.lower() in _SWITCHES[not value]]
+    if (len(names), len(others), len(schema["enum"])) == (1, 1, 2):
+        return replace(path, names[0], note=_meaning(schema))
+    return _plain_hint(path, "string", schema)
 
 
 def _selector_meant(path: Path, value: Tree) -> str | Fix:
@@ -110,6 +163,10 @@ def _list_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
     if isinstance(value, str) and path[-1:] in (("command",), ("args",)):
         return _words_meant(path, value, script=path[-1] == "command")
     items = schema.get("items", {})
+    if isinstance(value, str) and "," in value and items.get("type", "string") == "string":
+        names = [name.strip() for name in value.split(",")]
+        if all(map(_NAME.fullmatch, names)):
+            return replace(path, names, "use a list: ")
     if not isinstance(value, dict):
         text = items.get("type") == "string" and not isinstance(value, str)
         return replace(path, [Written(path, value) if text else value], "use a list: ")
@@ -150,47 +207,43 @@ def _mapping_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
     match value:
         case [dict() as one]:
             return Fix((Replacement(path, one),), "remove the dash: this is a single mapping, not a list")
-        case str() if value and "name" in (properties or ()):
+        case str() if not _NAME.search(value):
+            return "replace the ellipsis of the example" if "..." in value else _plain_hint(path, "object", schema)
+        case str() if value.startswith("/") and {"name", "hostPath", "mountPath"} <= {*(properties or ())}:
+            paths = {"name": value.rstrip("/").rpartition("/")[2].lower(), "hostPath": value, "mountPath": value}
+            return replace(path, paths, applicability="unsafe")
+        case str() if "name" in (properties or ()):
             name, equals, rest = value.partition("=")
             if "value" in (properties or ()) and equals and name:
                 return replace(path, {"name": name, "value": rest})
-            return replace(path, {"name": value})
-    return (
-        f"use a mapping: {known_fields(subject(path), list(properties))}"
-        if properties is not None
-        else "use a mapping with one `key: value` per line"
-    )
+            is_reference = len(properties or ()) <= _MOST_OF_REFERENCE or path == ("metadata",)
+            return replace(path, {"name": value}, applicability=safe_if(is_reference))
+    return _plain_hint(path, "object", schema)
 
 
 def quantity_fix(path: Path, text: str) -> str | Fix:
     """Return the hint for a string that looks like a quantity, as a fix if it has only one meaning."""
-    help = quantity_meant(text)
-    meant = _ONE_QUANTITY.fullmatch(help)
-    if meant is None:
-        return help
-    value, is_plain = meant[2] or meant[3], bool(meant[2])
-    number = int(value) if value.isdecimal() else value
-    fix = replace(path, number, meant[1], applicability=safe_if("decimal" not in help))
-    return fix._replace(form="name") if is_plain else fix
-
-
-def quantity_meant(text: str) -> str:
-    """Return the hint for a string that looks like a quantity."""
     if not text:
         return "set a value, or remove the line"
+    if "/" in str(path[-1]):
+        count = _COUNT.fullmatch(text)
+        if count is None:
+            return "use a whole number, such as 1"
+        return replace(path, int(count[1]), "use a whole number: ", applicability="unsafe")
     if spaced := _SPACED.fullmatch(text):
-        return f"use {spaced[1]}{spaced[2]}"
+        return replace(path, spaced[1] + spaced[2])
+    if grouped := _THOUSANDS.fullmatch(text):
+        number = grouped[1].replace(",", "")
+        return replace(path, number + grouped[2] if grouped[2] else int(number), applicability="unsafe")
     if fraction := _COMMA.fullmatch(text):
-        return f"use a decimal point: {_unit_or_quotes(f'{fraction[1]}.{fraction[2]}', fraction[3])}"
+        number = f"{fraction[1]}.{fraction[2]}{fraction[3]}"
+        return replace(path, number, "use a decimal point: ", applicability="unsafe")
     if size := _BYTES.fullmatch(text):
-        number, prefix, binary = size[1], size[2].upper(), size[3]
+        number, prefix = size[1], size[2].upper()
+        if size[3]:
+            return replace(path, f"{number}{prefix}i")
         decimal = "k" if prefix == "K" else prefix
-        return f"use {number}{prefix}i" if binary else f"use {number}{prefix}i, or {number}{decimal} for powers of ten"
+        return f"use {number}{prefix}i, or {number}{decimal} for powers of ten"
     if cores := _CORES.fullmatch(text):
-        return f"use {_unit_or_quotes(cores[1], '')}"
+        return replace(path, int(cores[1]) if cores[1].isdecimal() else cores[1])
     return _A_QUANTITY
-
-
-def _unit_or_quotes(number: str, unit: str) -> str:
-    """Return a number as it must be written in a manifest: a fraction without a unit must be a string."""
-    return f'"{number}"' if "." in number and not unit and not number.endswith("m") else number + unit

@@ -46,14 +46,16 @@ _ALIKE: Final = 0.75
 """The minimum similarity at which one value is suggested for another."""
 
 
-def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema") -> Violation:
-    """Return the violation for a value of the wrong type."""
+def wrong_type(
+    path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema", root: Tree | None = None
+) -> Violation:
+    """Return the violation for a value of the wrong type; `root` is the schema of the kind, if it has one."""
     expected = _type(schema)
     return Violation.at(
         path,
         WRONG_TYPE,
         f"{subject(path)} must be {EXPECTED[expected]}, not {_described(path, value)}",
-        hint(path, value, expected, schema),
+        hint(path, value, expected, schema, root),
         stage=stage,
     )
 

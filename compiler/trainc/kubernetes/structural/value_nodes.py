@@ -62,7 +62,8 @@ class SchemaViolations:
         from trainc.kubernetes.structural import schema_messages
 
         self.count += 1
-        self.violations.append(getattr(schema_messages, kind)(path_of(at), *facts))
+        root = {"root": self.root} if kind == "wrong_type" else {}
+        self.violations.append(getattr(schema_messages, kind)(path_of(at), *facts, **root))
 
     def drop(self, at: PathStep, schema: Tree) -> None:
         """Add an unknown field."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 IMAGE_REFERENCE: Final = Declaration(
     "image-reference", ("job",), "Invalid image reference", trainc_only=True, fix="unsafe"
 )
-USE: Final = "use "
-"""The start of a hint with another reference."""
 KINDS: Final = ("containers", "initContainers")
 
 
@@ -47,8 +45,8 @@ def _violation(path: Path, image: str) -> Violation:
 
     found = explain(image)
     help: str | Fix = found.help
-    if found.help.startswith(USE):
-        from trainc.base.fixes import setting
+    if found.meant:
+        from trainc.base.fixes import replace
 
-        help = setting(path, found.help.removeprefix(USE), found.help)
+        help = replace(path, found.meant, applicability="unsafe")._replace(form="name")
     return Violation.at(path, IMAGE_REFERENCE, found.message, help)._replace(part=(found.begin, found.end))
