@@ -44,9 +44,8 @@ def review(*arguments: str) -> dict[str, Any]:
 
 def objects(*arguments: str) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the status, the name and the environments of each object that differs."""
-    found = review(*arguments)
-    rows = [(each, kind) for kind in ("added", "removed", "changed") for each in found[kind]]
-    return sorted((kind, each["name"], tuple(each["environments"])) for each, kind in rows)
+    found = review(*arguments)["objects"]
+    return sorted((each["status"], each["name"], tuple(each["environments"])) for each in found)
 
 
 def fields(*arguments: str) -> list[tuple[str, str]]:
@@ -93,8 +92,8 @@ def test_a_job_that_moves_to_another_project_keeps_its_objects() -> None:
     TEAM.write_text(TEAM.read_text() + IMAGE)
     commit("Moved back, with another image")
     assert objects() == [("changed", "team-job", ("prod",)), ("removed", "team-job", ("dev",))]
-    [changed] = review()["changed"]
-    assert {line["field"].rpartition(".")[2] for line in changed["fields"]} == {"image"}
+    [changed] = [each for each in review()["objects"] if each["status"] == "changed"]
+    assert {each["field"].rpartition(".")[2] for each in changed["changes"]} == {"image"}
 
 
 def test_an_extended_file_of_two_projects_is_listed_once() -> None:
@@ -134,8 +133,8 @@ def test_two_folders_with_projects() -> None:
         Path(side, "team/trainc.yaml").write_text(f"labels: {{a: {value}}}\n")
     done = run("diff", "before", "after", "-r", "runtimes", "--format", "json")
     [row] = json.loads(done.out)["settings"]
-    assert (row["field"], row["new"], row["folders"]) == ("labels.a", "evil", ["team"])
-    assert [each["name"] for each in json.loads(done.out)["changed"]] == ["team-job"]
+    assert (row["field"], row["new"], row["folders"]) == ("labels.a", "evil", ["after/team"])
+    assert [each["name"] for each in json.loads(done.out)["objects"]] == ["team-job"]
 
 
 def test_objects_of_other_kinds_in_a_project_without_jobs_are_listed() -> None:

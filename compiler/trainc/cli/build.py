@@ -11,7 +11,7 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
@@ -43,11 +43,8 @@ def build(
     runs = options.projects_of(run)
     if isinstance(runs, int):
         return runs
-    folders = [_folder(output, form, each.paths, each.settings, check=check) for each in runs]
+    folders = _folders(output, form, runs, check=check)
     folder = folders[0]
-    if None in folders and any(folders):
-        without = ", ".join(each.settings.folder for each, own in zip(runs, folders, strict=True) if own is None)
-        raise options.misuse(f"{without} has no output folder: set output in its trainc.yaml, or use --project.")
     if reports:
         from trainc.cli.common import reporting
 
@@ -108,6 +105,27 @@ def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
         )
     )
     return printing.with_unknown(result) if run.verbose else result
+
+
+def _folders(output: str | None, form: str, runs: Sequence[Options], *, check: bool) -> list[str | None]:
+    """Return the output folder of each project; None for standard output."""
+    from trainc.diagnostics import failed
+
+    invalid = [failed(each.settings.diagnostics) for each in runs]
+    if all(invalid):
+        return [None for _ in runs]
+    folders = [
+        None if wrong else _folder(output, form, each.paths, each.settings, check=check)
+        for each, wrong in zip(runs, invalid, strict=True)
+    ]
+    without = [
+        each.settings.folder
+        for each, folder, wrong in zip(runs, folders, invalid, strict=True)
+        if folder is None and not wrong
+    ]
+    if without and any(folders):
+        raise options.misuse(f"{without[0]} has no output folder: set output in its trainc.yaml, or use --project.")
+    return folders
 
 
 def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:

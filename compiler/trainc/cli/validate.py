@@ -114,10 +114,10 @@ class _Check:
         """Whether to keep all repeated diagnostics, to fix each of them."""
         self.done: tuple[EnvironmentRun, ...] = ()
         """The runs of the last check, of several projects or environments."""
-        self.runs = self._of_check(runs)
+        self.runs = self._check_options(runs)
         """The options of each project."""
 
-    def _of_check(self, runs: Sequence[Options]) -> tuple[Options, ...]:
+    def _check_options(self, runs: Sequence[Options]) -> tuple[Options, ...]:
         """Return the options of each project, as those of a check."""
         return tuple(
             run._replace(
@@ -159,7 +159,7 @@ class _Check:
         from trainc.compilation.projects import projects_of
 
         paths = self.paths if self.among is None else (self.among,)
-        return self.result(self._of_check(projects_of(self.runs[0], paths, contents)), reader_of(contents))
+        return self.result(self._check_options(projects_of(self.runs[0], paths, contents)), reader_of(contents))
 
     def summary(self, result: Compilation) -> str:
         """Return the summary of a result."""

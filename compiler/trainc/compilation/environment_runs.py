@@ -212,10 +212,10 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
     )
 
 
-def merge_projects(found: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+def merge_projects(diagnostics: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of several projects; one of a file that they share is one."""
     merged: dict[Hashable, Diagnostic] = {}
-    for diagnostic in chain.from_iterable(found):
+    for diagnostic in chain.from_iterable(diagnostics):
         known = merged.setdefault((_key(diagnostic), diagnostic.severity), diagnostic)
         names = tuple(dict.fromkeys((*known.environments, *diagnostic.environments)))
         merged[_key(diagnostic), diagnostic.severity] = known._replace(environments=names)

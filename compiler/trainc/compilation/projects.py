@@ -23,7 +23,7 @@ from trainc.files.confine import resolved
 from trainc.files.exclude import ALL_EXCLUDED
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.violations import field_of, listed
-from trainc.settings import nearest
+from trainc.settings import nearest_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class Files(NamedTuple):
     """Return the path of the working tree for a name of a walk."""
 
 
-class Project(NamedTuple):
+class RunProject(NamedTuple):
     """A project, and its part of the paths of a run."""
 
     file: str
@@ -71,9 +71,9 @@ class Project(NamedTuple):
         return os.path.dirname(os.path.abspath(self.file)) if self.file else os.getcwd()
 
 
-def find(paths: Sequence[str], files: Files, meter: Meter) -> list[Project]:
+def find(paths: Sequence[str], files: Files, meter: Meter) -> list[RunProject]:
     """Return the projects of some paths, each one before those below it. Raise OverBudgetError beyond the budget."""
-    found: dict[str, Project] = {}
+    found: dict[str, RunProject] = {}
     left = deque((files.nearest(path) or "", path) for path in paths)
     while left:
         file, path = left.popleft()
@@ -81,11 +81,11 @@ def find(paths: Sequence[str], files: Files, meter: Meter) -> list[Project]:
         if key not in found:
             own = files.load(file or None)
             meter.spend("input bytes", sum(size_of(each.document.text) for each in own.settings_files))
-            found[key] = Project(file, own, (), has_documents=False)
+            found[key] = RunProject(file, own, (), has_documents=False)
         project = found[key]
         if path in project.paths:
             continue
-        below, has_documents = _below(path, project, files)
+        below, has_documents = _projects_below(path, project, files)
         found[key] = project._replace(
             paths=(*project.paths, path), has_documents=project.has_documents or has_documents
         )
@@ -93,7 +93,7 @@ def find(paths: Sequence[str], files: Files, meter: Meter) -> list[Project]:
     return [*found.values()]
 
 
-def _below(path: str, project: Project, files: Files) -> tuple[list[str], bool]:
+def _projects_below(path: str, project: RunProject, files: Files) -> tuple[list[str], bool]:
     """Return the folders of the projects below a path, and whether the path has a manifest outside of them."""
     if inputs.is_stream(path):
         return [], True
@@ -138,7 +138,7 @@ def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, b
     files = _on_disk(own, contents)
     if options.config is not None or options.no_config:
         run = options.with_project(paths, contents)._replace(paths=tuple(paths))
-        note = replaced(find(run.inputs, files, meter), options)
+        note = replaced_settings(find(run.inputs, files, meter), options)
         diagnostics = (*run.settings.diagnostics, *([note] if note else ()))
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
@@ -155,7 +155,7 @@ def _on_disk(options: Options, contents: Mapping[str, bytes]) -> Files:
         return options._replace(config=file, no_config=file is None).with_project((), contents).settings
 
     return Files(
-        nearest=partial(nearest, root=options.root),
+        nearest=partial(nearest_settings, root=options.root),
         load=load,
         selection=lambda own: options._replace(settings=own).selection,
         read=partial(inputs.read, root=options.root, follow_links=options.follow_links),
@@ -169,12 +169,12 @@ def _whole_project(files: Files) -> str:
 
 
 def _runs(
-    found: Sequence[Project], options: Options, paths: tuple[str, ...] | None, files: Files
+    projects: Sequence[RunProject], options: Options, paths: tuple[str, ...] | None, files: Files
 ) -> tuple[Options, ...]:
     """Return the options of each project; `paths` replace its paths, if they are not None."""
-    apart = Apart.of((each.folder for each in found if each.file), (each.settings for each in found))
+    apart = Apart.collect((each.folder for each in projects if each.file), (each.settings for each in projects))
     runs = []
-    for each in found:
+    for each in projects:
         own = each.settings
         if faults := tuple(_faults(each, files)):
             own = own._replace(diagnostics=(*own.diagnostics, *faults))
@@ -182,7 +182,7 @@ def _runs(
     return tuple(runs)
 
 
-def _faults(project: Project, files: Files) -> Iterator[Diagnostic]:
+def _faults(project: RunProject, files: Files) -> Iterator[Diagnostic]:
     """Yield an error for each of the sources of a project that is in another one."""
     for source in project.settings.sources:
         nearest_file = files.nearest(source.path)
@@ -201,10 +201,10 @@ def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:
     )
 
 
-def replaced(found: Iterable[Project], options: Options) -> Diagnostic | None:
+def replaced_settings(replaced: Iterable[RunProject], options: Options) -> Diagnostic | None:
     """Return the note about the settings files that an option replaces; None without any."""
     own = None if options.config is None else resolved(options.config)
-    shown = (os.path.relpath(each.file) for each in found if each.file and resolved(each.file) != own)
+    shown = (os.path.relpath(each.file) for each in replaced if each.file and resolved(each.file) != own)
     files = [*dict.fromkeys(shown)]
     if not files:
         return None

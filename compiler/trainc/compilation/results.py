@@ -42,7 +42,7 @@ class Apart(NamedTuple):
     outputs: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, folders: Iterable[str], projects: Iterable[Settings]) -> Apart:
+    def collect(cls, folders: Iterable[str], projects: Iterable[Settings]) -> Apart:
         """Return what some projects leave out of each other; `folders` may have more than theirs."""
         projects = tuple(projects)
         return cls(

@@ -21,7 +21,7 @@ from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.selection import SETTINGS, is_manifest
 from trainc.frontends.reading import Reading
-from trainc.settings import nearest
+from trainc.settings import nearest_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
@@ -111,7 +111,7 @@ def _is_of_project(path: str, options: Options) -> bool:
     own = options.settings
     if options.config is not None or options.no_config:
         return True
-    file = nearest(path, options.root)
+    file = nearest_settings(path, options.root)
     if (resolved(file) if file else "") == own.file:
         return True
     used = (*own.files, *map(resolved, own.patch_files))

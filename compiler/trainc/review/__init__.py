@@ -20,7 +20,7 @@ from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.review import (
     lint_annotations,
     merged_reviews,
-    projects,
+    project_pairs,
     renamed_jobs,
     runtime_changes,
     side_environments,
@@ -70,7 +70,7 @@ def compare(
     for spec in (old, new):
         if spec.commit is not None:
             spec.commit.objects.meter = meter
-    found, note = projects.pairs(old, new, options, meter)
+    found, note = project_pairs.pairs(old, new, options, meter)
     effects = Meter(options.budget)
     reviews = [_compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1) for pair in found]
     if len(reviews) == 1:
@@ -105,7 +105,7 @@ def _compare_project(
     reported = None if reporting is None else reporting(new)
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
-        return Review(old.name, new.name, diagnostics=(projects.rendered_beside_several(old, new),))
+        return Review(old.name, new.name, diagnostics=(project_pairs.rendered_beside_several(old, new),))
     review = _compare_environments(
         before, after, options, names, SettingEffects(before, after, effects, several=several)
     )

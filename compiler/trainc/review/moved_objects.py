@@ -45,7 +45,7 @@ def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> li
                     unchanged += changed is None
                     objects += [changed] if changed is not None else []
             if len(moved) < reviewed.number:
-                objects.append(_without(reviewed, {*moved}, review))
+                objects.append(_remaining(reviewed, {*moved}, review))
         found.append(review._replace(objects=tuple(objects), unchanged=unchanged))
     return [_without_removed(review, taken) for review in found]
 
@@ -57,7 +57,7 @@ def _keys(reviewed: Reviewed, review: Review) -> Iterator[Key]:
         yield clusters.get(name), id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
 
 
-def _without(reviewed: Reviewed, taken: set[Key], review: Review) -> Reviewed:
+def _remaining(reviewed: Reviewed, taken: set[Key], review: Review) -> Reviewed:
     """Return an object without the environments in which it has moved."""
     pairs = zip(reviewed.environments, _keys(reviewed, review), strict=False)
     return reviewed._replace(environments=tuple(name for name, key in pairs if key not in taken))
@@ -69,7 +69,7 @@ def _without_removed(review: Review, taken: set[Key]) -> Review:
     for reviewed in review.objects:
         gone = taken.intersection(_keys(reviewed, review)) if reviewed.status == "removed" else set[Key]()
         if len(gone) < reviewed.number:
-            objects.append(_without(reviewed, gone, review) if gone else reviewed)
+            objects.append(_remaining(reviewed, gone, review) if gone else reviewed)
     return review._replace(objects=tuple(objects))
 
 

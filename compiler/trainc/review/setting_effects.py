@@ -20,7 +20,7 @@ from trainc.files.confine import repository_above
 from trainc.files.inputs import File
 from trainc.pipeline.suffix import digest
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review import commit_settings, projects, setting_changes
+from trainc.review import commit_settings, project_pairs, setting_changes
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import touches
 from trainc.review.renamed_jobs import NAMES, renaming, with_old_names
@@ -91,8 +91,8 @@ class SettingEffects:
     def __init__(self, old: Versions, new: Versions, meter: Meter, *, several: bool) -> None:
         """`meter` is that of the compilations; `several` is whether other projects are reviewed, too."""
         self.several = several
-        switch = [*projects.file_in_force(old, new)]
-        folders = projects.folders(old, new)
+        switch = [*project_pairs.file_in_force(old, new)]
+        folders = project_pairs.folders(old, new)
         found = (*switch, *setting_changes.edits(old.project, new.project))
         self.edits = [edit._replace(folders=folders) for edit in found]
         self.is_same_file = not switch

@@ -202,12 +202,12 @@ def reporting(argument: str, options: Options) -> Callable[[SideSpec], Settings]
     return lambda spec: found
 
 
-def _checked(found: Settings, argument: str) -> Settings:
+def _checked(settings_of_file: Settings, argument: str) -> Settings:
     """Return settings without errors. Raises ValueError."""
-    if failed(found.diagnostics):
-        error = next(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error")
+    if failed(settings_of_file.diagnostics):
+        error = next(diagnostic for diagnostic in settings_of_file.diagnostics if diagnostic.severity == "error")
         raise ValueError(f"invalid --review-config: {error.locate() or argument}: {error.message}")
-    return found
+    return settings_of_file
 
 
 def _commit_settings(argument: str) -> Settings:

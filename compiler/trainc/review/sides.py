@@ -250,13 +250,13 @@ def _paths_of_project(spec: SideSpec, own: Settings) -> tuple[str, ...]:
     paths = spec.paths
     if spec.project and own.base is not None:
         sources = tuple(source.path for source in own.sources) or (own.folder,)
-        paths = tuple(_within(sources, paths)) if spec.below else sources
+        paths = tuple(_parts_in_folders(sources, paths)) if spec.below else sources
     if spec.below and spec.commit is None:
         paths = tuple(path for path in paths if os.path.lexists(path))
     return paths
 
 
-def _within(sources: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
+def _parts_in_folders(sources: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
     """Yield the parts of the sources that are in some folders."""
     for source in sources:
         for folder in folders:

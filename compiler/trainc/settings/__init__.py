@@ -38,7 +38,7 @@ __all__ = [
     "load",
     "load_base",
     "load_file",
-    "nearest",
+    "nearest_settings",
     "read",
     "with_flags",
 ]
@@ -114,13 +114,13 @@ def load(
         contents: the contents of files that differ from those on the disk, by their paths.
     """
     if file is None and search:
-        file = nearest(paths[0] if paths else os.curdir, root)
+        file = nearest_settings(paths[0] if paths else os.curdir, root)
     if file is None:
         return DEFAULT
     return read(file, root=root, follow_links=follow_links, limits=limits, contents=contents)
 
 
-def nearest(path: str, root: str | None = None) -> str | None:
+def nearest_settings(path: str, root: str | None = None) -> str | None:
     """Return the settings file in the folder of a path or nearest above it, up to the root; None without one."""
     start = os.curdir if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or os.curdir)

@@ -195,7 +195,9 @@ BUDGET: Final = Option(
 PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
 )
-PROJECT: Final = Option(("--project",), "Only the project with this folder.", metavar="DIR", complete=folder_names)
+PROJECT: Final = Option(
+    ("--project",), "Only the project with this folder.", metavar="DIR", complete=folder_names, group=OF_SETTINGS
+)
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE, QUIET)
 OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, PROJECT, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""

@@ -22,7 +22,7 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import commit_files, sides
 from trainc.review.changes import Change
 from trainc.review.setting_changes import OBJECT_RANK, SettingEdit
-from trainc.settings import DEFAULT, nearest
+from trainc.settings import DEFAULT, nearest_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,12 +47,12 @@ def pairs(
     """
     before, after = _Side(old, options, meter), _Side(new, options, meter)
     if options.config is not None or options.no_config:
-        return [(old, new)], projects.replaced([*after.found, *before.found], options)
+        return [(old, new)], projects.replaced_settings([*after.found, *before.found], options)
     units: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for paths in zip(old.paths, new.paths, strict=True):
         units.setdefault((before.file(paths[0]), after.file(paths[1])), []).append(paths)
     given = len(units)
-    below = dict.fromkeys((*after.below(), *before.below()))
+    below = dict.fromkeys((*after.folders_below(), *before.folders_below()))
     for key in below:
         paths = before.path(key), after.path(key)
         unit = units.setdefault((before.file(paths[0]), after.file(paths[1])), [])
@@ -60,7 +60,7 @@ def pairs(
     found = []
     for number, unit in enumerate(units.values()):
         sides = (
-            side.spec._replace(paths=tuple(paths), apart=side.apart(below), below=number >= given)
+            side.spec._replace(paths=tuple(paths), apart=side.left_out(below), below=number >= given)
             for side, paths in zip((before, after), zip(*unit, strict=True), strict=True)
         )
         found.append((next(sides), next(sides)))
@@ -81,7 +81,7 @@ class _Side:
         """Return the trainc.yaml of a path; empty without one."""
         commit = self.spec.commit
         if commit is None or path == STDIN:
-            return nearest(path) or ""
+            return nearest_settings(path) or ""
         file = commit.settings(path)
         if isinstance(file, Diagnostic):
             located = file.locate()
@@ -111,7 +111,7 @@ class _Side:
             shown=self._shown,
         )
 
-    def below(self) -> Iterator[str]:
+    def folders_below(self) -> Iterator[str]:
         """Yield the folder of each project below the paths, relative to those of the side."""
         for project in self.found:
             for path in project.paths:
@@ -122,15 +122,15 @@ class _Side:
         """Return the path of this side for a folder relative to its paths."""
         return os.path.relpath(os.path.join(self.spec.folder, key))
 
-    def apart(self, below: Iterable[str]) -> Apart:
+    def left_out(self, below: Iterable[str]) -> Apart:
         """Return what the projects of the side leave out of each other."""
         settings = [project.settings for project in self.found]
-        apart = Apart.of(map(self.path, below), settings)
+        apart = Apart.collect(map(self.path, below), settings)
         return apart._replace(settings=tuple(file.path for own in settings for file in own.settings_files))
 
 
 def file_in_force(old: Versions, new: Versions) -> Iterator[SettingEdit]:
-    """Yield the edit that another file is in force; an edit of each setting says so if only one side has a file."""
+    """Yield the edit that another file is in force; if only one side has a file, each of its settings is an edit."""
     before, after = (side.project.settings_files[-1:] for side in (old, new))
     paths = new.path_of(old, before[0].path) if before else "", after[0].path if after else ""
     has_settings = any(file.document.value for file in (*before, *after))
