@@ -2,6 +2,7 @@
 #   make demo    install into .venv, and compile a job with a built-in runtime
 #   make test    install, lint and test
 #   make test-slow       the tests of hostile input, and those that install trainc
+#   make test-floors     most tests with the lowest versions of all dependencies, on the oldest Python of the machine
 #   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
 #   make test-release    install the built wheel offline, as users do, and run trainc.pyz, pipx and uvx
 #   make audit   check the workflows, and the locked dependencies for known vulnerabilities
@@ -11,11 +12,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 E2E    ?= .venv-e2e
+FLOORS ?= .venv-floors
 
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test test-slow test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-slow test-floors test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
@@ -27,6 +29,11 @@ test: lint
 # Run the tests that take half of the time: hostile input, benchmarks, the wheel, the Argo CD sidecar ...
 test-slow: $(VENV)/.dev-installed
 	$(BIN)/pytest -n auto -m slow
+
+# Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
+test-floors:
+	$(PYTHON) scripts/floors.py $(FLOORS)
+	$(FLOORS)/bin/python -m pytest -n auto tests/unit tests/conformance tests/golden tests/reports
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
 test-cluster: $(VENV)/.dev-installed
@@ -40,7 +47,7 @@ test-release: $(VENV)/.release-installed
 audit: $(VENV)/.release-installed
 	$(BIN)/python scripts/audit.py $(AUDIT)
 
-# Write requirements.lock and requirements-build.lock from pyproject.toml: make lock [LOCK=--upgrade]
+# Write the three lock files from pyproject.toml: make lock [LOCK=--upgrade]
 lock: $(VENV)/.release-installed
 	$(BIN)/python scripts/lock.py $(LOCK)
 
@@ -111,8 +118,8 @@ $(VENV)/.installed: pyproject.toml
 	$(COMPILE)
 	@touch $@
 
-$(VENV)/.dev-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dev-installed: $(VENV)/.installed requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(COMPILE)
 	@touch $@
 
@@ -121,4 +128,4 @@ $(VENV)/.release-installed: $(VENV)/.dev-installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(E2E) dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(E2E) $(FLOORS) dist .mypy_cache .ruff_cache .pytest_cache

@@ -2,6 +2,7 @@
 
 requirements.lock        the run-time dependencies of trainc
 requirements-build.lock  the programs that build a release
+requirements-dev.lock    the tools of `make test`, and the run-time dependencies
 
     python scripts/lock.py              keep the locked versions that pyproject.toml allows
     python scripts/lock.py --upgrade    take the newest ones
@@ -27,22 +28,28 @@ def requirements() -> dict[str, list[str]]:
     metadata: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = metadata["project"]["optional-dependencies"]
     builders = [line for extra in extras.values() for line in extra if line.partition("==")[0] in BUILDERS]
+    runtime = metadata["project"]["dependencies"]
+    # The extra `dev` contains `test`.
+    tools = [line for extra in ("test", "dev") for line in extras[extra] if not line.startswith("trainc[")]
     return {
-        "requirements.lock": metadata["project"]["dependencies"],
+        "requirements.lock": runtime,
         "requirements-build.lock": [*metadata["build-system"]["requires"], *builders],
+        "requirements-dev.lock": [*runtime, *tools],
     }
 
 
 def main(arguments: list[str]) -> None:
-    """Write both lock files."""
+    """Write all lock files; they have the run-time dependencies in the same versions."""
     python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
     compile: list[str | Path] = [Path(sysconfig.get_path("scripts")) / "uv", "pip", "compile", "-", "--quiet"]
     compile += ["--universal", "--python-version", python, "--generate-hashes", "--no-header", "--no-annotate"]
     for name, lines in requirements().items():
         file = ROOT / name
         text = "\n".join(lines)
+        same = [] if name == "requirements.lock" else ["--constraint", "requirements.lock"]
         # uv takes the locked versions from the old file.
-        subprocess.run([*compile, "--output-file", file, *arguments], input=text, text=True, check=True, cwd=ROOT)
+        command = [*compile, *same, "--output-file", file, *arguments]
+        subprocess.run(command, input=text, text=True, check=True, cwd=ROOT)
         file.write_text(HEADER.format(name=name) + file.read_text())
 
 

@@ -44,7 +44,7 @@ def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     user = USER if os.geteuid() == 0 else None
     python = building.interpreter(user)
     if python is None:
-        pytest.skip(f"user {user or os.geteuid()} may run no Python of 3.11 or later that makes a venv")
+        pytest.skip(f"a Python 3.11 or later that makes a venv and that user {user or os.geteuid()} may run")
     own = tmp_path_factory.getbasetemp()
     locks = own.parent if own.name.startswith("popen-") else own
     # Not below pytest's folder, which other users cannot enter.

@@ -20,7 +20,7 @@ from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
 HARNESS = shutil.which("cmp-harness")
-pytestmark = pytest.mark.skipif(HARNESS is None, reason="there is no cmp-harness on the PATH")
+pytestmark = pytest.mark.skipif(HARNESS is None, reason="cmp-harness on the PATH")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -102,7 +102,7 @@ def cluster(served: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster
     """The cluster; the test's namespaces are deleted after it, unless the whole cluster is."""
     if reason := versions.version_difference(served, getattr(request.module, "CRDS", (versions.JOBSET,))):
         promise = str(request.module.__doc__).partition("\n")[0]
-        pytest.skip(f"cannot check this promise: {promise} {reason}")
+        pytest.skip(f"another cluster to check this promise: {promise} {reason}")
     yield served
     if not request.config.stash[STARTED]:
         served.release()
@@ -112,5 +112,5 @@ def cluster(served: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster
 def alive(cluster: Cluster) -> Cluster:
     """The cluster, if its pods run without images and end by annotation."""
     if cluster.ask("GET", f"api/v1/nodes/{NODE}").code != 200:
-        pytest.skip(f"cannot check how jobs run: there is no node {NODE}, on which pods run without images")
+        pytest.skip(f"a node {NODE}, on which pods run without images")
     return cluster

@@ -233,9 +233,9 @@ def started(program: str) -> Iterator[str]:
 def missing_reason() -> str:
     """Return the reason why there is no cluster; empty if there is one."""
     if not os.environ.get("KUBECONFIG") and not os.environ.get(PROGRAM):
-        return f"no cluster: set KUBECONFIG, or {PROGRAM} to a program that starts one (CONTRIBUTING.md)"
+        return f"a cluster: set KUBECONFIG, or {PROGRAM} to a program that starts one (CONTRIBUTING.md)"
     if shutil.which("kubectl") is None:
-        return "no kubectl on the PATH: install kubectl 1.32 or later"
+        return "kubectl 1.32 or later on the PATH"
     return ""
 
 

@@ -135,7 +135,7 @@ def webhook(cluster: Cluster) -> Iterator[None]:
     }
     created = cluster.ask("POST", path, policy)
     if created.code == 404:
-        pytest.skip("the cluster has no MutatingAdmissionPolicies: use Kubernetes 1.36 or later")
+        pytest.skip("a cluster with MutatingAdmissionPolicies: Kubernetes 1.36 or later")
     assert created.code == 201, created.message
     binding = {"metadata": {"name": name}, "spec": {"policyName": name}}
     assert cluster.ask("POST", path.replace("policies", "policybindings"), binding).code == 201

@@ -16,7 +16,7 @@ from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.passes.store import with_defaults
 
 
-@pytest.mark.parametrize("case", [*lines("job"), *lines("job_more")])
+@pytest.mark.parametrize("case", lines("job", "job_more"))
 def test_jobs(case: dict[str, Any]) -> None:
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",

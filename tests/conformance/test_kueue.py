@@ -13,14 +13,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from conformance.recordings import DATA
+from conformance.recordings import or_skip, recorded
 
 from trainc.diagnostics import Document
 from trainc.kueue.admission import Admission, Verdict
 from trainc.kueue.kueue_objects import read
 
-FILE = DATA / "kueue" / "quota.jsonl"
-CASES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
+CASES = or_skip(recorded("kueue/quota.jsonl"))
 MISSING = "the given paths do not have"
 OPEN = (
     rf"{MISSING} its LocalQueue",

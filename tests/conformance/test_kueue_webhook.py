@@ -7,18 +7,16 @@ with all others and its field; an invalid slice size comes back twice, and train
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.recordings import DATA
+from conformance.recordings import or_skip, recorded
 
 import trainc
 from trainc.diagnostics import Diagnostic, Place
 
-FILE = DATA / "kueue" / "webhook.jsonl"
-CASES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
+CASES = or_skip(recorded("kueue/webhook.jsonl"))
 KEY = "kueue.x-k8s.io/"
 
 

@@ -13,7 +13,7 @@ import re
 from typing import Any, Final
 
 import pytest
-from conformance.recordings import DATA, marks
+from conformance.recordings import marks, or_skip, recorded
 
 import trainc
 from trainc.compilation import Options
@@ -59,8 +59,7 @@ def cases(verdict: str) -> list[Any]:
     """Return the cases with a verdict: compiled, refused or crashed."""
     found = []
     for kind in KINDS:
-        for line in (DATA / "legacy" / f"{kind}.jsonl").read_text().splitlines():
-            case = json.loads(line)
+        for case in recorded(f"legacy/{kind}.jsonl"):
             id = case["name"]
             if case["refused"] or id in REFUSED_LATER | MADE_NO_PODS:
                 of_case = "refused"
@@ -68,7 +67,7 @@ def cases(verdict: str) -> list[Any]:
                 of_case = "crashed" if case["error"] else "compiled"
             if of_case == verdict:
                 found.append(pytest.param(case, id=f"{kind}/{id}", marks=marks(f"legacy/{id}")))
-    return found
+    return or_skip(found)
 
 
 def compiled(case: Any) -> Any:

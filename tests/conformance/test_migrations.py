@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from conformance.recordings import DATA
+from conformance.recordings import DATA, or_skip
 
 import trainc
 from trainc.compilation import Compilation, Options, compile_documents
@@ -48,7 +48,7 @@ def cases() -> list[Any]:
             case = json.loads(line)
             if not case["refused"] and not trainc.compile(text=json.dumps(case["input"]), options=OPTIONS).failed:
                 found.append(pytest.param(case["name"], json.dumps(case["input"]), id=f"{path.stem}/{case['name']}"))
-    return found
+    return or_skip(found)
 
 
 CASES: Final = cases()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.recordings import DATA, UNVALIDATED, are_equal, marks
+from conformance.recordings import DATA, UNVALIDATED, are_equal, marks, or_skip
 
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, TrainerRelease
@@ -30,7 +30,7 @@ def cases() -> list[Any]:
     found += [(path, f"{path.parts[-3]}/") for path in sorted((DATA / "older").glob("v2.*/*/*.yaml"))]
     found += [(path, f"targets/{path.parts[-3]}/") for path in sorted((DATA / "targets").glob("*/*/*.yaml"))]
     ids = [f"{release}{path.parent.name}/{path.stem}" for path, release in found]
-    return [pytest.param(path, id=id, marks=marks(id)) for id, (path, _) in zip(ids, found, strict=True)]
+    return or_skip([pytest.param(path, id=id, marks=marks(id)) for id, (path, _) in zip(ids, found, strict=True)])
 
 
 def release_of(case: Path) -> TrainerRelease:

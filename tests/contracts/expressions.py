@@ -33,6 +33,8 @@ PROBE = 5_000
 WORST = 3
 CASES = 250
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
+REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+CHARACTERS = (codes.LITERAL, codes.RANGE)
 ENDS = ("", "\0", "\n", " @", "!")
 
 
@@ -132,14 +134,77 @@ def words(use: Use) -> list[str]:
     return [*dict.fromkeys([*found, "a", "1", " ", "-", "."])][:24]
 
 
+def example(code: Any, argument: Any) -> str:
+    """Return a short text that a node of an expression matches, or nearly."""
+    if code is codes.LITERAL:
+        return chr(argument)
+    if code is codes.NOT_LITERAL:
+        return "b" if argument == ord("a") else "a"
+    if code is codes.ANY:
+        return "a"
+    if code is codes.IN:
+        return one_of(argument)[0]
+    if code is codes.SUBPATTERN or code is codes.ATOMIC_GROUP:
+        return "".join(example(*node) for node in (argument[-1] if code is codes.SUBPATTERN else argument))
+    if code is codes.BRANCH:
+        branches = ["".join(example(*node) for node in branch) for branch in argument[1]]
+        return min(branches, key=len)
+    if code in REPEATS:
+        least: int = argument[0]
+        return "".join(example(*node) for node in argument[2]) * least
+    return ""
+
+
+def one_of(members: list[tuple[Any, Any]]) -> list[str]:
+    """Return characters of a class: a usual one if it has one, and those that it names."""
+    negated = members[0][0] is codes.NEGATE
+    named = [chr(value if kind is codes.LITERAL else value[0]) for kind, value in members if kind in CHARACTERS]
+    if negated:
+        return [next(character for character in "a1 -/\u00e9" if character not in named)]
+    return named + [" " if value is codes.CATEGORY_SPACE else "a1" for kind, value in members if kind is codes.CATEGORY]
+
+
+def repeats(parsed: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each part that an expression repeats, after a text that leads to it."""
+    for code, argument in parsed:
+        if code in REPEATS and argument[1] > 1:
+            body = argument[2]
+            yield before, example(codes.SUBPATTERN, (body,))
+            for kind, members in body:
+                yield from ((before, each) for each in (one_of(members) if kind is codes.IN else ()))
+        for inner in parts_of(code, argument):
+            yield from repeats(inner, before)
+        before += example(code, argument)
+
+
+def parts_of(code: Any, argument: Any) -> list[Any]:
+    """Return the expressions in a node."""
+    if code in REPEATS:
+        return [argument[2]]
+    if code is codes.SUBPATTERN:
+        return [argument[-1]]
+    if code is codes.ATOMIC_GROUP:
+        return [argument]
+    return list(argument[1]) if code is codes.BRANCH else []
+
+
 def texts(use: Use) -> list[tuple[str, str, str]]:
     """Return beginnings, parts to repeat and ends."""
     parts = words(use)
+    text = use.pattern if isinstance(use.pattern, str) else use.pattern.decode("latin-1")
+    parsed = parser.parse(text, use.flags & ~re.DEBUG if isinstance(use.pattern, str) else 0)
+    led = [(begin, part, end) for begin, part in dict.fromkeys(repeats(parsed)) if part for end in ENDS]
     pumped = [*parts, *map("".join, itertools.permutations(parts, 2))]
     cases = [("", part, end) for part in pumped for end in ENDS]
     cases += [(begin, part, end) for begin in parts for part in parts for end in ENDS]
     chosen = random.Random(1).sample(cases, min(len(cases), CASES))
-    return [*chosen, *(("", part, end) for part in parts for end in ENDS), ("token: a", " ", "b"), ("", "://a:b", " @")]
+    return [
+        *led,
+        *chosen,
+        *(("", part, end) for part in parts for end in ENDS),
+        ("token: a", " ", "b"),
+        ("", "://a:b", " @"),
+    ]
 
 
 def text_of(case: tuple[str, str, str], length: int) -> str:

@@ -128,7 +128,7 @@ COMMANDS: Final = Row(f"{PACKAGE}/cli/common/group.py", "COMMANDS")
 FORMATS: Final = Row(f"{PACKAGE}/emit/__init__.py", "FORMATS")
 REPORTS: Final = Row(f"{PACKAGE}/cli/common/options.py", "REPORTS")
 REVIEWS: Final = Row(f"{PACKAGE}/cli/common/options.py", "REVIEWS")
-DIALECTS: Final = Row(f"{PACKAGE}/frontends/dialects/__init__.py", "DIALECTS")
+DIALECTS: Final = f"{PACKAGE}/base/trainjob_dialects.py"
 STAGES: Final = Row(f"{PACKAGE}/pipeline/stages.py", "STAGES")
 LAYER: Final = Text("tests/unit/test_settings_layers.py", '"{}"', by="`LAYERS`")
 READER: Final = Text("tests/reports/consumers.py", "\ndef {}(")
@@ -288,12 +288,12 @@ RECIPES: Final = (
     Recipe(
         "A dialect of TrainJob",
         "<key>",
-        listed("frontends/dialects", DIALECTS),
+        both(
+            found(r'^    Dialect\(\n        "([^"]+)"', DIALECTS),
+            found(r'dialect="([^"]+)"', f"{PACKAGE}/base/releases.py"),
+        ),
         {
-            File(module("frontends/dialects")): "v2.1",
-            Defines(module("frontends/dialects"), ("SCHEMA", "NAME", "GONE", "moves")): "v2.0",
-            DIALECTS: "v1.9",
-            Row(f"{PACKAGE}/cli/schema.py", "DIALECTS"): "v2.1",
+            Text(DIALECTS, '    Dialect(\n        "{}"'): "v2.1",
             Text("tests/unit/test_dialects.py", '"{}"'): "kep-2170",
             OLD_CASE: "v2.0",
             Text("docs/dialects.md", "`{}`"): "v2.1",

@@ -278,7 +278,7 @@ entry()
 """A command without capabilities, for which permissions apply even as root."""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has capabilities")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux")
 @pytest.mark.parametrize("mode", [0o000, 0o444])
 def test_6_a_folder_that_cannot_be_entered_is_an_error_and_nothing_is_pruned(mode: int) -> None:
     write("jobs/closed/c.yaml", JOB.format(name="c"))

@@ -430,6 +430,8 @@ CONSOLES: dict[str, dict[str, str]] = {
     "kubectl-failed": {"bin/kubectl": KUBECTL},
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "marked-source": {"jobs/finetune.yaml": first_line("TrainJob", "", "finetune") + JOB},
+    "merge-conflict": {"jobs/finetune.yaml": JOB},
+    "checkout-attribute": {"jobs/finetune.yaml": f"{JOB}  # $Id$\n", ".gitattributes": "*.yaml ident\n"},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
         f"{side}/{file}": text
@@ -588,10 +590,15 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
     monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
-    if id in MISUSES:
+    if id in {*MISUSES, "checkout-attribute", "merge-conflict"}:
         git("init", "--quiet")
         commit()
         git("update-ref", "refs/remotes/origin/main", "main")
+    if id == "merge-conflict":
+        for branch, start in (("main", "main"), ("branch", "HEAD~1")):
+            git("checkout", "--quiet", "-B", branch, start)
+            Path("jobs/finetune.yaml").write_text(f"{JOB}  trainer: {{image: train:{branch}}}\n")
+            commit()
     both, wrong = examples(id), 2 if id in MISUSES else int(ENTRIES[id].severity == "error")
     for name, codes in (("Wrong", {wrong}), ("Right", {0})):
         shown = both[name][1]

@@ -241,7 +241,7 @@ def test_a_section(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, r
     words = {word for block in section.blocks if block.language == "console" for word in block.text.split()}
     for tool in MAY_BE_MISSING:
         if tool in words and shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not on the PATH")
+            pytest.skip(f"{tool} on the PATH")
     Example(Shell(tmp_path, monkeypatch), update=request.config.option.update_snapshots).run(section)
 
 

@@ -65,7 +65,7 @@ def test_a_closed_standard_input(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["--help", "--version", "build --help", "runtimes --help", f"build {JOB}"])
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full")
 def test_a_full_disk(command: str, tmp_path: Path) -> None:
     is_clean(shell(f"trainc {command} > /dev/full", tmp_path), 2, "standard output cannot be written: No space left")
 

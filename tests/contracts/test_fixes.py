@@ -456,6 +456,36 @@ def test_the_edits_of_the_reports_give_the_fixed_file(style: str) -> None:
 Edits = list[tuple[tuple[int, int], tuple[int, int], str]]
 
 
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: r, labels: {trainer.kubeflow.org/framework: torch}}
+spec:
+  mlPolicy: {numNodes: 1}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          spec:
+            template:
+              spec:
+                containers:
+                - {name: node, image: a/b:1, imagePullPolicy: always}
+"""
+
+
+def test_a_suggestion_of_reviewdog_is_in_the_file_of_its_location() -> None:
+    """A fault that a job has from its runtime is located in the job, and its fix changes the runtime."""
+    Path("job.yaml").write_text(f"{JOB}  runtimeRef: {{name: r}}\n")
+    Path("runtime.yaml").write_text(RUNTIME)
+    (found,) = json.loads(run("validate", "--format", "json").out)
+    assert [edit["file"] for edit in found["fix"]["edits"]] == ["runtime.yaml"]
+    (shown,) = json.loads(run("validate", "--format", "rdjson").out)["diagnostics"]
+    assert shown["location"]["path"] == "job.yaml"
+    assert "suggestions" not in shown
+
+
 def json_edits(report: list[dict[str, Any]]) -> Edits:
     return [
         ((edit["line"], edit["column"]), (edit["endLine"], edit["endColumn"]), edit["text"])
@@ -480,6 +510,7 @@ def sarif_edits(report: dict[str, Any]) -> Edits:
 def rdjson_edits(report: dict[str, Any]) -> Edits:
     found: Edits = []
     for each in report["diagnostics"]:
+        assert each["location"]["path"] == "job.yaml"
         for edit in each.get("suggestions", []):
             begin, end = ((at["line"], at["column"]) for at in (edit["range"]["start"], edit["range"]["end"]))
             found.append((begin, end, edit["text"]))

@@ -186,7 +186,7 @@ ROWS = {
         "  modelConfig: {input: {storageUri: hf://a/b}}\n"
         "  trainer: {numProcPerNode: 8}\n",
         'write `initializer: {model: {storageUri: "hf://a/b"}}` instead of modelConfig, which makes it a TrainJob of '
-        "Training Operator v1.9; a v2.3 TrainJob has a number",
+        "Training Operator v1.9; a Trainer v2.3 TrainJob has a number",
         "  runtimeRef: {name: torch-with-initializers}\n"
         "  initializer: {model: {storageUri: hf://a/b}}\n"
         "  trainer: {numProcPerNode: 8}\n",

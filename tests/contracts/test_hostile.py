@@ -287,7 +287,7 @@ def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
 )
 def test_a_path(path: str | bytes, said: str) -> None:
     if isinstance(path, str) and path.startswith("/") and not os.path.exists(path):
-        pytest.skip(f"{path} does not exist")
+        pytest.skip(path)
     judge(validate(path), said)
 
 

@@ -44,7 +44,7 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
-    "trainc.base": "data declarations kinds records releases version",
+    "trainc.base": "data declarations kinds records releases trainjob_dialects version",
     "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
     "trainc.compilation": "identities plans results sources",
@@ -52,7 +52,7 @@ OURS = {
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
     "trainc.files": "confine inputs output_marks selection",
-    "trainc.frontends": "dialects extensions reading",
+    "trainc.frontends": "extensions reading",
     "trainc.kubernetes": (
         "string_formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
     ),

@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 INTERNAL = ("internal.config.kubernetes.io", "internal.kpt.dev", "config.kubernetes.io/index")
 
-pytestmark = pytest.mark.skipif(shutil.which("kpt") is None, reason="kpt is not on the PATH")
+pytestmark = pytest.mark.skipif(shutil.which("kpt") is None, reason="kpt on the PATH")
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ THERE: dict[str, dict[str, Any]] = {
 }
 """The parts of Argo CD's own objects that the patches change (argoproj/argo-cd v3.2, manifests/base)."""
 
-with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on the PATH")
+with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl on the PATH")
 
 
 def commands(*words: str) -> list[list[str]]:

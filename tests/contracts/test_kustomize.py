@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 BUILD = ["kustomize", "build", "--enable-alpha-plugins", "--enable-exec"]
 
-pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not on the PATH")
+pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize on the PATH")
 
 
 @pytest.fixture(autouse=True)

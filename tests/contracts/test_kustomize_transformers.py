@@ -43,7 +43,7 @@ GENERATED = settings(
 PIPELINES = max(5, GENERATED.max_examples // 20)
 """The projects that the command lines build."""
 
-pytestmark = pytest.mark.skipif(shutil.which(BUILD[0]) is None, reason="neither kustomize nor kubectl is on the PATH")
+pytestmark = pytest.mark.skipif(shutil.which(BUILD[0]) is None, reason="kustomize or kubectl on the PATH")
 
 V1 = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

@@ -22,7 +22,8 @@ from committing import commit, git
 from running import Done, run
 
 from trainc.files.output_marks import MARK
-from trainc.source.printable import escape, escape_at, escape_line, unified_diff
+from trainc.source.file_diffs import unified_diff
+from trainc.source.printable import escape, escape_at, escape_line
 
 pytestmark = pytest.mark.slow
 CANARY: Final = "x\r\n::error title=canary::y\u202e\x1b[31m\x9b2J\u2028##[error]z\u200b"

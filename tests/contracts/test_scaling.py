@@ -32,7 +32,7 @@ from trainc.review.formats import text as review_text
 from trainc.review.revisions import commit
 from trainc.review.sides import SideSpec
 from trainc.rewriting.upgrade import upgrade
-from trainc.source.printable import unified_diff
+from trainc.source.file_diffs import unified_diff
 
 pytestmark = pytest.mark.slow
 SMALL = 40

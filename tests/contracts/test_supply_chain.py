@@ -22,8 +22,9 @@ IMAGES = [
     ROOT / "integrations" / "argocd" / "Dockerfile",
     ROOT / "integrations" / "gitlab" / ".gitlab-ci.yml",
     ROOT / ".github" / "workflows" / "cluster.yaml",
+    ROOT / ".github" / "workflows" / "test.yaml",
 ]
-LOCKS = ("requirements.lock", "requirements-build.lock")
+LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
 
 
 def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:

@@ -18,7 +18,7 @@ CRDS: Final = os.environ.get("CRDS")
 EXAMPLES: Final = int(os.environ.get("EXAMPLES") or 500)
 SEED: Final = int(os.environ.get("SEED") or 0)
 
-needs_oracle = pytest.mark.skipif(not PROGRAM, reason="ORACLE does not name the program to compare with")
+needs_oracle = pytest.mark.skipif(not PROGRAM, reason="ORACLE=PROGRAM")
 
 
 class Oracle:

@@ -124,7 +124,7 @@ DIGITS = "0123456789+-._:eExXobaAfFT Z,"
 NUMBERS = (None, True, False, 0, 1, -1, 2**63 - 1, -(2**63), 2**64 - 1, 0.5, -0.0, 1e21, 1e-7, 1e16, 5e-324, 1.7e308)
 
 
-@pytest.mark.skipif(ORACLE is None, reason="ORACLE names no program")
+@pytest.mark.skipif(ORACLE is None, reason="ORACLE=PROGRAM")
 @pytest.mark.parametrize("seed", range(4))
 def test_kubernetes_reads_what_was_written(seed: int) -> None:
     rng = random.Random(seed)

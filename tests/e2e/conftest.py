@@ -63,9 +63,9 @@ def needs() -> Callable[..., None]:
         if os.geteuid() != 0:
             missing.append("root, who can make namespaces")
         if missing:
-            reason = f"{framework} needs {', '.join(missing)}"
+            reason = f"{', '.join(missing)} (for {framework})"
             if os.environ.get("CI") and framework not in MAY_SKIP:
-                pytest.fail(f"CI may not skip this: {reason}")
+                pytest.fail(f"CI may not skip a test that needs {reason}")
             pytest.skip(reason)
 
     return check

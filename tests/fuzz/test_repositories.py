@@ -184,7 +184,7 @@ def is_allowed(path: str, repository: Path) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="descriptors have names in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_golden_repositories(part: int, world: Path) -> None:
     repository, log = world / "repository", world / "log"

@@ -1,19 +1,22 @@
 """A review and `build --check` cover whatever the Argo CD plugin and kubectl deploy, for small random trees.
 
-A pair of trees has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule,
-pointers of git-lfs and objects of other kinds. The plugin runs on both trees, in each folder at or below the reviewed
-path. Each JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another
-kind, a setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the output
-folder. `make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
+A tree has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule, pointers of
+git-lfs, attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two merge
+bases. The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed path. Each
+JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another kind, a
+setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the output folder.
+`make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -64,10 +67,12 @@ SETTINGS = [
     "sources: [team]\n",
     "extends: ../trainc.yaml\n",
 ]
+IDENT = JOB + '    command: [sh, -c, "train # $Id$"]\n'
+ATTRIBUTES = ["*.yaml ident\n", "x.yaml ident\n", "*.yaml -ident\n", "*.yaml text eol=crlf\n", "jobs/** !ident\n"]
 KUSTOMIZATIONS = ["patches: [{path: x.yaml}]\n", "patches: [{path: ../team/x.yaml}]\n", "resources: [x.yaml]\n"]
 FOLDERS = ["jobs", "jobs/team", "jobs/team/out", "jobs/k"]
 NAMES = ["a", "b"]
-TEXTS = [JOB, JOB, MARK + JOB, JOBSET, MARK + JOBSET, ROLE, f"{ROLE}---\n{JOB}", RUNTIME, PATCH, LFS]
+TEXTS = [JOB, IDENT, MARK + JOB, JOBSET, MARK + JOBSET, ROLE, f"{ROLE}---\n{JOB}", RUNTIME, PATCH, LFS]
 TEXTS += ["a: [{0}\n", "- {1}\n"]
 LINKS = ["-> x.yaml", "-> ../x.yaml", "-> ../../outside.yaml", "-> nowhere"]
 
@@ -77,52 +82,107 @@ contents = st.one_of(
     st.tuples(st.sampled_from(["x.yaml", "y.json", ".hidden.yaml", "z.txt"]), manifests),
     st.tuples(st.just("trainc.yaml"), st.sampled_from(SETTINGS)),
     st.tuples(st.just("kustomization.yaml"), st.sampled_from(KUSTOMIZATIONS)),
+    st.tuples(st.just(".gitattributes"), st.sampled_from(ATTRIBUTES)),
     st.tuples(st.just("link.yaml"), st.sampled_from(LINKS)),
     st.tuples(st.just("vendor"), st.sampled_from(["module 1", "module 2"])),
 )
 entries = st.builds(lambda folder, content: (f"{folder}/{content[0]}", content[1]), st.sampled_from(FOLDERS), contents)
 
 
+class Trees(NamedTuple):
+    """The trees of main, of a branch and of a commit before both, and how they are committed."""
+
+    first: dict[str, str]
+    main: dict[str, str]
+    branch: dict[str, str]
+    is_criss_cross: bool
+    """Whether main has merged the branch before, and the branch main."""
+    mode: str
+    """The mode of the folder jobs/team in the branch."""
+
+
 @st.composite
-def pairs(draw: st.DrawFn) -> tuple[dict[str, str], dict[str, str]]:
-    """Return two trees that differ in a few entries."""
+def histories(draw: st.DrawFn) -> Trees:
+    """Return trees that differ in a few entries."""
     base = {"trainc.yaml": draw(st.sampled_from(SETTINGS)), "jobs/a.yaml": JOB.format("first", 0)}
-    base |= {"jobs/team/a.yaml": JOB.format("team", 0), "runtimes/r.yaml": RUNTIME.format("", 0)}
+    base |= {"jobs/team/a.yaml": IDENT.format("team", 0), "runtimes/r.yaml": RUNTIME.format("", 0)}
     base["x.yaml"] = PATCH.format("", 0)
-    old = base | dict(draw(st.lists(entries, max_size=4)))
-    new = old | dict(draw(st.lists(entries, min_size=1, max_size=3)))
-    for path in draw(st.lists(st.sampled_from([*old]), max_size=1)):
-        new.pop(path)
-    return old, new
+    first = base | dict(draw(st.lists(entries, max_size=4)))
+    main = first | dict(draw(st.lists(entries, max_size=1)))
+    branch = first | dict(draw(st.lists(entries, min_size=1, max_size=3)))
+    for path in draw(st.lists(st.sampled_from([*first]), max_size=1)):
+        branch.pop(path, None)
+    return Trees(first, main, branch, draw(st.booleans()), draw(st.sampled_from(["40000", "40755"])))
 
 
-def checkout(tree: dict[str, str], message: str) -> None:
-    """Replace the working tree by another one and commit it."""
-    for entry in Path().iterdir():
-        if entry.name != ".git":
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+def written(files: dict[str, str]) -> str:
+    """Replace the working tree by files, and return their git tree."""
+    empty()
     git("rm", "-rq", "--cached", "--ignore-unmatch", ".")
-    for path, content in tree.items():
+    modules = {path: content[-1] for path, content in files.items() if content.startswith("module ")}
+    for path, content in files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if content.startswith("-> "):
             Path(path).symlink_to(content[3:])
-        elif content.startswith("module "):
+        elif path not in modules:
+            Path(path).write_text(content)
+    git("add", "--all")
+    for path, number in modules.items():
+        git("update-index", "--add", "--cacheinfo", f"160000,{number * 40},{path}")
+    return git("write-tree")
+
+
+def empty() -> None:
+    for entry in Path().iterdir():
+        if entry.name != ".git":
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+def checked_out(tree: str) -> dict[str, str]:
+    """Replace the working tree by a checkout of a git tree; return the modes and objects by path."""
+    empty()
+    git("read-tree", tree)
+    git("checkout-index", "--all", "--force")
+    found = {}
+    for line in git("ls-tree", "-r", tree).splitlines():
+        facts, _, path = line.partition("\t")
+        found[path] = facts
+        if facts.startswith("160000"):
             # The checkout of a submodule, as Argo CD makes it.
             Path(path).mkdir(exist_ok=True)
-            Path(path, "job.yaml").write_text(JOB.format("vendor", content[-1]))
-        else:
-            Path(path).write_text(content)
-    git(
-        "add",
-        "--all",
-        "--",
-        ".",
-        *(f":(exclude){path}" for path, content in tree.items() if content.startswith("module ")),
-    )
-    for path, content in tree.items():
-        if content.startswith("module "):
-            git("update-index", "--add", "--cacheinfo", f"160000,{content[-1] * 40},{path}")
-    git("commit", "--quiet", "--allow-empty", "--message", message)
+            Path(path, "job.yaml").write_text(JOB.format("vendor", facts[-1]))
+    return found
+
+
+def with_mode(tree: str, folders: list[str], mode: str) -> str:
+    """Return a git tree in which a folder has another mode, which servers accept and git reads by its type bits."""
+    data = b""
+    for line in git("ls-tree", tree).splitlines():
+        facts, _, name = line.partition("\t")
+        old, _, id = facts.split()
+        if name == folders[0] and old == "040000":
+            id, old = (with_mode(id, folders[1:], mode), old) if folders[1:] else (id, mode)
+        data += b"%s %s\0%s" % (old.lstrip("0").encode(), os.fsencode(name), bytes.fromhex(id))
+    return git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=data)
+
+
+def committed(trees: Trees) -> None:
+    """Commit the trees as main and as branch."""
+    first = git("commit-tree", written(trees.first), "-m", "first")
+    changed = [written(trees.main), with_mode(written(trees.branch), ["jobs", "team"], trees.mode)]
+    tips = [git("commit-tree", tree, "-p", first, "-m", "change") for tree in changed]
+    if trees.is_criss_cross:
+        pairs = zip(changed, (tips, tips[::-1]), strict=True)
+        tips = [git("commit-tree", tree, "-p", one, "-p", other, "-m", "merge") for tree, (one, other) in pairs]
+    for branch, tip in zip(("main", "branch"), tips, strict=True):
+        git("update-ref", f"refs/heads/{branch}", tip)
+
+
+def merged() -> str:
+    """Return the tree that git makes of both; empty if they conflict."""
+    with contextlib.suppress(subprocess.CalledProcessError):
+        return git("merge-tree", "--write-tree", "main", "branch")
+    return ""
 
 
 Objects = dict[tuple[str, ...], Any]
@@ -145,16 +205,19 @@ def identity(tree: Any) -> tuple[str, ...]:
     return tree["kind"], metadata.get("namespace", ""), metadata.get("name", "")
 
 
-def check(old: dict[str, str], new: dict[str, str]) -> None:
+def check(trees: Trees) -> None:
     """Check that each object that differs is in the review, or that its file is listed, or that the review fails."""
-    checkout(old, "old")
+    committed(trees)
+    old = checked_out("main")
     before = deployed()
-    checkout(new, "new")
-    after = deployed()
-    done = run("diff", "HEAD~1..HEAD", "-r", "runtimes", "--format", "json", "--", "jobs", "runtimes")
+    merge = merged()
+    done = run("diff", "main...branch", "-r", "runtimes", "--format", "json", "--", "jobs", "runtimes")
     assert done.code in {0, 1}, done.err
+    assert merge or done.code == 1
     if done.code == 1:
         return
+    new = checked_out(merge)
+    after = deployed()
     review = json.loads(done.out)
     objects = {(each["kind"], each["name"]) for each in review["objects"]}
     objects |= {
@@ -163,7 +226,7 @@ def check(old: dict[str, str], new: dict[str, str]) -> None:
     files = {each["file"] for each in review["notCompared"]}
     listed = files | {each["file"] for each in review["settings"]}
     # A submodule that does not change is not compared, also if a runtime or a setting changes its objects.
-    unchanged = {path for path in old if old[path].startswith("module ") and new.get(path) == old[path]}
+    unchanged = {path for path in old if old[path].startswith("160000") and new.get(path) == old[path]}
     # If the plugin fails, Argo CD leaves the cluster as it is.
     for folder in after:
         if folder not in before and any(path.startswith(f"{folder}/") for path in old):
@@ -192,13 +255,13 @@ def test_a_mutated_tree_is_reviewed(part: int, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir("repository")
     git("init", "--quiet")
 
-    @given(pairs())
+    @given(histories())
     @seed(part)
     @settings(max_examples=PAIRS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    def check_pair(pair: tuple[dict[str, str], dict[str, str]]) -> None:
-        check(*pair)
+    def check_trees(trees: Trees) -> None:
+        check(trees)
 
-    check_pair()
+    check_trees()
 
 
 MANIFESTS = ("evil.yaml", "evil.yml", ".evil.json", "kustomization.yaml", "Kustomization", "trainc.yaml", ".yaml")

@@ -22,7 +22,7 @@ GOLDEN = ROOT / "golden" / "llm-finetune-4x8"
 
 def test_there_is_no_network(installed: Installed) -> None:
     if not isolated():
-        pytest.skip("only root may remove the network")
+        pytest.skip("root")
     ask = "import socket; socket.create_connection(('192.0.2.1', 443), timeout=5)"
     assert "Network is unreachable" in installed.run([installed.bin / "python", "-c", ask], code=1).stderr
 

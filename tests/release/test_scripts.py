@@ -57,7 +57,7 @@ def test_the_locks_do_not_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     try:
         lock.main([])
     except subprocess.CalledProcessError:
-        pytest.skip("uv has no package index")
+        pytest.skip("a package index for uv")
     for name in lock.requirements():
         old = (releasing.ROOT / name).read_text().splitlines()
         new = (tmp_path / name).read_text().splitlines()

@@ -56,11 +56,11 @@ CONTRASTS = """() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    missing = "" if CHROMIUM else "chromium is missing: apt-get install chromium"
+    missing = "" if CHROMIUM else "chromium: apt-get install chromium; make browser"
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing = "playwright is missing: make browser"
+        missing = "playwright: make browser"
     if missing:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
     with sync_playwright() as playwright:

@@ -14,8 +14,6 @@ import pytest
 from committing import git
 from running import Done, run
 
-from trainc.review import revisions
-
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: ClusterTrainingRuntime
@@ -89,7 +87,7 @@ def review(*arguments: str) -> dict[str, str]:
     ("arguments", "expected"),
     [
         pytest.param(["main..branch"], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="two"),
-        pytest.param(["main...branch"], {"finetune": "changed", "more": "added"}, id="from the merge base"),
+        pytest.param(["main...branch"], {"finetune": "changed", "more": "added"}, id="a merge"),
         pytest.param(["main.."], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="to HEAD"),
         pytest.param(["..main"], {"evaluate": "changed", "finetune": "changed", "more": "removed"}, id="from HEAD"),
         pytest.param(["first", "HEAD"], {"finetune": "changed", "more": "added"}, id="two words"),
@@ -646,6 +644,8 @@ ATTACKS = {
     "diff.external": "{marker}",
     "diff.evil.textconv": "{marker}",
     "diff.evil.command": "{marker}",
+    "merge.evil.driver": "{marker}",
+    "merge.default": "evil",
     "filter.evil.clean": "{marker}",
     "filter.evil.smudge": "{marker}",
     "filter.evil.process": "{marker}",
@@ -675,7 +675,7 @@ def hostile(repository: Path, tmp_path: Path) -> Path:
     for name in ("post-index-change", "post-checkout", "fsmonitor-watchman", "reference-transaction"):
         (hooks / name).write_text(f"#!/bin/sh\necho $0 $@ >> {ran}\n")
         (hooks / name).chmod(0o755)
-    commit({".gitattributes": "*.yaml filter=evil diff=evil\n"})
+    commit({".gitattributes": "*.yaml diff=evil merge=evil\n*.txt filter=evil\n", "notes.txt": "evil"})
     ran.unlink(missing_ok=True)
     for key, value in ATTACKS.items():
         git("config", key, value.format(marker=marker, hooks=hooks))
@@ -750,16 +750,77 @@ def test_a_damaged_commit(data: bytes, message: str, repository: Path) -> None:
     assert message in " ".join(done.err.split())
 
 
-def test_names_that_no_checkout_has(repository: Path) -> None:
+def tree_of(entries: list[tuple[str, str, str]]) -> str:
+    """Return a tree whose entries have a mode, a name and an object, in this order and unchecked."""
+    data = b"".join(b"%s %s\0%s" % (mode.encode(), name.encode(), bytes.fromhex(id)) for mode, name, id in entries)
+    return git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=data)
+
+
+def committed(tree: str, branch: str) -> None:
+    git("update-ref", f"refs/heads/{branch}", git("commit-tree", tree, "-p", "main", "-m", "x"))
+
+
+def entries_of(path: str) -> list[tuple[str, str, str]]:
+    """Return the entries of a tree: mode, name and object."""
+    lines = (line.split() for line in git("ls-tree", path).splitlines())
+    return [(mode, name, id) for mode, _, id, name in lines]
+
+
+MODES = {"40755": "jobs", "0040000": "jobs", "140000": "jobs", "120777": "link", "100600": "file", "1100644": "file"}
+"""Modes of trees that servers accept, and what git checks out."""
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_a_mode_is_read_as_git_reads_it(mode: str, form: str, repository: Path, tmp_path: Path) -> None:
+    """The mode 140000 is a submodule, as is that of every type that git does not know."""
+    objects = {
+        "jobs": tree_of([("100644", "odd.yaml", git("hash-object", "-w", "--stdin", stdin=job("odd").encode()))]),
+        "link": git("hash-object", "-w", "--stdin", stdin=b"../runtimes"),
+        "file": git("hash-object", "-w", "--stdin", stdin=job("odd").encode()),
+    }
+    name = "zzz.yaml" if MODES[mode] == "file" else "zzz"
+    jobs = tree_of([*entries_of("main:jobs"), (mode, name, objects[MODES[mode]])])
+    root = [entry if entry[1] != "jobs" else (entry[0], "jobs", jobs) for entry in entries_of("main")]
+    committed(tree_of(root), "odd")
+    done = run("diff", "main..odd", "--format", form, "--", "jobs", "runtimes")
+    assert (done.code, done.err) == (0, "")
+    out = re.sub(r"<[^>]*>", "", done.out)
+    if mode == "140000":
+        assert "it is a submodule" in out
+    elif MODES[mode] == "link":
+        assert "it is a link to a path that is compared under its own name" in out
+    else:
+        assert "odd" in out
+    archive = subprocess.run(
+        ["git", "ls-tree", "-r", "odd", "jobs/"], capture_output=True, text=True, check=True
+    ).stdout
+    assert ("odd.yaml" in archive) == (mode in {"40755", "0040000"})
+
+
+WRONG_ENTRIES = {
+    "a slash": ([("100644", "a/b.yaml")], "no checkout has a file named 'a/b.yaml'"),
+    "the folder above": ([("100644", "..")], "no checkout has a file named '..'"),
+    "the folder": ([("100644", ".")], "no checkout has a file named '.'"),
+    "no name": ([("100644", "")], "no checkout has a file named ''"),
+    "the folder of git": ([("40000", ".GIT")], "no checkout has a file named '.GIT'"),
+    "two of one name": ([("100644", "a"), ("100644", "a")], "its entry 'a' is not in order"),
+    "a file and a folder": ([("100644", "a"), ("40000", "a")], "it has two entries named 'a'"),
+    "another order": ([("100644", "b.yaml"), ("100644", "a.yaml")], "its entry 'a.yaml' is not in order"),
+    "no mode": ([("", "a.yaml")], "it has the mode ''"),
+    "letters as a mode": ([("10064x", "a.yaml")], "it has the mode '10064x'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_ENTRIES)
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
+def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, repository: Path) -> None:
+    entries, message = WRONG_ENTRIES[case]
     file, tree = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "main^{tree}")
-    names = (b"..", b".", b"a/b.yaml", b"x.yaml")
-    data = b"".join(b"100644 %s\0%s" % (name, bytes.fromhex(file)) for name in names)
-    data += b"40000 t\0" + bytes.fromhex(tree)
-    arguments = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
-    odd = subprocess.run(arguments, input=data, capture_output=True, check=True).stdout.decode().strip()
-    git("update-ref", "refs/heads/odd", git("commit-tree", odd, "-m", "x"))
-    objects = revisions.commit("odd").objects
-    assert set(objects.tree(odd)) == {"x.yaml", "t"}
+    committed(tree_of([(mode, name, tree if mode == "40000" else file) for mode, name in entries]), "odd")
+    done = run("diff", "main..odd", "--format", form)
+    assert (done.code, done.out) == (2, "")
+    assert message in " ".join(done.err.split())
 
 
 def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -775,7 +836,7 @@ def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.
     asked = log.read_text().splitlines()
     assert all(line.startswith(options) for line in asked)
     commands = [line.removeprefix(options).split() for line in asked]
-    assert {command[0] for command in commands} == {"rev-parse", "cat-file"}
+    assert {command[0] for command in commands} == {"rev-parse", "cat-file", "init", "merge-tree"}
     assert sum(command[0] == "cat-file" for command in commands) == 3  # one process for each revision
     assert all("--end-of-options" in command for command in commands if "--verify" in command)
     assert all(command == ["cat-file", "--batch"] for command in commands if command[0] == "cat-file")

@@ -191,7 +191,7 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in spent.values())
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind on the PATH")
 def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
     one, three, check, patched, before = instructions.limits(tmp_path, 30, peers.TRAINC)
     assert before.reference == one.reference == patched.reference

@@ -1,4 +1,4 @@
-"""The dialects of TrainJob: detection, conversion to the v2.3 form, and the places of the original fields."""
+"""The dialects of TrainJob: detection, conversion to the form, and the places of the original fields."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from running import run
 
-from trainc.cli.schema import DIALECTS as OFFERED
+from trainc.base.trainjob_dialects import DIALECTS, detect
 from trainc.diagnostics import Document, Place
-from trainc.frontends.dialects import DIALECTS, detect, load
-from trainc.frontends.moves import in_form, moved
+from trainc.frontends.dialects import in_form, moves
 from trainc.pipeline.objects import TrainJob
 
 NOW = "trainer.kubeflow.org/v1alpha1"
@@ -61,7 +60,7 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
     ],
 )
 def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
-    assert detect(job(spec, version)).key == dialect
+    assert detect(job(spec, version), "v2.3").key == dialect
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str,
     ],
 )
 def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, conflict: str) -> None:
-    detected = detect(job(spec, version))
+    detected = detect(job(spec, version), "v2.3")
     assert (detected.key, detected.mark[-1], detected.conflict[-1]) == ("", mark, conflict)
 
 
@@ -124,7 +123,7 @@ def test_the_moves_of_an_override() -> None:
     def patched(name: str, **pod: Any) -> dict[str, Any]:
         return {"name": name, "template": {"spec": {"template": {"spec": pod}}}}
 
-    assert moved(written, load("v2.0").moves(written), load("v2.0").GONE)["spec"] == {
+    assert in_form(Document("f", 1, "", written), written, DIALECTS["v2.0"]).value["spec"] == {
         "runtimeRef": {"name": "r"},
         "runtimePatches": [
             {
@@ -181,8 +180,8 @@ def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: t
         },
         FIRST,
     )
-    document, dialect = Document("f", 1, "", old), load("kep-2170")
-    form = in_form(document, old, tuple(dialect.moves(old)), dialect.GONE)
+    document = Document("f", 1, "", old)
+    form = in_form(document, old, DIALECTS["kep-2170"])
     found = TrainJob(document, form.value, form=form).at(*path)
     assert (found.written_path, found.in_text()) == (written, Place(document, written))
 
@@ -208,12 +207,11 @@ def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: t
 )
 def test_the_moves_of_the_first_dialect(old: dict[str, Any], new: dict[str, Any]) -> None:
     written = job(old, FIRST)
-    dialect = load("kep-2170")
-    assert moved(written, dialect.moves(written), dialect.GONE)["spec"] == new
+    assert in_form(Document("f", 1, "", written), written, DIALECTS["kep-2170"]).value["spec"] == new
 
 
 def test_the_newest_dialect_moves_nothing() -> None:
-    assert list(load("v2.3").moves(job({"runtimePatches": []}))) == []
+    assert list(moves(DIALECTS["v2.3"], job({"runtimePatches": []}))) == []
 
 
 def manifest(spec: str, version: str = NOW) -> bytes:
@@ -404,7 +402,6 @@ def errors(report: str) -> list[dict[str, Any]]:
 
 
 def test_every_dialect_has_a_schema() -> None:
-    assert OFFERED == DIALECTS
     for dialect in DIALECTS:
         assert '"title": "TrainJob"' in run("schema", "TrainJob", "--dialect", dialect).out
     assert run("schema", "TrainJob", "--dialect", "2.0").out == run("schema", "TrainJob", "--dialect", "v2.0").out

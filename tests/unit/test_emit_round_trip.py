@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KUBECTL = shutil.which("kubectl")
-needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not on PATH")
+needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl on the PATH")
 
 few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 # Each example starts a process, so shrinking a failure would take too long.

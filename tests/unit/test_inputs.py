@@ -169,7 +169,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(monkeypatch: pyte
     assert [found.data for found in inputs.read(["."]) if isinstance(found, inputs.File)] == [b"a: 1\nb: 2\n"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="a user other than root")
 def test_an_unreadable_file_is_an_error() -> None:
     make("x.yaml")
     os.chmod("x.yaml", 0)

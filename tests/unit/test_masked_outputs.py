@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import run
 
+from trainc.source.file_diffs import unified_diff
 from trainc.source.masking import MASK, masked, masked_at
 from trainc.source.secrets import secrets
 
@@ -57,6 +58,42 @@ def test_a_text_is_masked_as_its_value(value: Any, style: str | None, in_json: b
     for begin, last in secrets(text, 0, len(text), parsed=True):
         shown, end = f"{shown}{text[end:begin]}MASK", last
     assert _words(yaml.safe_load(shown + text[end:])) == _words(masked(tree))
+    lines = [line[1:] for line in unified_diff("", text, "a", "b") if line.startswith("+")][1:]
+    if len(lines) <= 2:  # of a secret of several lines, each one is masked
+        assert _words(yaml.safe_load("".join(lines).replace(MASK, "MASK"))) == _words(masked(tree))
+
+
+OLD: Final = """\
+# an old token: hf_abcdefghijklmnopqrstuvwxyz012345
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a, namespace: t}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    numNode: 2
+    env:
+    - {name: API_KEY, value: canary}
+    args: [--password, canary]
+  podTemplateOverrides: [{targetJobs: [{name: node}], spec: {nodeSelector: {a: b}}}]
+"""
+
+
+def test_no_diff_of_a_file_shows_a_secret(tmp_path: Path) -> None:
+    """The diffs of fixes, of an upgrade and of outputs, also of files with a document that cannot be read."""
+    with chdir(tmp_path):
+        Path("job.yaml").write_text(OLD)
+        fixed = run("validate", "job.yaml", "--fix", "--diff")
+        Path("job.yaml").write_text(OLD.replace("numNode:", "numNodes:"))
+        upgraded = run("upgrade", "job.yaml", "--diff")
+        assert run("build", "job.yaml", "-o", "out").code == 0
+        with Path("out/t/a.yaml").open("a") as file:
+            file.write("---\napiKey: canary\n--- canary\n---\nb: [canary\n")
+        checked = run("build", "job.yaml", "-o", "out", "--check")
+    for done, line in ((fixed, "+    numNodes: 2"), (upgraded, "+  runtimePatches:"), (checked, "-apiKey: ***")):
+        assert line in done.out.splitlines()
+        assert "***" in done.out
+        assert not any(secret in done.out + done.err for secret in ("canary", "hf_abc"))
 
 
 def _words(tree: Any) -> str:

@@ -97,7 +97,7 @@ spec:
     assert messages.count("from ../runtime.yaml (relative to the overlay)") == 1
 
 
-@pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not on the PATH")
+@pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize on the PATH")
 def test_the_stream_of_kustomize(tmp_path: Path) -> None:
     base, overlay = tmp_path / "base", tmp_path / "overlays" / "prod"
     for folder in (base, overlay):

@@ -157,7 +157,7 @@ def test_a_file_that_the_system_refuses_in_the_end_is_2() -> None:
     assert "cannot be written: File name too long" in " ".join(done.err.split())
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is refused to root")
+@pytest.mark.skipif(os.geteuid() == 0, reason="a user other than root")
 def test_a_read_only_folder() -> None:
     os.mkdir("locked", 0o500)
     done = run("validate", "job.yaml", "--report", "json=locked/a")

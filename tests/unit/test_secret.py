@@ -94,7 +94,7 @@ def test_ssh_reads_them(folder: Path) -> None:
     try:
         shown = subprocess.run(["ssh-keygen", "-y", "-f", key], capture_output=True, check=True).stdout
     except FileNotFoundError:
-        pytest.skip("ssh-keygen is not installed")
+        pytest.skip("ssh-keygen on the PATH")
     assert shown.split()[:2] == data["ssh-publickey"].split()
 
 

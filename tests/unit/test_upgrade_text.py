@@ -13,7 +13,8 @@ from ruamel.yaml import YAML
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.rewriting.upgrade import upgrade
 from trainc.rewriting.upgrade.list_items import cut, pasted
-from trainc.source.sections import unified_diff
+from trainc.source import file_diffs
+from trainc.source.file_diffs import unified_diff
 from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -146,7 +147,9 @@ lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "---\n", "d\n", "e\n", "f
 
 @given(lines, lines)
 def test_a_long_difference_can_be_applied(old: list[str], new: list[str]) -> None:
-    assert applied(old, list(unified_diff(old, new, "a", "b"))) == new
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(file_diffs, "LONG", -1)
+        assert applied(old, list(unified_diff("".join(old), "".join(new), "a", "b"))) == new
 
 
 def applied(old: list[str], difference: list[str]) -> list[str]:
@@ -168,11 +171,18 @@ def applied(old: list[str], difference: list[str]) -> list[str]:
     return made + old[at:]
 
 
-def test_the_headers_are_those_of_difflib() -> None:
-    old, new = [f"{number}\n" for number in range(30)], [f"{number}\n" for number in range(30) if number != 15]
-    assert list(unified_diff(old, new, "a", "b")) == list(difflib.unified_diff(old, new, "a", "b"))
-
-
-def test_equal_texts_have_no_difference() -> None:
-    assert list(unified_diff(["a\n"], ["a\n"], "a", "b")) == []
-    assert list(unified_diff([], ["a\n"], "a", "b")) == list(difflib.unified_diff([], ["a\n"], "a", "b"))
+@pytest.mark.parametrize("long", [-1, 1000])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([f"{number}\n" for number in range(30)], [f"{number}\n" for number in range(30) if number != 15]),
+        (["a\n"], ["a\n"]),
+        ([], ["a\n"]),
+    ],
+    ids=["a hunk", "equal", "new"],
+)
+def test_the_lines_are_those_of_difflib(
+    old: list[str], new: list[str], long: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_diffs, "LONG", long)
+    assert list(unified_diff("".join(old), "".join(new), "a", "b")) == list(difflib.unified_diff(old, new, "a", "b"))

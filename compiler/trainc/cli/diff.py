@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc diff                         what an edit changes
-  trainc diff main...HEAD -- jobs/    what a branch changes in jobs/
+  trainc diff main...HEAD -- jobs/    what a merge changes in jobs/
   trainc diff rendered/ jobs/         two folders
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
@@ -82,6 +82,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.budget import checked_output
     from trainc.review import compare
     from trainc.review.ambiguous_words import AmbiguousWordError
+    from trainc.review.branch_merges import MergeConflictError
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
     from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
@@ -98,6 +99,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         review = compare(old, new, run, reported)
     except AmbiguousWordError as error:
         return printing.report_ambiguous_word(error.diagnostic)
+    except MergeConflictError as error:
+        printing.report_text([error.diagnostic])
+        return WRONG_INPUT
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     printing.report_skipped(review.skipped, run)

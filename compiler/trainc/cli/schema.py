@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trainc.base.kinds import JOBSET, LEGACY
-from trainc.base.releases import DEFAULT_RELEASE, find_release
+from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
+from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import OK
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:  # before click 8.2, it is no generic class
+    Choice = click.Choice
 
 FOLDERS = {
     "Settings": "trainc",
@@ -18,20 +24,15 @@ FOLDERS = {
 }
 """The kinds that do not depend on the Trainer version."""
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind, *FOLDERS, *(row.name for row in LEGACY))
-DIALECTS = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
 ALIASES = {
-    "2.3": "v2.3",
-    "2.2": "v2.3",
-    "v2.2": "v2.3",
-    "2.1": "v2.1",
-    "2.0": "v2.0",
-    "1.9": "v1.9",
     "kep": "kep-2170",
+    **{key.removeprefix("v"): key for key in DIALECTS},
+    **{name: release.dialect for release in RELEASES for name in (release.name, f"v{release.name}")},
 }
-"""Other names for the dialects."""
+"""Other names for the dialects: those of the releases that have them."""
 
 
-class DialectChoice(click.Choice[str]):
+class DialectChoice(Choice):
     """A dialect, by its key or an alias."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -39,7 +40,7 @@ class DialectChoice(click.Choice[str]):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
-class KindChoice(click.Choice[str]):
+class KindChoice(Choice):
     """A kind in any case of letters, except those that only the case distinguishes: MXJob and MxJob."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -74,7 +75,6 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
 
     from trainc.base.data import data_path
     from trainc.frontends import extensions, lowering
-    from trainc.frontends.dialects import load
     from trainc.kubernetes.structural import bundled
 
     legacy = next((row for row in LEGACY if row.name == kind), None)
@@ -89,7 +89,7 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
         return OK
     release = find_release(trainer_version, DEFAULT_RELEASE)
     of_release = release.jobset if kind == JOBSET.kind else release.crds
-    folder = FOLDERS.get(kind) or (load(dialect).SCHEMA if dialect else of_release)
+    folder = FOLDERS.get(kind) or (DIALECTS[dialect].schema if dialect else of_release)
     if folder == of_release and extensions.is_extended(folder, kind):
         printing.write(json.dumps(extensions.schema(kind, folder), indent=1) + "\n")
         return OK
@@ -105,7 +105,11 @@ command = Command(
     schema,
     (
         Argument("kind", nargs=1, required=False, type=KindChoice(KINDS, case_sensitive=False)),
-        Option(("--dialect",), "Dialect of TrainJobs; default: that of the release.", type=DialectChoice(DIALECTS)),
+        Option(
+            ("--dialect",),
+            "Dialect of TrainJobs; default: that of the release.",
+            type=DialectChoice([*reversed(DIALECTS)]),
+        ),
         options.TRAINER_VERSION,
         Option(
             ("--kustomize",),

@@ -1,4 +1,4 @@
-"""`trainc upgrade`: rewrite TrainJobs and runtimes of older Trainer versions for v2.3."""
+"""`trainc upgrade`: rewrite TrainJobs and runtimes of older Trainer versions for that of the cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Examples:
 
 @options.with_options
 def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
-    """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
+    """Rewrite the TrainJobs and runtimes in PATH in the dialect of the release, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
     """
@@ -60,7 +60,7 @@ def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     if write:
         for file in upgraded:
             _replace(file)
-    changes = "".join(line for file in upgraded for line in _changes(file, done=write))
+    changes = "".join(line for file in upgraded for line in _changes(file, run.settings.release.dialect, done=write))
     printing.report_text(printing.audible(diagnostics, run))
     printing.report("" if run.quiet else changes)
     if check or diff:
@@ -87,14 +87,14 @@ def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes, *, fo
         printing.write_bytes(*(file.data for file in files if isinstance(file, inputs.File)))
 
 
-def _changes(file: Upgraded, *, done: bool) -> Iterator[str]:
-    """Yield the changes of a file, line by line."""
+def _changes(file: Upgraded, target: str, *, done: bool) -> Iterator[str]:
+    """Yield the changes of a file, line by line. `target` is the key of the new dialect."""
     from trainc.reports.text import escape
 
     for changed in file.changed:
         id = changed.object
         name = f"{id.namespace}/{id.name}" if id.namespace else id.name
-        yield escape(f"{_shown(file.path)}: {id.kind} {name}: {changed.dialect} -> v2.3") + "\n"
+        yield escape(f"{_shown(file.path)}: {id.kind} {name}: {changed.dialect} -> {target}") + "\n"
         yield from (f"  {escape(move)}\n" for move in changed.moves)
     same = "the same bytes, except for the trainer's name and label" if file.renamed else "the same bytes"
     yield f"{escape(_shown(file.path))}: {'rewritten' if done else 'can be rewritten'}; it compiles to {same}\n"
@@ -105,7 +105,7 @@ def _shown(path: str) -> str:
 
 
 def _diff(file: Upgraded) -> Iterator[str]:
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     return unified_diff(file.old, file.new, file.path, file.path)
 
@@ -130,6 +130,6 @@ command = Command(
         Option(("--check",), "Like --diff, and exit 3 if there are changes.", is_flag=True),
         *options.OF_READING,
     ),
-    short_help="Rewrite TrainJobs of older Trainer versions for v2.3.",
+    short_help="Rewrite TrainJobs of older Trainer versions.",
     epilog=EPILOG,
 )

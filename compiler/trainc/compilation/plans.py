@@ -103,11 +103,11 @@ def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
     if plan.refused:
         from trainc.provenance.placing.refused import diagnose
 
-        yield from diagnose(plan)
+        yield from map(plan.in_own_names, diagnose(plan))
     elif plan.failed:
         from trainc.provenance.placing.unaffected import unaffected_errors
 
-        yield from unaffected_errors(plan)
+        yield from map(plan.in_own_names, unaffected_errors(plan))
 
 
 def _with_repeated_places(diagnostic: Diagnostic, job: TrainJob) -> Diagnostic:

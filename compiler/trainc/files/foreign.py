@@ -35,7 +35,8 @@ _ESCAPE: Final = re.compile(
     rb"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(?:[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])\s*)"
 )
 """An escape that yields a letter or a dot, or that joins two lines. No other escape of YAML or JSON can hide a mark."""
-_TAG_WITH_ESCAPE: Final = re.compile(rb"(?:^|[\s\[{,:\x85\xa8\xa9\xbf])![\w-]*!?[^\s!%]*%[0-9A-Fa-f]{2}")
+_TAG_WITH_ESCAPE: Final = re.compile(rb"(?:^|[\s\[{,:\x85\xa8\xa9\xbf])![^\s!%]*+(?:![^\s!%]*+)?%[0-9A-Fa-f]{2}")
+"""A tag, with or without a handle, up to its first escape."""
 
 _STRING: Final = re.compile(rb'"[^"]*+"\s*+:?+')
 _NOT_JSON: Final = re.compile(

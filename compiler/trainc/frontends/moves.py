@@ -1,7 +1,7 @@
-"""Moves: the fields that an older dialect has elsewhere. Both the compiler and `trainc upgrade` use them.
+"""Moves: the fields that a dialect has elsewhere than the form. Both the compiler and `trainc upgrade` use them.
 
-Reads    a TrainJob of an older dialect.
-Returns  moves; the same TrainJob in the v2.3 form; and for any path in that form, the path in the original.
+Reads    a TrainJob of a dialect.
+Returns  moves; the same TrainJob in the form; and for any path in the form, the path in the original.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.kinds import GROUP, JOBS_OF_PATCH, OLD_GROUP, POD_TEMPLATE
+from trainc.base.kinds import JOBS_OF_PATCH, POD_TEMPLATE
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Edit
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.trees import Path, Tree, get, removed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,16 +22,20 @@ if TYPE_CHECKING:
 MANAGER: Final = "trainc.dev/upgrade"
 """The manager of a patch that was an override: overrides have no manager, but patches require one."""
 TEMPLATE: Final = ("trainingRuntimeSpec", "template")
-CONTROLLER: Final = "trainjob-controller"
 AS_IS: Final = object()
 
 
 class Move(NamedTuple):
-    """A field at `source` that is at `target` in v2.3, with the same value or another one."""
+    """A field at `source` that is at `target` after the conversion, with the same value or another one."""
 
     source: Path
     target: Path
+    """The new path; empty for a field that is removed."""
     value: Any = AS_IS
+
+    def value_in(self, job: Tree) -> Any:
+        """Return the new value of the field of a TrainJob."""
+        return get(job, self.source) if self.value is AS_IS else self.value
 
 
 def patches(
@@ -80,26 +84,6 @@ def patches(
                     yield Move((*at, *path), (*job, *POD_TEMPLATE, *destination))
 
 
-def processes(spec: Tree) -> Iterator[Move]:
-    """Yield the move of a number of processes that is written as a string; other strings stay for the framework."""
-    count = get(spec, ("trainer", "numProcPerNode"))
-    if isinstance(count, str) and count.isascii() and count.isdecimal() and str(int(count)) == count:
-        path = ("spec", "trainer", "numProcPerNode")
-        yield Move(path, path, int(count))
-
-
-def group(spec: Tree, reference: str) -> Iterator[Move]:
-    """Yield the move of a runtime reference from the group kubeflow.org to Trainer's."""
-    if get(spec, (reference, "apiGroup")) == OLD_GROUP:
-        yield Move(("spec", reference, "apiGroup"), ("spec", "runtimeRef", "apiGroup"), GROUP)
-
-
-def manager(spec: Tree) -> Iterator[Move]:
-    """Yield the move of managedBy from the controller's name in the group kubeflow.org to its name in Trainer's."""
-    if spec.get("managedBy") == f"{OLD_GROUP}/{CONTROLLER}":
-        yield Move(("spec", "managedBy"), ("spec", "managedBy"), f"{GROUP}/{CONTROLLER}")
-
-
 def initializer(spec: Tree, source: Path, part: str) -> Iterator[Move]:
     """Yield the moves of a config to a part of `initializer`. Its Secret is in the TrainJob's own namespace."""
     config = get(spec, source)
@@ -119,31 +103,38 @@ def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
             yield (*at, "targetJobs", index, "name"), target["name"]
 
 
-def in_form(document: Document, job: Tree, moves: Sequence[Move], gone: Iterable[str]) -> Document:
-    """Return a document in the v2.3 form, with the edit that leads back to its fields.
-
-    job      the document's value, admitted by the schema of its dialect
-    """
-    return edited(document, moved(job, moves, gone), moves)
-
-
 def edited(document: Document, value: Tree, moves: Sequence[Move]) -> Document:
     """Return a document with another value, with the edit that leads back to the fields from which it was derived."""
     edit = Edit(before=document.value, source=partial(written_at, moves=moves))
     return document._replace(value=value, edits=(*document.edits, edit))
 
 
-def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:
-    """Return the TrainJob in the v2.3 form. `gone` are the fields of its spec that v2.3 does not have."""
-    left = {key: value for key, value in job["spec"].items() if key not in gone}
-    result: Tree = job | {"spec": left}
+def moved(job: Tree, moves: Iterable[Move], gone: Iterable[Path]) -> Tree:
+    """Return the TrainJob after the moves. `gone` are the fields that it does not keep."""
+    result = job
+    for path in gone:
+        result = removed_at(result, path)
     for move in moves:
-        result = _with_value_at(result, move.target, get(job, move.source) if move.value is AS_IS else move.value)
+        if move.target:
+            result = _with_value_at(result, move.target, move.value_in(job))
     return result
 
 
+def composed(first: Iterable[Move], second: Iterable[Move]) -> Iterator[Move]:
+    """Yield the moves of single fields that have the effect of two conversions, one after the other."""
+    left = {move.target: move for move in first}
+    for move in second:
+        earlier = left.pop(move.source, None)
+        if earlier is not None:
+            value = earlier.value if move.value is AS_IS else move.value
+            move = Move(earlier.source, move.target, value)  # noqa: PLW2901 (the same field)
+        if move.source != move.target or move.value is not AS_IS:
+            yield move
+    yield from left.values()
+
+
 def written_at(path: Path, moves: Iterable[Move]) -> Path:
-    """Return the path in the original TrainJob of a path in its v2.3 form."""
+    """Return the path in the original TrainJob of a path in the form."""
     best: tuple[int, Path] = (0, path)
     for move in moves:
         length = len(move.target)

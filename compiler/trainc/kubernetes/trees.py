@@ -120,3 +120,15 @@ def edit(tree: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 def put(tree: Any, path: Path, value: Any) -> Any:
     """Return a copy of `tree` with `value` at `path`."""
     return edit(tree, path, lambda _: value)
+
+
+def removed_at(tree: Any, path: Path) -> Any:
+    """Return a copy of `tree` without the key at `path`, or `tree` if it has no such key; its parents stay.
+
+    >>> removed_at({"spec": {"a": 1}}, ("spec", "a"))
+    {'spec': {}}
+    """
+    parent = get(tree, path[:-1])
+    if not isinstance(parent, dict) or path[-1] not in parent:
+        return tree
+    return put(tree, path[:-1], {key: value for key, value in parent.items() if key != path[-1]})

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final, Literal
 from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
+from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.objectmeta import PLACEHOLDER
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that names the TrainJob step that the job runs."""
-OVERRIDES: Final = ("podSpecOverrides", "podTemplateOverrides")
-"""The fields of a TrainJob's spec that older dialects have instead of runtimePatches."""
 STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
 """The fields of spec.initializer, and the label, job name and container name of each."""
 TRAINER_NODE: Final = "trainer-node"
@@ -34,14 +34,14 @@ def mapping(tree: Tree, key: str) -> Tree:
 
 
 class TrainJob(NamedTuple):
-    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in, in the form of v2.3."""
+    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in, in the form."""
 
     document: Document
     value: Tree
-    dialect: str = "v2.3"
-    """The dialect in which it was written."""
+    dialect: str = ""
+    """The key of the dialect in which it was written; empty if that has all fields as the form has them."""
     form: Document | None = None
-    """The document in the form of v2.3, if it was written in another one, with its name if that is generated; its last
+    """The document in the form, if it was written in another one, with its name if that is generated; its last
     edit leads back."""
     own_runtime: Runtime | None = None
     """The runtime that its own document gives, if it has a front end; it is in no library."""
@@ -113,24 +113,29 @@ class TrainJob(NamedTuple):
     @property
     def patches(self) -> list[Tree]:
         """spec.runtimePatches."""
-        found = get(self.value, ("spec", "runtimePatches"))
+        found = get(self.value, TrainJobForm.PATCHES)
         return found if isinstance(found, list) else []
+
+    @property
+    def has_overrides(self) -> bool:
+        """Whether its dialect has overrides instead of patches."""
+        return bool(self.dialect) and DIALECTS[self.dialect].has_module
 
     @property
     def patches_field(self) -> str:
         """The field that contains the patches; in older dialects, a field of overrides."""
-        spec = mapping(self.document.value, "spec") if self.form else NOTHING
-        return f"spec.{next((field for field in OVERRIDES if field in spec), 'runtimePatches')}"
+        path: Path = TrainJobForm.PATCHES
+        return field_of(DIALECTS[self.dialect].written(path) if self.dialect else path)
 
     @property
     def patch_word(self) -> str:
         """The word for a patch in the TrainJob's dialect."""
-        return "patch" if self.patches_field == "spec.runtimePatches" else "override"
+        return "override" if self.has_overrides else "patch"
 
     @property
     def a_patch(self) -> str:
         """The word for a patch, with its article."""
-        return "a patch" if self.patch_word == "patch" else "an override"
+        return "an override" if self.has_overrides else "a patch"
 
     def metadata(self, key: str) -> Tree:
         """Return metadata.labels or metadata.annotations."""
@@ -162,8 +167,8 @@ class Runtime(NamedTuple):
     """The framework's own part of the policy."""
     gang: Tree | None = None
     """spec.podGroupPolicy."""
-    dialect: str = "v2.3"
-    """`v1.9` if trainer and initializers are identified by name (`training_operator`), not by label."""
+    is_first_release: bool = False
+    """Whether trainer and initializers are identified by name (`training_operator`), not by label."""
 
     @classmethod
     def from_value(cls, document: Document, release: TrainerRelease, value: Tree, spec: Tree, level: str) -> Runtime:
@@ -171,8 +176,8 @@ class Runtime(NamedTuple):
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
         settings = _mapping((policy or {}).get(framework)) or NOTHING
-        dialect = "v1.9" if value.get("apiVersion") != VERSION and is_first_release(spec) else "v2.3"
-        return cls(document, release, value, spec, level, policy, framework, settings, gang, dialect)
+        is_first = value.get("apiVersion") != VERSION and is_first_release(spec)
+        return cls(document, release, value, spec, level, policy, framework, settings, gang, is_first)
 
     @property
     def id(self) -> ObjectId:
@@ -211,7 +216,7 @@ class Traits(NamedTuple):
     processes_field: str = "numProcPerNode"
     """The field with the number of processes on each node."""
     process_words: Literal["ignored", "read", "rejected"] = "ignored"
-    """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which dialects before v2.3 allow."""
+    """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which older dialects allow."""
     starter: str = ""
     """The program that starts one process per GPU, by a count of Trainer; `counted_processes` of its module has it."""
     launcher: str = ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import POD
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import DIALECTS
 from trainc.diagnostics import Diagnostic, Path, Refused, failed
 from trainc.kubernetes.trees import Memory, Tree, cleared_each_run, edit, get
 from trainc.pipeline.delivery import PLAIN, Delivery
@@ -308,8 +309,16 @@ class Plan(NamedTuple):
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
         """Add diagnostics."""
-        found = tuple(diagnostics)
+        found = tuple(map(self.in_own_names, diagnostics))
         return self._replace(diagnostics=self.diagnostics + found) if found else self
+
+    def in_own_names(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a diagnostic with the names that the TrainJob's dialect has for the fields of the form."""
+        if not self.job.dialect or self.job.has_overrides or self.job.form is None:
+            return diagnostic
+        from trainc.frontends.dialect_names import in_names_of
+
+        return in_names_of(DIALECTS[self.job.dialect], diagnostic, self.job.form)
 
 
 _MERGED: Final = Memory()

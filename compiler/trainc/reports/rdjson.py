@@ -4,7 +4,7 @@ Reads    diagnostics.
 Returns  a JSON object with the diagnostics, of which one with a fix has a suggestion. Paths are relative to the
          repository's root, and columns count bytes of UTF-8. Unprintable characters are escaped and secrets are masked.
 Source   reviewdog: the messages of proto/rdf and their JSON schemas. A suggestion has one range, so the edits of a fix
-         become one; a fix that changes several files has none.
+         become one. reviewdog applies it to the file of the location, so a fix of another file or of several has none.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _entry(diagnostic: Diagnostic, repository: Repository) -> dict[str, Any]:
         "severity": SEVERITIES[diagnostic.severity],
         "code": {"value": diagnostic.id},
         **({"related_locations": related} if related else {}),
-        **({"suggestions": list(_suggestions(diagnostic))} if diagnostic.fix is not None else {}),
+        **({"suggestions": suggestions} if (suggestions := list(_suggestions(diagnostic))) else {}),
     }
 
 
@@ -79,11 +79,13 @@ def _bytes(source: Document | None, line: int, column: int) -> int:
 
 
 def _suggestions(diagnostic: Diagnostic) -> Iterator[dict[str, Any]]:
-    """Yield the fix as one replacement, if its edits can be made and are in one file."""
+    """Yield the fix as one replacement, if its edits can be made and are in the file of the location."""
+    if diagnostic.fix is None:
+        return
     from trainc.source.reported_fixes import reported_fix
 
-    fix = reported_fix(diagnostic)
-    if fix is not None and fix.is_in_one_document:
+    fix, place = reported_fix(diagnostic), diagnostic.place
+    if fix is not None and isinstance(place, Location) and fix.is_in_one_document_of(place.file):
         yield _suggestion(fix)
 
 

@@ -18,6 +18,7 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.review import (
+    checkouts,
     lint_annotations,
     merged_reviews,
     project_pairs,
@@ -80,7 +81,8 @@ def compare(
     else:
         reviews = with_moved_objects(reviews, sides.settings_of(found[0][1], options).release)
         review = in_order(merged_reviews.merge_projects(reviews))
-    return review if note is None else review._replace(diagnostics=(note, *review.diagnostics))
+    notes = (note,) if note is not None else ()
+    return review._replace(diagnostics=(*notes, *checkouts.faults(old, new, OLD_SIDE), *review.diagnostics))
 
 
 def _compare_project(

@@ -28,6 +28,8 @@ class CommitFile(NamedTuple):
 
     path: str
     """The path at which it was found; for a link, the link's path."""
+    real: str
+    """Its path without links."""
     entry: TreeEntry
     output: bool = False
     """Whether it is in an output folder."""
@@ -64,6 +66,7 @@ def read(
                 yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
             else:
                 is_found, prefix = each.path not in named, commit.named("")
+                commit.read[each.real] = content
                 yield File(prefix + each.path, content, is_found or each.above, prefix, each.output, each.above)
     if walk.roles.excluded is not None and is_empty and (excluded := walk.roles.excluded.no_files_error()) is not None:
         yield excluded
@@ -130,7 +133,7 @@ class Walk:
                 message = "contains trainc settings, not manifests"
                 yield fault(self.commit.named(path), message, "give the files of the jobs")
         elif (role in READ_ROLES or not depth) and not self.roles.was_read(self.commit.named(path)):
-            yield CommitFile(path, entry, output=role == "output" and depth > 0)
+            yield CommitFile(path, real, entry, output=role == "output" and depth > 0)
 
     def _kustomizations_above(self, path: str) -> Iterator[CommitFile]:
         """Yield the kustomizations in the folders above a path."""
@@ -144,7 +147,7 @@ class Walk:
                 entry = self.commit.file_entry(below)
                 full = os.path.join(self.commit.top, below)
                 if entry and self.roles.role(name, full, full, is_file=True, is_folder=False) == "manifest":
-                    yield CommitFile(below, entry, above=True)
+                    yield CommitFile(below, below, entry, above=True)
 
     def _folder(self, path: str, real: str, folder: TreeEntry, depth: int) -> Iterator[CommitFile | Diagnostic]:
         if depth > DEEPEST:

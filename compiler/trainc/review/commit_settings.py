@@ -55,4 +55,5 @@ def _read(commit: Commit, path: str) -> File | Diagnostic:
     [content] = commit.objects.blobs([entry.object], most=LARGEST_SETTINGS)
     if isinstance(content, int):
         return fault(name, f"is {content >> 20} MiB, more than the limit of {LARGEST_SETTINGS >> 20} MiB", "split it")
+    commit.read[real or inside] = content
     return File(name, content)

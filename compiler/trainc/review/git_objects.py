@@ -36,9 +36,16 @@ OPTIONS: Final = (
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.warnAmbiguousRefs=true"),
 )
+NO_GIT: Final = "git is required to read revisions, and is not on the PATH"
+FILE: Final = "100000"
 LINK: Final = "120000"
 FOLDER: Final = "040000"
 MODULE: Final = "160000"
+TYPES: Final = (FILE, LINK, FOLDER)
+"""The types that git knows by their bits. To git, an entry of any other type is a submodule (cache.h, canon_mode)."""
+TYPE_BITS: Final = 0o170000
+NOT_CHECKED_OUT: Final = {b"", b".", b"..", b".git", b"git~1"}
+"""The names, in lower case, that git refuses to check out on any system."""
 AHEAD: Final = 64
 """The number of objects that are requested at once. Their names fit into a pipe, so that writing them never blocks."""
 _SKIPPED: Final = 1 << 20
@@ -57,6 +64,15 @@ def environment(folder: str) -> dict[str, str]:
     return os.environ | SAFE | {"GIT_DIR": os.path.join(root, ".git"), "GIT_WORK_TREE": root}
 
 
+def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a git command. Raises RevisionError if there is no git."""
+    command, variables = ["git", *OPTIONS, *arguments], environment(folder)
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, env=variables, check=False)
+    except FileNotFoundError:
+        raise RevisionError(NO_GIT) from None
+
+
 class RevisionError(Exception):
     """An unknown revision, or no repository; the message has the reason."""
 
@@ -65,16 +81,18 @@ class TreeEntry(NamedTuple):
     """A file, link, folder or submodule of a commit."""
 
     mode: str
+    """Its type: FILE, LINK, FOLDER or MODULE. git reads only the type bits of a mode."""
     object: str
 
 
 class Objects:
     """The objects of the repository that contains a folder."""
 
-    def __init__(self, folder: str, revision: str) -> None:
-        """`revision` is the revision that messages name."""
+    def __init__(self, folder: str, revision: str, variables: Mapping[str, str] | None = None) -> None:
+        """`revision` is the one that messages name; `variables` are git's, by default for the folder's repository."""
         self.folder = folder
         self.revision = revision
+        self._variables = variables or environment(folder)
         self.meter = Meter()
         self._trees: dict[str, dict[str, TreeEntry]] = {}
         self._listed: set[str] = set()
@@ -90,6 +108,8 @@ class Objects:
             try:
                 for entry, facts in _entries(data, len(name.partition("^")[0]) // 2):
                     self.meter.spend("entries of git trees")
+                    if entry in found:
+                        raise ValueError(f"it has two entries named {entry!r}")
                     found[entry] = facts
             except ValueError as error:
                 raise self._damaged(f"git object {name} is not a tree: {error}") from None
@@ -150,7 +170,7 @@ class Objects:
     def _request(self, names: list[str]) -> subprocess.Popen[bytes]:
         """Request objects, and return the process that answers. Start it if there is none."""
         if self._process is None:
-            self._process = _started(self.folder)
+            self._process = _started(self.folder, self._variables)
             self._finalize = weakref.finalize(self, _end, self._process)
         process = self._process
         assert process.stdin is not None  # it is a pipe
@@ -201,19 +221,32 @@ class Objects:
 
 def _entries(data: bytes, length: int) -> Iterator[tuple[str, TreeEntry]]:
     """Yield the entries of a tree, whose object names have a length in bytes. Raise ValueError if it is invalid."""
-    end = 0
+    end, last = 0, b""
     while end < len(data):
         space = data.index(b" ", end)
         null = data.index(b"\0", space)
-        mode, name, end = data[end:space], os.fsdecode(data[space + 1 : null]), null + 1 + length
+        mode, name, end = data[end:space], data[space + 1 : null], null + 1 + length
         if end > len(data):
             raise ValueError("its last entry is incomplete")
-        # A checkout has no file with another name.
-        if name and "/" not in name and name not in {".", ".."}:
-            yield name, TreeEntry(mode.decode("ascii").zfill(len(LINK)), data[null + 1 : end].hex())
+        found = _type(mode)
+        key = name + b"/" if found == FOLDER else name
+        if b"/" in name or name.lower() in NOT_CHECKED_OUT:
+            raise ValueError(f"no checkout has a file named {os.fsdecode(name)!r}")
+        if key <= last:
+            raise ValueError(f"its entry {os.fsdecode(name)!r} is not in order")
+        last = key
+        yield os.fsdecode(name), TreeEntry(found, data[null + 1 : end].hex())
 
 
-def _started(folder: str) -> subprocess.Popen[bytes]:
+def _type(mode: bytes) -> str:
+    """Return the type of an entry, as git reads it."""
+    if not mode or mode.strip(b"01234567"):
+        raise ValueError(f"it has the mode {mode.decode(errors='replace')!r}")
+    found = f"{int(mode, 8) & TYPE_BITS:06o}"
+    return found if found in TYPES else MODULE
+
+
+def _started(folder: str, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start the process. Raise RevisionError if there is no git."""
     try:
         return subprocess.Popen(
@@ -222,10 +255,10 @@ def _started(folder: str) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(folder),
+            env=variables,
         )
     except FileNotFoundError:
-        raise RevisionError("git is required to read revisions, and is not on the PATH") from None
+        raise RevisionError(NO_GIT) from None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

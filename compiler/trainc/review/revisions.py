@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from typing import TYPE_CHECKING, Final
 
 from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import STDIN, File, fault
 from trainc.files.selection import SETTINGS
 from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
-from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, Objects, RevisionError, TreeEntry, environment
+from trainc.review.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
     from trainc.diagnostics import Diagnostic
+    from trainc.review.temporary_repository import TemporaryRepository
 
 HEAD: Final = "HEAD"
 AMBIGUOUS: Final = b"is ambiguous"
@@ -41,13 +42,21 @@ class CommitLinkError(Exception):
 class Commit:
     """The files of a commit."""
 
-    def __init__(self, revision: str, commit: str, top: str, folder: str) -> None:
-        """`revision` as the user wrote it, `commit` its hash, `top` the repository root, `folder` any folder in it."""
+    def __init__(
+        self, revision: str, commit: str, top: str, folder: str, repository: TemporaryRepository | None = None
+    ) -> None:
+        """`revision` as the user wrote it, `commit` its hash, `top` the repository root, `folder` any folder in it.
+
+        `repository` has the objects of a merge, whose tree is the `commit`.
+        """
         self.revision = revision
         self.commit = commit
         self.top = top
         self.folder = folder
-        self.objects = Objects(folder, revision)
+        self.repository = repository
+        self.objects = Objects(folder, revision, None if repository is None else repository.environment)
+        self.read: dict[str, bytes] = {}
+        """The content of the files that were read, by path without links."""
 
     def settings(self, path: str) -> File | Diagnostic | None:
         """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
@@ -78,7 +87,10 @@ class Commit:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""
         found = self.file_entry(path)
         content = 0 if found is None else self.objects.blob(found.object)
-        return None if isinstance(content, int) else File(self.named(path), content)
+        if isinstance(content, int):
+            return None
+        self.read[self._resolved_path(path) or path] = content
+        return File(self.named(path), content)
 
     def path_in_repository(self, path: str) -> str | None:
         """Return a path of the working tree relative to the repository root; None outside the repository.
@@ -207,15 +219,6 @@ def _absolute_path(path: str) -> str:
     return os.path.normpath(os.path.join(here, path))
 
 
-def merge_base(first: str, second: str, *, folder: str = ".") -> str:
-    """Return the merge base of two revisions, as in `git diff first...second`. Raises RevisionError."""
-    ends = f"{_verified(folder, first)}...{_verified(folder, second)}"
-    bases = [line[1:] for line in _git(folder, "rev-parse", ends).decode().split() if line.startswith("^")]
-    if not bases:
-        raise RevisionError(f"{first} and {second} have no merge base")
-    return bases[0]
-
-
 def names(most: int, *, folder: str = ".") -> list[str]:
     """Return HEAD and the names of some branches and tags, the latest first; none outside of a repository."""
     arguments = ("--sort=-creatordate", f"--count={most}", "--format=%(refname:short)")
@@ -242,7 +245,7 @@ def _verified(folder: str, revision: str) -> str:
 
     Raises RevisionError if it is unknown, and AmbiguousWordError if git finds two meanings for it.
     """
-    done = _run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    done = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     if done.returncode:
         message = _message(done)
         raise RevisionError(_unknown_revision(folder, revision) if message == UNKNOWN else message)
@@ -269,7 +272,7 @@ def _unknown_revision(folder: str, revision: str) -> str:
 
 def _git(folder: str, *arguments: str) -> bytes:
     """Return the output of a git command. Raises RevisionError with git's message."""
-    done = _run(folder, *arguments)
+    done = run(folder, *arguments)
     if done.returncode:
         raise RevisionError(_message(done))
     return done.stdout
@@ -278,13 +281,3 @@ def _git(folder: str, *arguments: str) -> bytes:
 def _message(failed: subprocess.CompletedProcess[bytes]) -> str:
     """Return the first line of git's message about a command that failed."""
     return failed.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
-
-
-def _run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a git command. Raises RevisionError if there is no git."""
-    try:
-        return subprocess.run(
-            ["git", *OPTIONS, *arguments], cwd=folder, capture_output=True, env=environment(folder), check=False
-        )
-    except FileNotFoundError:
-        raise RevisionError("git is required to read revisions, and is not on the PATH") from None

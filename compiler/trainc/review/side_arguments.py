@@ -14,7 +14,7 @@ from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
-from trainc.review import commit_settings, revisions
+from trainc.review import branch_merges, commit_settings, revisions
 from trainc.review.ambiguous_words import ambiguous_argument
 from trainc.review.sides import SideSpec, settings_of
 
@@ -35,7 +35,7 @@ def parse_sides(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
     """Return the old and the new side. Raises RevisionError, or ValueError with the reason.
 
     OLD NEW              two paths that exist
-    A..B [PATH]...       two revisions; A...B takes the merge base of A and B as the old side
+    A..B [PATH]...       two revisions; A...B compares A with the merge of B into A
     REV [PATH]...        a revision and the working tree
     OLD NEW              one side is a revision, or a path of a revision (`main:jobs`)
     [REV]... -- [PATH]...  revisions before `--`, paths after it; HEAD without a revision
@@ -127,10 +127,13 @@ def _is_revision(text: str) -> bool:
 def _range(text: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
     old, new, dots = _ends(text)
     old, new = old or "HEAD", new or "HEAD"
-    base = revisions.merge_base(old, new) if dots == "..." else old
-    commit = revisions.commit(base)
-    commit.revision = old
-    return _working_tree_side(old, paths, commit), _working_tree_side(new, paths, revisions.commit(new))
+    if dots == "...":
+        found = branch_merges.merge(old, new)
+        return (
+            _working_tree_side(found.base_name, paths, found.base),
+            _working_tree_side(found.merged_name, paths, found.merged),
+        )
+    return _working_tree_side(old, paths, revisions.commit(old)), _working_tree_side(new, paths, revisions.commit(new))
 
 
 def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _AT_START: Final = re.compile(r"\A([ \t]*+):(?=:)")
 _ANYWHERE: Final = re.compile(r"#(?=#\w{0,32}\[)")
@@ -39,27 +36,6 @@ def escape_line(line: str) -> str:
     return _without_commands(body) + newline
 
 
-LONG: Final = 1_000
-"""Lines of a text that `difflib` compares as a whole; its time grows with the square."""
-
-
-def unified_diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield the lines of a unified diff, escaped. Only a newline ends a line."""
-    import difflib
-
-    from_lines, to_lines = _lines(old), _lines(new)
-    if max(len(from_lines), len(to_lines)) > LONG:
-        from trainc.source.sections import unified_diff
-
-        difference = unified_diff(from_lines, to_lines, old_name, new_name)
-    else:
-        difference = difflib.unified_diff(from_lines, to_lines, old_name, new_name)
-    for line in difference:
-        yield escape_line(line if line.endswith("\n") else line + "\n")
-        if not line.endswith("\n"):
-            yield "\\ No newline at end of file\n"
-
-
 def escape_at(text: str, index: int) -> str:
     """Return one character of a text, escaped. It is not at the start of a line."""
     return r"\x23" if _ANYWHERE.match(text, index) else escape(text[index])
@@ -82,7 +58,3 @@ def _without_commands(text: str) -> str:
     if "::" in text:
         text = _AT_START.sub(r"\1\\x3a", text, count=1) if _AT_START.match(text) else text
     return _ANYWHERE.sub(r"\\x23", text) if "##" in text else text
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in re.split(r"(?<=\n)", text) if line]

@@ -26,10 +26,10 @@ class ReportedFix(NamedTuple):
     edits: tuple[TextEdit, ...]
     """In the order of the file."""
 
-    @property
-    def is_in_one_document(self) -> bool:
-        """Whether all edits are in the text of one document."""
-        return len({(edit.at.file, edit.at.source and edit.at.source.line) for edit in self.edits}) == 1
+    def is_in_one_document_of(self, file: str) -> bool:
+        """Return whether all edits are in the text of one document of a file."""
+        documents = {(edit.at.file, edit.at.source and edit.at.source.line) for edit in self.edits}
+        return len(documents) == 1 and all(name == file for name, _ in documents)
 
 
 def reported_fix(diagnostic: Diagnostic) -> ReportedFix | None:

@@ -30,28 +30,6 @@ class Sections(SequenceMatcher[str]):
         return [*_merged(_blocks(self._old, self._new)), Match(len(self._old), len(self._new), 0)]
 
 
-def unified_diff(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
-    """Yield the lines of a unified diff, as `difflib.unified_diff` does."""
-    for number, group in enumerate(Sections(old, new).get_grouped_opcodes()):
-        if not number:
-            yield from (f"--- {old_name}\n", f"+++ {new_name}\n")
-        first, last = group[0], group[-1]
-        yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
-        for tag, i, j, k, m in group:
-            if tag == "equal":
-                yield from (f" {line}" for line in old[i:j])
-            else:
-                yield from (f"-{line}" for line in old[i:j])
-                yield from (f"+{line}" for line in new[k:m])
-
-
-def _range(start: int, stop: int) -> str:
-    """Return the lines of a hunk as `diff -u` writes them."""
-    if stop - start == 1:
-        return f"{start + 1}"
-    return f"{start + (stop > start)},{stop - start}"
-
-
 def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
     begin, start = 0, 0
     for i, j in [*_unique_lines(old, new), (len(old), len(new))]:

@@ -130,7 +130,7 @@ def _is_writable(path: str) -> bool:
 
 def _diffs(old: Contents, new: Contents) -> Iterator[str]:
     from trainc.kubernetes.documents.streams import decode
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     for path in sorted(new):
         yield from unified_diff(decode(old[path]), decode(new[path]), path, path)

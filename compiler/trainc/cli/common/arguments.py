@@ -25,7 +25,8 @@ OWN: Final = "Options"
 INPUT: Final = "Input"
 OF_SETTINGS: Final = "Settings of trainc.yaml"
 OF_REPORT: Final = "Report"
-"""The sections of a command's help, in this order; the first has the options that belong to the command."""
+GROUPS: Final = (OWN, INPUT, OF_SETTINGS, OF_REPORT)
+"""The sections of a command's help; the first has the options that belong to the command."""
 
 
 class Argument(NamedTuple):
@@ -125,7 +126,8 @@ class Command(NamedTuple):
 
         cls = self.click_class or GroupedCommand
         command = click.command(name, cls=cls, short_help=self.short_help, epilog=self.epilog)(function)
-        command.groups = {row.argument: row.group for row in self.rows if isinstance(row, Option)}
+        command.groups = {row.argument: GROUPS.index(row.group) for row in self.rows if isinstance(row, Option)}
+        command.headings = GROUPS
         return command
 
     def read(self, words: Sequence[str]) -> dict[str, Any] | None:

@@ -235,7 +235,7 @@ def _compare(
     folders: str, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
 ) -> int:
     """Print the differences between the folders and the output."""
-    from trainc.source.printable import unified_diff
+    from trainc.source.file_diffs import unified_diff
 
     differences = [each for one in planned for each in outputs.diff(one.output, one.changes)]
     difference = "".join(line for each in differences for line in unified_diff(*each))

@@ -58,7 +58,8 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
     from trainc.files import outputs
     from trainc.pinning import manifests, pinned_listing
     from trainc.pinning import pinned_folder as pinning
-    from trainc.source.printable import escape, unified_diff
+    from trainc.source.file_diffs import unified_diff
+    from trainc.source.printable import escape
 
     if failed(answer.diagnostics):
         return report(answer.diagnostics)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import EACH, JOBSET, TRAINJOB, find
 from trainc.base.releases import DEFAULT_RELEASE
+from trainc.base.trainjob_dialects import DIALECTS, detect, newest
 from trainc.frontends import extensions, lowering
-from trainc.frontends.dialects import detect
-from trainc.frontends.dialects import load as load_dialect
 from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
 from trainc.kubernetes.structural import read
 
@@ -43,9 +42,8 @@ def struct_of(value: Tree) -> Struct:
         return _with_front_end(row, lowering.schema_folder(row, value.get("apiVersion")))
     if kind != TRAINJOB.kind:
         return _runtime(kind)
-    detected = detect(value)
     # Fields that contradict each other are reported when the TrainJob is compiled.
-    return _trainjob(_CRDS if detected.key in ("v2.3", "") else load_dialect(detected.key).SCHEMA)
+    return _trainjob(DIALECTS[detect(value, newest()).key or newest()].schema)
 
 
 @cache

@@ -11,32 +11,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.moves import Move, group, initializer, manager, patches, processes
+from trainc.frontends.moves import initializer, patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
 
-SCHEMA: Final = "kep-2170"
-NAME: Final = "KEP-2170"
-GONE: Final = ("trainingRuntimeRef", "datasetConfig", "modelConfig", "podSpecOverrides", "labels", "annotations")
 FIELDS: Final = ("serviceAccountName", "nodeSelector", "tolerations", "volumes", "initContainers", "containers")
 """The fields of a pod spec that an override can set."""
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Yield every field with its later name."""
+    """Yield the moves of the data, overrides and metadata."""
     spec = job["spec"]
-    if "trainingRuntimeRef" in spec:
-        yield Move(("spec", "trainingRuntimeRef"), ("spec", "runtimeRef"))
-        yield from group(spec, "trainingRuntimeRef")
     yield from initializer(spec, ("datasetConfig",), "dataset")
     yield from initializer(spec, ("modelConfig", "input"), "model")
     destinations: dict[Path, Path] = {(key,): ("spec", key) for key in FIELDS}
     yield from patches(spec, "podSpecOverrides", targets=_targets, destinations=destinations)
-    yield from processes(spec)
-    yield from manager(spec)
 
 
 def _targets(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:

@@ -8,9 +8,9 @@ Source   kubeflow/training-operator v1.9.2, pkg/apis/kubeflow.org/v2alpha1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from trainc.frontends.moves import group, initializer, manager, patches, processes
+from trainc.frontends.moves import initializer, patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,17 +18,10 @@ if TYPE_CHECKING:
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Tree
 
-SCHEMA: Final = "operator-1.9"
-NAME: Final = "Training Operator v1.9"
-GONE: Final = ("datasetConfig", "modelConfig", "podSpecOverrides", "labels", "annotations")
-
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Yield the moves of the data, the labels and the names of the group."""
+    """Yield the moves of the data and the labels."""
     spec = job["spec"]
-    yield from group(spec, "runtimeRef")
     yield from initializer(spec, ("datasetConfig",), "dataset")
     yield from initializer(spec, ("modelConfig", "input"), "model")
     yield from patches(spec, "", targets=lambda at, override: (), destinations={})
-    yield from processes(spec)
-    yield from manager(spec)

@@ -2,7 +2,7 @@
 
 Reads    podSpecOverrides[]: targetJobs, and the fields of a pod spec.
 Returns  the moves to runtimePatches. v2.0 merges each override into the pod spec of every target job, in list order, as
-         v2.3 does with patches.
+         releases with patches do.
 Source   kubeflow/trainer v2.0, the runtime's merge of overrides.
 """
 
@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.moves import Move, patches, targets_by_name
+from trainc.frontends.moves import patches, targets_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
 
-SCHEMA: Final = "trainer-2.0"
-NAME: Final = "Trainer v2.0"
-GONE: Final = ("podSpecOverrides", "labels", "annotations")
 FIELDS: Final = (
     "serviceAccountName",
     "nodeSelector",

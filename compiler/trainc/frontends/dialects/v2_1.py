@@ -2,7 +2,7 @@
 
 Reads    podTemplateOverrides[].{targetJobs, metadata, spec}; of the metadata only labels and annotations.
 Returns  the moves to runtimePatches. v2.1 merges each override into the whole pod template of every target job, in list
-         order, as v2.3 does with patches.
+         order, as releases with patches do.
 Source   kubeflow/trainer v2.1, the runtime's merge of overrides.
 """
 
@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.moves import Move, patches, targets_by_name
+from trainc.frontends.moves import patches, targets_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
 
-SCHEMA: Final = "trainer-2.1"
-NAME: Final = "Trainer v2.1"
-GONE: Final = ("podTemplateOverrides", "labels", "annotations")
 DESTINATIONS: Final[dict[Path, Path]] = {
     path: path for path in (("metadata", "labels"), ("metadata", "annotations"), ("spec",))
 }

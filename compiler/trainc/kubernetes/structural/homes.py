@@ -13,6 +13,7 @@ from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Writt
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
+from trainc.base.trainjob_dialects import other_names
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 
@@ -73,7 +74,7 @@ def repaired(unknown: UnknownField) -> Fix | None:
     """Return the fix of an unknown field, or None if the kind has no such field elsewhere."""
     free = [name for name in unknown.known if name not in unknown.siblings]
     near = nearest_name(unknown.name, free, likeness=ALIKE)
-    meant = {names[0] for names in FIELDS.get(unknown.name.lower(), ()) if len(names) == 1}
+    meant = {names[0] for names in _synonyms(unknown.name) if len(names) == 1}
     for name in unknown.known:
         if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
             return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
@@ -89,7 +90,15 @@ def repaired(unknown: UnknownField) -> Fix | None:
 def names_of(name: str) -> Iterator[Path]:
     """Yield the fields that a name can mean: the field itself, and those of its synonyms."""
     yield (name,)
-    yield from FIELDS.get(name.lower(), ())
+    yield from _synonyms(name)
+
+
+def _synonyms(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield the fields of the synonyms of a name, in each dialect."""
+    for first, *below in FIELDS.get(name.lower(), ()):
+        yield (first, *below)
+        for other in other_names(first):
+            yield (other, *below)
 
 
 def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
@@ -98,7 +107,7 @@ def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
     word = REFERENCES.get((inside, unknown.name))
     if word in free:
         return rename(unknown.path, word, applicability="safe")
-    for names in FIELDS.get(unknown.name.lower(), ()):
+    for names in _synonyms(unknown.name):
         value = _wrapped(unknown.value, names[1:])
         if (
             names[0] in unknown.known

@@ -10,61 +10,36 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, removal, setting
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
+from trainc.base.trainjob_dialects import DIALECTS, WORDS, TrainJobForm, detect, field_meant, shown
 from trainc.diagnostics import Finding, ObjectId, Place, Related
-from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, detect, load
-from trainc.frontends.dialects import moves as moves_of
+from trainc.frontends.dialects import in_dialect, moves
 from trainc.frontends.moves import moved
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.violations import UNKNOWN_FIELD, field_of
 from trainc.pipeline.checks import Check, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.base.releases import TrainerRelease
+    from trainc.base.trainjob_dialects import Detected
     from trainc.diagnostics import Diagnostic, Document, Path
-    from trainc.frontends.dialects import Detected
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import TrainJob, Traits
     from trainc.pipeline.plan import Plan
 
-SPELLINGS: Final = {
-    "trainingRuntimeRef": "runtimeRef",
-    "datasetConfig": "initializer.dataset",
-    "modelConfig": "initializer.model",
-    "podSpecOverrides": "runtimePatches",
-    "podTemplateOverrides": "runtimePatches",
-    "targetJobs": "runtimePatches[].trainingRuntimeSpec.template.spec.replicatedJobs[].name",
-    "targetReplicatedJobs": "runtimePatches[].trainingRuntimeSpec.template.spec.replicatedJobs[].name",
-    "labels": "runtimePatches[].trainingRuntimeSpec.template.metadata.labels",
-    "annotations": "runtimePatches[].trainingRuntimeSpec.template.metadata.annotations",
-    "apiVersion": "trainer.kubeflow.org/v1alpha1",
-}
-"""The v2.3 field for each field that only older dialects have."""
-OVERRIDES_OF_V2_1: Final = {
-    "runtimePatches": "podTemplateOverrides",
-    "podSpecOverrides": "podTemplateOverrides",
-    "trainingRuntimeRef": "runtimeRef",
-    "datasetConfig": "initializer.dataset",
-    "modelConfig": "initializer.model",
-    "targetReplicatedJobs": "podTemplateOverrides[].targetJobs[].name",
-}
-"""The v2.1 field for each field that only other dialects have."""
-NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
-"""The fields whose names have no other meaning elsewhere."""
-
 
 @check("mixed-dialects", phase="schema", title="Fields of two Trainer versions in one TrainJob", trainc_only=True)
-def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
+def mixed_dialects(document: Document, detected: Detected, target: TrainerRelease) -> Iterator[Finding]:
     """No Trainer release reads both fields: each silently drops one of them."""
     mark, conflict = detected.mark, detected.conflict
-    new = SPELLINGS[str(mark[-1])]
+    new, other = (shown(_new_field(path, target)) for path in (mark, conflict))
     yield Finding(
         message=f"{_named(mark, document)} and {_named(conflict, document)} belong to different Trainer versions; "
         "no version reads both",
-        help=f"replace {_named(mark, document)} with its Trainer v2.3 form: {new}"
-        if str(conflict[-1]) not in SPELLINGS
-        else _use_fields(new, SPELLINGS[str(conflict[-1])]),
+        help=f"replace {_named(mark, document)} with its {target.title} form: {new}"
+        if _new_field(conflict, target) == conflict
+        else _use_fields(new, other, target),
         place=Place(document=document, path=mark, key=True),
         related=(Related(message="the other one", place=Place(document=document, path=conflict, key=True)),),
     )
@@ -78,23 +53,23 @@ def mixed_dialects(document: Document, detected: Detected) -> Iterator[Finding]:
     trainc_only=True,
 )
 def older_fields(document: Document, detected: Detected, target: TrainerRelease) -> Iterator[Finding]:
-    """Trainer since v2.2 silently drops the fields of earlier versions; trainc reads them."""
-    mark, release = detected.mark, load(detected.key).NAME
-    if mark == PROCESSES:
-        word = get(document.value, PROCESSES)
+    """A release silently drops the fields of other ones; trainc reads those of earlier ones."""
+    mark, release = detected.mark, DIALECTS[detected.key].name
+    new = _new_field(mark, target)
+    if mark == new == TrainJobForm.PROCESSES:
+        word = get(document.value, mark)
         message = f'numProcPerNode "{word}" belongs to {release}; a {target.title} cluster rejects it'
         help = "remove it" if word == "auto" else "set the number of processes per node"
     else:
-        new = SPELLINGS[str(mark[-1])]
         message = (
             _version_message(document.value["apiVersion"], release, target)
             if mark == ("apiVersion",)
             else f"{_named(mark, document)} belongs to {release}; a {target.title} cluster drops it"
         )
         help = (
-            f"run `trainc upgrade --write {document.file}` to convert it to {new}"
+            f"run `trainc upgrade --write {document.file}` to convert it to {shown(new)}"
             if document.file != "-"
-            else f"use {new}, or run `trainc upgrade`"
+            else f"use {shown(new)}, or run `trainc upgrade`"
         )
     yield Finding(
         message=message,
@@ -103,13 +78,10 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
     )
 
 
-def _use_fields(first: str, second: str) -> str:
-    """Return the hint to use two fields of v2.3, which can be the same one."""
-    return (
-        f"use the Trainer v2.3 field: {first}"
-        if first == second
-        else f"use the Trainer v2.3 fields: {first} and {second}"
-    )
+def _use_fields(first: str, second: str, target: TrainerRelease) -> str:
+    """Return the hint to use two fields of a release, which can be the same one."""
+    fields = f"field: {first}" if first == second else f"fields: {first} and {second}"
+    return f"use the {target.title} {fields}"
 
 
 def _version_message(version: str, release: str, target: TrainerRelease) -> str:
@@ -123,11 +95,19 @@ def _version_message(version: str, release: str, target: TrainerRelease) -> str:
     "no-counterpart",
     phase="schema",
     severity="warning",
-    title="Field that no Trainer release implements",
+    title="Field without an equivalent in the release",
     trainc_only=True,
 )
-def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
-    """Fields that a schema has and no release implements: exporters, Secrets of other namespaces, v1.9's overrides."""
+def no_counterpart(job: TrainJob, target: TrainerRelease) -> Iterator[Finding]:
+    """Fields that a schema has and no release implements, such as exporters; fields that the release has removed."""
+    document, dialect = job.document, job.dialect
+    for removed in DIALECTS[target.dialect].lacks if dialect != target.dialect else ():
+        if get(job.value, removed) is not None:
+            yield Finding(
+                message=f"{field_of(removed)} is dropped: {target.title} has no such field",
+                help="remove it",
+                place=job.at(*removed, key=True),
+            )
     spec = document.value["spec"] if isinstance(document.value.get("spec"), dict) else {}
     if dialect == "v1.9" and spec.get("podSpecOverrides"):
         overrides = ("spec", "podSpecOverrides")
@@ -174,7 +154,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 
 @check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks", fix="safe")
 def targets(plan: Plan) -> Iterator[Finding]:
-    """Trainer before v2.3 rejects a patch or override of a replicated job that the runtime does not have."""
+    """Older releases reject a patch or override of a replicated job that the runtime does not have."""
     from trainc.base.fixes import replaced_name, setting
 
     known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
@@ -192,10 +172,10 @@ def targets(plan: Plan) -> Iterator[Finding]:
 
 
 def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
-    """Yield the jobs that overrides target, each with its path in the TrainJob's v2.3 form."""
+    """Yield the jobs that overrides target, each with its path in the form."""
     for p, patch in enumerate(plan.job.patches):
         for j, job in enumerate(get(patch, JOBS_OF_PATCH, [])):
-            yield ("spec", "runtimePatches", p, *JOBS_OF_PATCH, j, "name"), str(job.get("name"))
+            yield (*TrainJobForm.PATCHES, p, *JOBS_OF_PATCH, j, "name"), str(job.get("name"))
 
 
 @check("override-target-twice", phase="trainjob", title="Job targeted by several overrides")
@@ -229,7 +209,7 @@ def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
 def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
     """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
     count: Any = plan.job.trainer.get("numProcPerNode")
-    words = traits.process_words if plan.runtime.dialect != "v1.9" else "ignored"
+    words = traits.process_words if not plan.runtime.is_first_release else "ignored"
     if not isinstance(count, str) or words == "ignored":
         return
     if count not in WORDS or words == "rejected":
@@ -237,7 +217,7 @@ def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
         yield Finding(
             message=f'numProcPerNode must be {allowed}, not "{count}"',
             help="set the number of processes per node, or remove the field",
-            place=plan.job.at("spec", "trainer", "numProcPerNode"),
+            place=plan.job.at(*TrainJobForm.PROCESSES),
         )
 
 
@@ -274,7 +254,7 @@ def older_runtime(document: Document, count: object, target: TrainerRelease) -> 
     """Trainer since v2.2 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
     if count is not None and count != "auto":
         path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
-        release = "Trainer v2.1" if document.value["apiVersion"] == VERSION else load("v1.9").NAME
+        release = DIALECTS["v2.1"].name if document.value["apiVersion"] == VERSION else DIALECTS["v1.9"].name
         yield Finding(
             message=f"{field_of(path)} belongs to {release}; a {target.title} cluster drops it",
             help="set spec.trainer.numProcPerNode in each TrainJob",
@@ -283,7 +263,7 @@ def older_runtime(document: Document, count: object, target: TrainerRelease) -> 
     version = document.value["apiVersion"]
     if version != VERSION:
         yield Finding(
-            message=_version_message(version, load("v1.9").NAME, target),
+            message=_version_message(version, DIALECTS["v1.9"].name, target),
             help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
             if document.file != "-"
             else f"use {VERSION}, or run `trainc upgrade`",
@@ -334,42 +314,47 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
 def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
     value = get(job, path)
-    if rule == "unknown-field" and release.dialect == "v2.1":
-        name = str(path[-1])
-        if name not in OVERRIDES_OF_V2_1:
-            return ""
-        return f"{release.title} drops {name}: write {OVERRIDES_OF_V2_1[name]}, or set trainerVersion"
-    if rule == "unknown-field" and path[-1] in NESTED:
-        return f"use {SPELLINGS[str(path[-1])]}, its {release.title} form"
-    if path == PROCESSES and value in WORDS:
+    if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect)):
+        if DIALECTS[release.dialect].has_module:
+            return f"{release.title} drops {path[-1]}: write {shown(field)}, or set trainerVersion"
+        return f"use {shown(field)}, its {release.title} form"
+    if path != TrainJobForm.PROCESSES:
+        return ""
+    if value in WORDS:
         default = "one process per GPU (or per CPU if there is no GPU)"
         return f"use a number, as {release.title} requires, or remove it for {default}"
-    if path == PROCESSES and type(value) is int and release.older_dialects == "translated":
-        return _first_group_form(job)
-    return ""
+    return _first_group_form(job, release) if type(value) is int and release.older_dialects == "translated" else ""
 
 
-def _first_group_form(job: Tree) -> str:
+def _first_group_form(job: Tree, release: TrainerRelease) -> str:
     """Return the hint for a number of processes in a TrainJob that another field makes one of an older dialect."""
-    detected = detect(job)
+    detected = detect(job, release.dialect)
     if (
         job.get("apiVersion") != VERSION
         or detected.mark[:1] != ("spec",)
         or not isinstance(get(job, detected.mark), dict)
     ):
         return ""
-    name, dialect = str(detected.mark[-1]), load(detected.key)
-    new = SPELLINGS[name].partition(".")[0]
-    form = moved(job, moves_of(detected, job), dialect.GONE)
-    shown = Fix((), "", {new: get(form, ("spec", new))}, "fields").title
-    return f"write {shown} instead of {name}, which makes it a TrainJob of {dialect.NAME}; a v2.3 TrainJob has a number"
+    older, own = DIALECTS[detected.key], DIALECTS[release.dialect]
+    new = _new_field(detected.mark, release)[1]
+    form = in_dialect(moved(job, moves(older, job), older.gone), own)
+    fix = Fix((), "", {str(new): get(form, ("spec", new))}, "fields")
+    return (
+        f"write {fix.title} instead of {detected.mark[-1]}, which makes it a TrainJob of {older.name}; "
+        f"a {release.title} TrainJob has a number"
+    )
+
+
+def _new_field(mark: Path, release: TrainerRelease) -> Path:
+    """Return the path in the release's dialect of a field that it does not have under that name."""
+    if mark == ("apiVersion",):
+        return (VERSION,)
+    return field_meant(mark, release.dialect) or mark
 
 
 def _named(path: Path, document: Document) -> str:
     """Return a field's name for a message."""
-    if path == ("apiVersion",):
-        return f"apiVersion {document.value['apiVersion']}"
-    return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
+    return f"apiVersion {document.value['apiVersion']}" if path == ("apiVersion",) else field_of(path)
 
 
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (targeted_twice,)

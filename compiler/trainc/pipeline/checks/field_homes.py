@@ -15,11 +15,12 @@ from trainc.base.fixes import Fix, Relocation
 from trainc.base.kinds import RUNTIME, TRAINJOB
 from trainc.base.records import NamedTuple
 from trainc.base.synonyms import GROUPS
+from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
-from trainc.frontends.dialects import V2_3, detect
 from trainc.kubernetes.structural import read
 from trainc.kubernetes.structural.homes import fits, names_of, resembles, resolved
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 from trainc.pipeline.objects import STEPS
 from trainc.pipeline.plan import NODE
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
-PATCHES: Final = ("spec", "runtimePatches")
 MANAGER: Final = "example.com/me"
 """The manager of a patch in a hint."""
 OF_TRAINER: Final = {
@@ -85,7 +85,7 @@ class FieldHome(NamedTuple):
 def hint(value: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     """Return the hint for an unknown field, or an empty string if nothing has it."""
     is_trainjob = value.get("kind") == TRAINJOB.kind
-    if path[:2] == PATCHES:
+    if path[: len(_patches(release))] == _patches(release):
         return _patch_hint(value, path, release)
     target, levels = _searched(path) if is_trainjob else (NODE, OF_JOBS)
     if path[-1] in GROUPS:
@@ -125,16 +125,18 @@ def _home(
 
 def _patch_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     """Return the hint for a field in a patch that only a runtime can set, or that has another path."""
-    if path[3:4] != ("trainingRuntimeSpec",):
+    start = len(_patches(release)) + 1
+    if path[start : start + 1] != ("trainingRuntimeSpec",):
         return ""
-    level = tuple(EACH if isinstance(step, int) else step for step in path[4:-1])
+    level = tuple(EACH if isinstance(step, int) else step for step in path[start + 1 : -1])
     name, value = str(path[-1]), get(job, path)
     names = [
-        get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > 3 and type(step) is int
+        get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > start and type(step) is int
     ]
     items = (str(names[0]), str(names[1])) if len(names) > 1 else (str([*names, NODE][0]), NODE)
     if level == CONTAINER and name in OF_TRAINER and items[1] == NODE:
-        return f"did you mean spec.trainer.{OF_TRAINER[name]}?"
+        field = DIALECTS[release.dialect].written(("spec", "trainer", OF_TRAINER[name]))
+        return f"did you mean {field_of(field)}?"
     levels = (level, *(each for each in OF_CONTAINERS if each != level))
     home = _home(name, value, levels, items, release)
     return "" if home is None else _runtime_hint(job, path, home, release)
@@ -144,10 +146,11 @@ def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerReleas
     """Return the hint with a patch of the TrainJob that sets the field, else with the runtime and the JobSet."""
     value = get(job, path)
     moved = (Relocation(path, (*path[:1], home.name), value),)
-    if release.dialect == "v2.3" and detect(job) is V2_3 and _patch_sets(home, value, release.crds):
-        patch = {"manager": MANAGER, "trainingRuntimeSpec": home.wrapped(value)}
-        shown = {"runtimePatches": [patch]}
-        return Fix(moved, "set it in spec.runtimePatches: ", shown, "fields", applicability="none")
+    is_own = not detect(job, release.dialect).mark
+    if is_own and not DIALECTS[release.dialect].has_module and _patch_sets(home, value, release):
+        patches = _patches(release)
+        shown = {patches[-1]: [{"manager": MANAGER, "trainingRuntimeSpec": home.wrapped(value)}]}
+        return Fix(moved, f"set it in {field_of(patches)}: ", shown, "fields", applicability="none")
     lead = f"a TrainJob cannot set it: set {home.field} in the runtime"
     if home.level[:2] != JOBSET:
         return Fix(moved, lead, applicability="none")
@@ -217,8 +220,13 @@ def _trainjob(folder: str) -> Tree:
     return read(TRAINJOB.kind, folder)
 
 
-def _patch_sets(home: FieldHome, value: Any, folder: str) -> bool:
+def _patches(release: TrainerRelease) -> Path:
+    """Return the path of the patches in a release's TrainJobs."""
+    return DIALECTS[release.dialect].written(TrainJobForm.PATCHES)
+
+
+def _patch_sets(home: FieldHome, value: Any, release: TrainerRelease) -> bool:
     """Return whether a patch can set a field to a value, and the TrainJob has no field of its own for it."""
-    root = _trainjob(folder)
-    fields = _fields(root, home.level, (*PATCHES, EACH, "trainingRuntimeSpec"))
+    root = _trainjob(release.crds)
+    fields = _fields(root, home.level, (*_patches(release), EACH, "trainingRuntimeSpec"))
     return home.name not in OF_TRAINJOB and home.name in fields and fits(value, fields[home.name], root)

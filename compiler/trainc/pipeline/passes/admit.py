@@ -29,16 +29,16 @@ def admit(plan: Plan) -> Plan:
         )
     subject = plan.job.id
     found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
-    if plan.job.patches and (plan.release.unknown_job == "refused" or plan.job.dialect != "v2.3"):
+    if plan.job.patches and (plan.release.unknown_job == "refused" or plan.job.has_overrides):
         from trainc.pipeline.checks import dialect
 
         found += dialect.targets(subject, plan)
-    if plan.job.dialect != "v2.3":
+    if plan.job.has_overrides:
         from trainc.pipeline.checks import dialect
 
         found += (diagnostic for check in dialect.CHECKS for diagnostic in check(subject, plan))
         found += dialect.processes(subject, plan, frameworks.traits(plan.runtime))
-    if plan.runtime.dialect == "v2.3" and _starts_nothing(plan):
+    if not plan.runtime.is_first_release and _starts_nothing(plan):
         from trainc.pipeline.checks import counts
 
         found += counts.trainjob_counts(plan, frameworks.traits(plan.runtime))
@@ -50,7 +50,7 @@ def admit(plan: Plan) -> Plan:
 
 def _release_checks(plan: Plan) -> tuple[PlanCheck, ...]:
     """Return the checks of the release that the runtime is written for."""
-    if plan.runtime.dialect == "v1.9":
+    if plan.runtime.is_first_release:
         from trainc.pipeline import training_operator
 
         return training_operator.CHECKS

@@ -2,8 +2,8 @@
 
 Reads    a document as it was written, in any dialect.
 Returns  the object as it is stored: unknown fields pruned, nulls dropped, defaults filled in, and
-         then converted to the v2.3 form; or the diagnostics of its CRD's schema and rules, of its metadata, and of its
-         webhook (for a TrainJob, only the checks that do not need the runtime).
+         then converted to the form that all stages read; or the diagnostics of its CRD's schema and rules, of its
+         metadata, and of its webhook (for a TrainJob, only the checks that do not need the runtime).
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import marshal
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
+from trainc.base.trainjob_dialects import DIALECTS, Detected, detect
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
-from trainc.frontends.dialects import V2_3, Detected, detect
-from trainc.frontends.dialects import load as load_dialect
-from trainc.frontends.dialects import moves as moves_of
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import Violation, load
@@ -49,35 +47,39 @@ _WITHOUT_REFERENCES: Final = 2
 
 
 def conform(plan: Plan) -> Plan:
-    """Return the plan with its TrainJob as the API server stores it, in the v2.3 form, without invalid fields."""
-    written = plan.job.document.value
+    """Return the plan with its TrainJob as the API server stores it, in the form, without invalid fields."""
+    written, own = plan.job.document.value, plan.release.dialect
     if written.get("kind") != TRAINJOB.kind:
         return conform_lowered(plan)
+    detected = Detected(own)
     if plan.release.older_dialects == "translated":
-        detected = detect(written)
-        plan = conform_v2_3(plan) if detected is V2_3 else conform_older(plan, detected)
+        detected = detect(written, own)
     else:
-        plan = conform_native(plan)
+        plan = report_unserved(plan)
+    if plan.stopped:
+        return plan
+    if detected.mark:
+        plan = conform_older(plan, detected)
+    elif DIALECTS[own].is_form:
+        plan = conform_in_form(plan)
+    else:
+        plan = converted(plan, detected, plan.release.crds)
     if plan.stopped:
         return plan
     subject = plan.job.id
     return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
 
 
-def conform_native(plan: Plan) -> Plan:
-    """Conform a TrainJob as a release that reads only its own dialect: it drops all other fields."""
+def report_unserved(plan: Plan) -> Plan:
+    """Report a TrainJob that a release does not serve, because it reads only its own dialect."""
     from trainc.pipeline.checks import dialect as checks
 
     plan = plan.report(checks.unserved(plan.job.id, plan.job.document, plan.release))
-    if plan.failed:
-        return plan._replace(stopped=True)
-    if plan.release.dialect == "v2.3":
-        return conform_v2_3(plan)
-    return converted(plan, Detected(plan.release.dialect))
+    return plan._replace(stopped=True) if plan.failed else plan
 
 
-def conform_v2_3(plan: Plan) -> Plan:
-    """Conform a TrainJob that already has the v2.3 form."""
+def conform_in_form(plan: Plan) -> Plan:
+    """Conform a TrainJob whose dialect has all fields as the form has them."""
     document = plan.job.document
     value, violations, unknown = admit(with_shared_parts(plan.job.value), load("TrainJob", plan.release.crds))
     violations += broken_rules("TrainJob", value, plan.release, tuple(violations))
@@ -121,19 +123,33 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
 
     document, subject = plan.job.document, plan.job.id
     if detected.conflict:
-        return plan.report(checks.mixed_dialects(subject, document, detected))._replace(stopped=True)
-    plan = converted(plan, detected)
-    return plan if plan.stopped else plan.report(checks.older_fields(subject, document, detected, plan.release))
+        found = checks.mixed_dialects(subject, document, detected, plan.release)
+        return plan.report(found)._replace(stopped=True)
+    plan = converted(plan, detected, DIALECTS[detected.key].schema)
+    if plan.stopped:
+        return plan
+    return as_release_stores(plan.report(checks.older_fields(subject, document, detected, plan.release)))
 
 
-def converted(plan: Plan, detected: Detected) -> Plan:
-    """Admit a TrainJob by the schema of its dialect, convert it to the v2.3 form, and apply the release's rules."""
-    from trainc.frontends.moves import in_form
+def as_release_stores(plan: Plan) -> Plan:
+    """Return a translated TrainJob as its release stores it: without the fields that it lacks, with its defaults."""
+    from trainc.frontends.dialects import in_dialect, in_form
+
+    dialect = DIALECTS[plan.release.dialect]
+    written = plan.job.document._replace(value=in_dialect(plan.job.value, dialect))
+    stored = load("TrainJob", plan.release.crds).admit(written.value)
+    if stored.violations or stored.unknown:
+        return plan
+    return plan._replace(job=plan.job._replace(value=in_form(written, stored.value, dialect).value))
+
+
+def converted(plan: Plan, detected: Detected, schema: str) -> Plan:
+    """Admit a TrainJob by a schema of its dialect, convert it to the form, and apply the release's rules."""
+    from trainc.frontends.dialects import in_form
     from trainc.pipeline.checks import dialect as checks
 
     document, subject = plan.job.document, plan.job.id
-    dialect = load_dialect(detected.key)
-    value, violations, unknown = admit(plan.job.value, load("TrainJob", dialect.SCHEMA))
+    value, violations, unknown = admit(plan.job.value, load("TrainJob", schema))
     value = drop_invalid_values(value, _as_written(plan.job, violations))
     violations = _causes(violations, unknown, plan.field_validation)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
@@ -142,13 +158,14 @@ def converted(plan: Plan, detected: Detected) -> Plan:
         if found or "spec" in value:
             return plan.report(found)._replace(stopped=True)
         value = value | {"spec": {}}  # the schema of the dialect requires none
-    form = in_form(plan.job.form or document, value, tuple(moves_of(detected, value)), dialect.GONE)
+    form = in_form(plan.job.form or document, value, DIALECTS[detected.key])
     job = plan.job._replace(value=form.value, dialect=detected.key, form=form)
     for broken in broken_rules("TrainJob", job.value, plan.release):
         job = job._replace(value=drop_field(job.value, broken.path))
-        found += diagnose(document, [_in_document(job, broken)], plan.release)
-    found += checks.no_counterpart(subject, document, detected.key)
-    return plan._replace(job=job).report(found)
+        named = plan._replace(job=job).in_own_names
+        found += map(named, diagnose(document, [_in_document(job, broken)], plan.release))
+    found += checks.no_counterpart(subject, job, plan.release)
+    return plan.report(found)._replace(job=job)
 
 
 def conform_lowered(plan: Plan) -> Plan:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def framework(plan: Plan) -> Plan:
     """Apply the framework."""
-    if plan.runtime.dialect == "v1.9":
+    if plan.runtime.is_first_release:
         from trainc.pipeline import training_operator
 
         return training_operator.apply(plan)

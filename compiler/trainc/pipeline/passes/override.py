@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.gotypes import as_go_type, as_patch
 from trainc.kubernetes.trees import Memory, Tree, get
@@ -97,8 +98,8 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 @check("patch-not-mergeable", phase="build", title="Patch that cannot be merged into the runtime")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
-    at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
-    owner = f' of "{plan.job.patches[index].get("manager")}"' if plan.job.dialect == "v2.3" else ""
+    at = (*TrainJobForm.PATCHES, index, "trainingRuntimeSpec", "template", "spec", *error.path)
+    owner = f' of "{plan.job.patches[index].get("manager")}"' if not plan.job.has_overrides else ""
     yield Finding(
         message=f"the {plan.job.patch_word}{owner} cannot be merged: {error}",
         help="set $patch to replace or delete" if "$patch" in str(error) else "use the same type as in the runtime",

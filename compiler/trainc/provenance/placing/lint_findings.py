@@ -54,9 +54,9 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
             key = (warning.id, warning.message, id(place.document), place.path, place.part)
             if key not in reported:
                 subject = plan.runtime.id if plan.is_of_runtime(place) else warning.object
-                reported[key] = warning._replace(
-                    message=warning.message + and_others(len(others)), object=subject, place=place, related=related
-                )
+                warning = warning._replace(object=subject, place=place, related=related)  # noqa: PLW2901 (the same warning)
+                warning = plan.in_own_names(warning)  # noqa: PLW2901 (the same warning)
+                reported[key] = warning._replace(message=warning.message + and_others(len(others)))
     return list(reported.values()), built_in
 
 

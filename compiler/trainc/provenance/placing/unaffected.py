@@ -82,7 +82,7 @@ def _in_document(plan: Plan, place: Place) -> Path:
     if plan.job.form is None:
         return place.path
     path = plan.job.form.edits[-1].source(place.path)
-    assert not isinstance(path, Place), "a dialect has a field for each field of v2.3"
+    assert not isinstance(path, Place), "a dialect has a field for each field of the form"
     return path
 
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.releases import find_release
+from trainc.base.trainjob_dialects import DIALECTS
 from trainc.diagnostics import Document
+from trainc.frontends.dialects import in_dialect
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
@@ -161,6 +163,8 @@ class _LegacyJob:
         if trainer:
             spec["trainer"] = trainer
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
+        dialect = DIALECTS[self.release.dialect]
+        job = job if dialect.has_module else in_dialect(job, dialect)
         return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
 
     def _metadata(self) -> Tree:

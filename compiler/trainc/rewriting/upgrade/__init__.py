@@ -1,4 +1,4 @@
-"""Rewrite documents of older dialects for Trainer v2.3, and verify that they compile to the same objects.
+"""Rewrite documents of older dialects in that of the release, and verify that they compile to the same objects.
 
 Reads    the given paths.
 Returns  the old text, the new text and the moved fields of each file that changes, and diagnostics. A file stays
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, JOB, JOBS_OF_JOBSET, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import DIALECTS, WORDS, TrainJobForm, detect
 from trainc.compilation import NO_OPTIONS, Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.files import inputs
-from trainc.frontends.dialects import V2_3, WORDS, detect, load
-from trainc.frontends.dialects import moves as moves_of
-from trainc.frontends.moves import AS_IS, Move, moved
+from trainc.frontends import dialects
+from trainc.frontends.moves import AS_IS, Move, composed, moved
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put
@@ -43,13 +43,13 @@ NOT_UPGRADABLE: Final = Declaration(
     "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", trainc_only=True
 )
 
-NO_EQUIVALENT: Final = "Trainer v2.3 has no equivalent for one of its fields"
+NO_EQUIVALENT: Final = "{} has no equivalent for one of its fields"
 MISSING: Final = missing_runtime.declared.id
 SPEC: Final = ("spec", "template", "spec")
 """The JobSetSpec of a runtime."""
 CONTAINERS: Final = (*JOB.pods[0], "spec", "containers")
 """The containers of a replicated job's template."""
-NUMBER: Final = ("spec", "trainer", "numProcPerNode")
+NUMBER: Final = TrainJobForm.PROCESSES
 VARIABLE: Final = "PET_NPROC_PER_NODE"
 """The variable with the number of processes, which an older TrainJob can set to a word."""
 
@@ -101,7 +101,7 @@ def upgrade(
     if options.settings.diagnostics:
         return [], list(options.settings.diagnostics)
     release = options.settings.release
-    if release.dialect != V2_3.key:
+    if DIALECTS[release.dialect].has_module:
         return [], [_no_patches(release, options)]
     settings = options.settings._replace(release=release._replace(older_dialects="translated"))
     options = options._replace(others="skip", settings=settings)
@@ -135,11 +135,12 @@ def upgrade(
         elif document.value["kind"] != TRAINJOB.kind:
             todo += _runtime(document)
         elif document.identity in compiled:
-            todo += _job(document, compiled[document.identity])  # a second one with the same name does not compile
-        elif detect(document.value) is V2_3:
+            # A second one with the same name does not compile.
+            todo += _job(document, compiled[document.identity], release)
+        elif not detect(document.value, release.dialect).mark:
             continue
         elif _lacks_runtime(reported.get(_key(document), ())):
-            todo += _job(document, ())
+            todo += _job(document, (), release)
             conformed.append(document)
         else:
             # Without compiled objects, the upgrade cannot be verified.
@@ -148,7 +149,7 @@ def upgrade(
     found += (*in_strings, *(_not_upgradable(document, why) for document, why in refused))
     found += _unproved_jobs(read, new, before, options)
     found += (
-        _not_upgradable(document, NO_EQUIVALENT)
+        _not_upgradable(document, NO_EQUIVALENT.format(release.title))
         for document in conformed
         if not _is_same(document, _renewed(document, new), options.settings.release)
     )
@@ -176,7 +177,7 @@ def _lacks_runtime(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def _is_same(old: Document, new: Document, release: TrainerRelease) -> bool:
-    """Return whether two TrainJobs have the same v2.3 form, so that they compile to the same objects on any runtime."""
+    """Return whether two TrainJobs have the same form, so that they compile to the same objects on any runtime."""
     old_job, new_job = (
         conform(Plan(job=TrainJob(document=document, value=document.value), library=Library(()), release=release)).job
         for document in (old, new)
@@ -189,18 +190,20 @@ def _key(document: Document) -> tuple[str, str]:
     return subject.namespace, subject.name
 
 
-def _job(document: Document, objects: Iterable[Tree]) -> Iterator[UpgradedJob]:
-    """Yield a TrainJob of an older dialect with its moves; yield nothing for one of v2.3."""
-    detected = detect(document.value)
-    if detected is V2_3:
+def _job(document: Document, objects: Iterable[Tree], release: TrainerRelease) -> Iterator[UpgradedJob]:
+    """Yield a TrainJob of an older dialect with its moves; yield nothing for one of the release's dialect."""
+    detected = detect(document.value, release.dialect)
+    if not detected.mark:
         return
-    dialect = load(detected.key)
-    moves = (*moves_of(detected, document.value), *_words(document.value, objects))
-    value = moved(document.value, (move for move in moves if move.target), dialect.GONE)
-    for move in moves:
-        if not move.target:
-            value = drop_field(value, move.source)
-    yield UpgradedJob(document, dialect.NAME, moves, dialect.GONE, value)
+    older, own = DIALECTS[detected.key], DIALECTS[release.dialect]
+    moves = (*dialects.moves(older, document.value), *_words(document.value, objects))
+    removed = [move.source for move in moves if not move.target]
+    form = moved(document.value, moves, (*older.gone, *removed))
+    renames = () if older.has_module else tuple(move for move in moves if move.target not in ((), move.source))
+    renames = (*composed(renames, dialects.moves_to(own, form)),)
+    moves = tuple(move for move in moves if older.has_module or move.target in ((), move.source))
+    gone = tuple(str(path[1]) for path in older.gone) if older.has_module else ()
+    yield UpgradedJob(document, older.name, moves, gone, dialects.in_dialect(form, own), renames)
 
 
 def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
@@ -227,7 +230,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
 
 
 def _runtime(document: Document) -> Iterator[UpgradedJob]:
-    """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
+    """Yield a runtime of an older dialect with its moves; fields without an equivalent stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
     processes = get(value, PROCESSES)
     moves: list[Move] = []
@@ -240,11 +243,11 @@ def _runtime(document: Document) -> Iterator[UpgradedJob]:
     for move in moves:
         value = put(value, move.target, move.value) if move.target else drop_field(value, move.source)
     if moves:
-        yield UpgradedJob(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
+        yield UpgradedJob(document, DIALECTS["v1.9" if is_old else "v2.1"].name, tuple(moves), (), value)
 
 
 def _names(runtime: Tree) -> Iterator[Move]:
-    """Yield the label of a v1.9 runtime's trainer job and the name of its container, by which v2.3 finds them."""
+    """Yield the label of a v1.9 runtime's trainer job and the name of its container, by which Trainer finds them."""
     spec = get(runtime, SPEC)
     if not isinstance(spec, dict) or not is_first_release(spec):
         return
@@ -273,10 +276,11 @@ def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Opti
     for job in before.jobs:
         document, runtime, old = job.plan.job.document, job.plan.runtime, job.objects
         key = renewed[document.identity]
-        if runtime.dialect == "v1.9" and text_place(runtime.document) in new:
+        if runtime.is_first_release and text_place(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            yield _not_upgradable(document, _reason(known, reported.get(_key(document), ())) or NO_EQUIVALENT)
+            why = NO_EQUIVALENT.format(options.settings.release.title)
+            yield _not_upgradable(document, _reason(known, reported.get(_key(document), ())) or why)
             if text_place(runtime.document) in new:
                 yield _not_upgradable(
                     runtime.document, f'TrainJob "{job.plan.job.source_name}" would compile to other objects'
@@ -351,19 +355,15 @@ def _file(file: inputs.File, jobs: list[UpgradedJob], new: Texts) -> Upgraded:
 def _changed(job: UpgradedJob) -> Changed:
     listed = [
         f"{field_of(move.source)} -> {field_of(move.target)}" if move.target else f"{field_of(move.source)} is removed"
-        for move in job.moves
-        if move.value is AS_IS or not move.target
-    ] + [
-        f"{field_of(move.source)}: {move.value}"
-        for move in job.moves
-        if move.value is not AS_IS and move.source == move.target
-    ]
+        for move in (*job.moves, *job.renames)
+        if not move.target or (move.source != move.target and (move.value is AS_IS or move in job.renames))
+    ] + [f"{field_of(move.source)}: {move.value}" for move in (*job.moves, *job.renames) if move.source == move.target]
     dropped = [f"{field_of(path)} is dropped: it has no effect" for path in _dropped(job)]
     return Changed(ObjectId.from_source(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
 def _dropped(job: UpgradedJob) -> Iterator[Path]:
-    """Yield the fields that v2.3 does not have and that do not move: whole fields, and parts of fields."""
+    """Yield the fields that the form does not have and that do not move: whole fields, and parts of fields."""
     sources = {move.source[:length] for move in job.moves for length in range(2, 4)}
     for key in job.gone:
         field = get(job.document.value, ("spec", key))

@@ -18,9 +18,13 @@ class UpgradedJob(NamedTuple):
     document: Document
     dialect: str
     moves: tuple[Move, ...]
+    """The moves of overrides, and changes of values in their place."""
     gone: tuple[str, ...]
+    """The fields of its spec that it does not keep."""
     value: Tree
     """The expected value of the new text."""
+    renames: tuple[Move, ...] = ()
+    """The later moves of single fields, to the names of the release."""
 
 
 class NewText(NamedTuple):

@@ -1,4 +1,4 @@
-"""Move the fields of a document's text to their paths in v2.3; all other lines stay the same, byte for byte.
+"""Move the fields of a document's text to their paths in another dialect; all other lines stay the same, byte for byte.
 
 Reads    the text, the path of the TrainJob in it, the moves of its dialect.
 Returns  the new text. Moved fields keep their comments, order and quoting, at another indentation. A comment of a
@@ -24,6 +24,7 @@ from trainc.rewriting.upgrade.text_edits import (
     field_lines,
     is_structural,
     opened,
+    renamed,
     tail_of,
 )
 from trainc.source.source_text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors
@@ -48,8 +49,10 @@ class TextPart(NamedTuple):
     """Whether an earlier part keeps the same field, so that this one must not repeat its anchors."""
 
 
-def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
-    """Return the document's text with the TrainJob at path `at` in the form of v2.3."""
+def rewrite(
+    text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str], renames: Sequence[Move] = ()
+) -> str:
+    """Return the document's text with the TrainJob at path `at` after the moves, and after the later renames."""
     newline = "\r\n" if "\r\n" in text else "\n"
     plain = text.replace("\r\n", "\n")
     try:
@@ -62,6 +65,8 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
         except YAMLError:  # an alias may now precede its anchor: write the value instead
             expanded = _restructured(plain, at, job, structural, gone, expand=True)
             new = _with_lost_comments(text, expanded)
+        for move in renames:
+            new = renamed(new, at, move)
     except YAMLError as error:
         raise NotRewritableError(str(error)) from None
     return new.replace("\n", newline)

@@ -70,7 +70,7 @@ def _items(text: str, jobs: Sequence[UpgradedJob]) -> Result | None:
             item = cut(plain, document.within)
             if item is None:
                 return None
-            new = rewrite(item.text, (), document.value, job.moves, job.gone)
+            new = rewrite(item.text, (), document.value, job.moves, job.gone, job.renames)
             if parse(new) != job.value:
                 return None
         except (NotRewritableError, YAMLError, YamlError) as error:
@@ -92,7 +92,7 @@ def _one_by_one(text: str, jobs: Sequence[UpgradedJob]) -> Result:
     for job in jobs:
         document = job.document
         try:
-            changed = rewrite(text, document.within, document.value, job.moves, job.gone)
+            changed = rewrite(text, document.within, document.value, job.moves, job.gone, job.renames)
             tree = parse(changed)
             if get(tree, document.within) != job.value:
                 raise NotRewritableError("its YAML style cannot be preserved")

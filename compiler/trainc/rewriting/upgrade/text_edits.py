@@ -123,6 +123,52 @@ def _without_field(read: Text, field: TextField, path: Path) -> str:
     return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
 
 
+def renamed(text: str, at: Path, move: Move) -> str:
+    """Return the text with one field under another name or in another mapping, or without it."""
+    read = parsed(text)
+    path, target = (*at, *move.source), (*at, *move.target)
+    field = read.field(path)
+    if field is None or field.key is None or read.has_alias(field):
+        raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
+    if not move.target:
+        return _without_field(read, field, path)
+    if move.value is not AS_IS:
+        text = text[: field.value.start_mark.index] + _scalar(move.value) + text[field.value.end_mark.index :]
+        return renamed(text, at, move._replace(value=AS_IS))
+    if path == target:
+        return text
+    if path[:-1] == target[:-1]:
+        return text[: field.key.start_mark.index] + str(target[-1]) + text[field.key.end_mark.index :]
+    read = parsed(_with_copy(read, field, target, len(at)))
+    copied = read.field(path)
+    assert copied is not None, "the new field is another one"
+    return _without_field(read, copied, path)
+
+
+def _with_copy(read: Text, field: TextField, target: Path, least: int) -> str:
+    """Return the text with a field also at another path, the last one in the nearest mapping that exists."""
+    depth = len(target) - 1
+    while depth > least and read.field(target[:depth]) is None:
+        depth -= 1
+    parent = read.field(target[:depth])
+    if parent is None or not isinstance(parent.value, MappingNode) or not parent.value.value or read.is_alias(parent):
+        raise NotRewritableError(f"{'.'.join(map(str, target[:depth]))} is not a mapping with fields")
+    last = TextField(*parent.value.value[-1], flow=bool(parent.value.flow_style))
+    *above, name = map(str, target[depth:])
+    if last.flow:
+        value = read.text[field.value.start_mark.index : field.value.end_mark.index]
+        if "\n" in value or not (field.flow or getattr(field.value, "flow_style", True)):
+            raise NotRewritableError("it is in flow style (braces); write one field per line")
+        inside = "".join(f"{key}: {{" for key in above)
+        end = last.value.end_mark.index
+        return f"{read.text[:end]}, {inside}{name}: {value}{'}' * len(above)}{read.text[end:]}"
+    assert last.key is not None
+    column, stop = int(last.key.start_mark.column), read.region(last).stop
+    lines = [f"{' ' * (column + STEP * level)}{key}:" for level, key in enumerate(above)]
+    lines += field_lines(read, field, name, column + STEP * len(above))
+    return "\n".join([*read.lines[:stop], *lines, *read.lines[stop:]])
+
+
 def tail_of(read: Text, field: TextField) -> str:
     """Return the comment after a value on its last line."""
     line = read.lines[field.value.end_mark.line]

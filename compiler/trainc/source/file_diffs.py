@@ -1,0 +1,115 @@
+"""Unified diffs of files, with secrets masked and unprintable characters escaped.
+
+Reads    the old and the new text of a file, whose lines are compared as they are written.
+Returns  the lines of the diff as they are shown. A masked value that changes is a changed line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes.documents import read_stream
+from trainc.source.masking import masked_text
+from trainc.source.patterns import in_line
+from trainc.source.printable import escape_line
+from trainc.source.secrets import secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.source.patterns import Stretch
+
+LONG: Final = 1_000
+"""Lines of a text that `difflib` compares as a whole; its time grows with the square."""
+
+
+def unified_diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
+    """Yield the lines of a unified diff, masked and escaped. Only a newline ends a line."""
+    before, after = _ShownText(old), _ShownText(new)
+    for number, group in enumerate(_matcher(before.lines, after.lines).get_grouped_opcodes()):
+        if not number:
+            yield from (escape_line(f"--- {old_name}\n"), escape_line(f"+++ {new_name}\n"))
+        first, last = group[0], group[-1]
+        yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
+        for tag, i, j, k, m in group:
+            yield from before.shown(" " if tag == "equal" else "-", i, j)
+            if tag != "equal":
+                yield from after.shown("+", k, m)
+
+
+def _matcher(old: list[str], new: list[str]) -> SequenceMatcher[str]:
+    if max(len(old), len(new)) <= LONG:
+        return SequenceMatcher(None, old, new)
+    from trainc.source.sections import Sections
+
+    return Sections(old, new)
+
+
+def _range(start: int, stop: int) -> str:
+    """Return the lines of a hunk as `diff -u` writes them."""
+    if stop - start == 1:
+        return f"{start + 1}"
+    return f"{start + (stop > start)},{stop - start}"
+
+
+class _ShownText:
+    """The lines of a file, each masked when it is shown."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = [line for line in re.split(r"(?<=\n)", text) if line]
+
+    def shown(self, sign: str, begin: int, end: int) -> Iterator[str]:
+        """Yield some lines as a diff shows them."""
+        for number in range(begin, end):
+            line = self.lines[number]
+            shown = masked_text(line.removesuffix("\n"), self._secrets(number))
+            yield escape_line(f"{sign}{shown}\n")
+            if not line.endswith("\n"):
+                yield "\\ No newline at end of file\n"
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(map(len, self.lines))]
+
+    @cached_property
+    def _documents(self) -> tuple[list[tuple[int, str]], bool]:
+        """The valid documents, each with the index at which it begins, and whether there are others."""
+        found, errors = read_stream(self.text)
+        return [
+            (self._starts[chunk.line - 1] + chunk.column - 1, chunk.text) for chunk in (each.chunk for each in found)
+        ], bool(errors)
+
+    def _secrets(self, number: int) -> Iterator[Stretch]:
+        """Yield the secrets of a line: those of the documents on it, and of the text between them."""
+        start, line = self._starts[number], self.lines[number].removesuffix("\n")
+        at, end = start, start + len(line)
+        documents, broken = self._documents
+        for begin, text in documents[max(bisect_right(documents, start, key=_begin) - 1, 0) :]:
+            if begin >= end:
+                break
+            low, high = max(at, begin), min(end, begin + len(text))
+            if low >= high:
+                continue
+            yield from self._secrets_outside(at, low, start, broken=broken)
+            first_word = start + len(line) - len(line.lstrip())
+            for first, last in secrets(text, low - begin, high - begin, parsed=True):
+                # A secret may begin on a line above, and end on one below.
+                yield max(begin + first, low, first_word) - start, min(begin + last, high) - start
+            at = high
+        yield from self._secrets_outside(at, end, start, broken=broken)
+
+    def _secrets_outside(self, begin: int, end: int, start: int, *, broken: bool) -> Iterator[Stretch]:
+        """Yield the secrets of a text outside of valid documents: a comment, or a part of a broken document."""
+        text = self.text[begin:end]
+        for first, last in secrets(text, 0, len(text), parsed=False) if broken else in_line(text):
+            yield begin + first - start, begin + last - start
+
+
+def _begin(document: tuple[int, str]) -> int:
+    return document[0]

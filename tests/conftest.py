@@ -1,0 +1,13 @@
+"""The summary of a run: what the skipped tests need, with their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print a line for each tool or variable that skipped tests need."""
+    needs = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    for need, count in sorted(needs.items()):
+        terminalreporter.write_line(f"{count} {'tests need' if count > 1 else 'test needs'} {need}")

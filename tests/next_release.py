@@ -1,0 +1,123 @@
+"""A release of Trainer that does not exist: a copy of trainc with its rows, its schemas and its runtimes.
+
+v2.5 renames a field, moves another one, gives one a default and one another type, and removes one. Its rows are in
+three files of the package; the schemas and runtimes are those of v2.3 and v2.4 with the changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+ROWS: Final = {
+    "releases.py": (
+        (
+            "RELEASES: Final = (V2_1, V2_2, V2_3, V2_4)",
+            """V2_5: Final = V2_4._replace(
+    name="2.5",
+    tag="v2.5.0",
+    source="code",
+    upgraded_from=frozenset({"2.3", "2.4"}),
+    crds="trainer-2.5",
+    runtimes="trainer-2.5",
+    dialect="v2.5",
+)
+RELEASES: Final = (V2_1, V2_2, V2_3, V2_4, V2_5)""",
+        ),
+    ),
+    "trainjob_dialects.py": (
+        (
+            """        {TrainJobForm.PROCESSES: Field(TrainJobForm.PROCESSES, rejects=_is_word)},
+    ),
+""",
+            """        {TrainJobForm.PROCESSES: Field(TrainJobForm.PROCESSES, rejects=_is_word)},
+    ),
+    Dialect(
+        "v2.5",
+        "Trainer v2.5",
+        "trainer-2.5",
+        {
+            ("spec", "trainer", "processesPerNode"): Field(TrainJobForm.PROCESSES),
+            ("spec", "runPolicy", "suspend"): Field(("spec", "suspend")),
+            TrainJobForm.DEADLINE: Field(TrainJobForm.DEADLINE, _number, str, rejects=_is_integer),
+        },
+        lacks=(TrainJobForm.MANAGER,),
+    ),
+""",
+        ),
+    ),
+    "behaviours.py": (
+        (
+            """            "trainer-2.3": "runtimes have torch""",
+            """            "trainer-2.5": "TrainJobs have trainer.processesPerNode; trainer.numNodes is 1 by default",
+            "trainer-2.3": "runtimes have torch""",
+        ),
+        (
+            """ "v2.3": "TrainJobs have runtimePatches"}""",
+            """ "v2.3": "TrainJobs have runtimePatches", "v2.5": "TrainJobs have processesPerNode"}""",
+        ),
+    ),
+}
+"""The rows: in each file of `trainc/base`, texts with their replacements."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A copy of trainc that knows the release."""
+
+    root: Path
+
+    def run(self, *args: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run `trainc ARGS`."""
+        environment = {**os.environ, "PYTHONPATH": str(self.root / "compiler"), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "trainc", *args]
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, input=stdin, cwd=cwd, env=environment
+        )
+
+
+def create_release(root: Path) -> Release:
+    """Return the copy in an empty folder: only the files with rows are copied, all others are links."""
+    package, copy = ROOT / "compiler" / "trainc", root / "compiler" / "trainc"
+    _linked(package, copy, without={"base", "__pycache__"})
+    _linked(package / "base", copy / "base", without={*ROWS, "__pycache__"})
+    for file, rows in ROWS.items():
+        text = (package / "base" / file).read_text(encoding="utf-8")
+        for old, new in rows:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (copy / "base" / file).write_text(text, encoding="utf-8")
+    _linked(ROOT, root, without={"compiler", "schemas", "runtimes", ".git", ".venv", "tests"})
+    _linked(ROOT / "schemas", root / "schemas", without=set())
+    _linked(ROOT / "runtimes", root / "runtimes", without=set())
+    shutil.copytree(ROOT / "runtimes" / "trainer-2.4", root / "runtimes" / "trainer-2.5")
+    shutil.copytree(ROOT / "schemas" / "trainer-2.3", root / "schemas" / "trainer-2.5")
+    schema = root / "schemas" / "trainer-2.5" / "TrainJob.json"
+    schema.write_text(json.dumps(_schema(json.loads(schema.read_text(encoding="utf-8")))), encoding="utf-8")
+    return Release(root)
+
+
+def _linked(source: Path, target: Path, *, without: set[str]) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in source.iterdir():
+        if entry.name not in without:
+            (target / entry.name).symlink_to(entry)
+
+
+def _schema(trainjob: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of v2.5 from that of v2.3."""
+    spec = trainjob["properties"]["spec"]["properties"]
+    trainer = spec["trainer"]["properties"]
+    trainer["processesPerNode"] = trainer.pop("numProcPerNode")
+    trainer["numNodes"]["default"] = 1
+    spec["runPolicy"] = {"type": "object", "properties": {"suspend": spec.pop("suspend")}}
+    spec["activeDeadlineSeconds"] = {"type": "string", "pattern": "^[0-9]+$"}
+    del spec["managedBy"]
+    return trainjob
