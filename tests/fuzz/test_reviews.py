@@ -1,11 +1,11 @@
 """A review and `build --check` cover whatever the Argo CD plugin and kubectl deploy, for small random trees.
 
-A tree has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule, pointers of
-git-lfs, attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two
-merge bases. The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed path. Each
-JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another kind, a
-setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the output folder.
-`make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
+A tree has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule, pointers
+of git-lfs, attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two
+merge bases. The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed
+path. Each JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another
+kind, a setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the
+output folder. `make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ def test_a_settings_file_without_manifests_is_no_project() -> None:
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        ("../vision", '"../vision" belongs to the project of jobs/vision/trainc.yaml'),
-        ("..", '".." belongs to the project of trainc.yaml'),
+        ("../vision", '"../vision" is outside'),
+        ("..", '".." is outside'),
         ("deeper", '"deeper" belongs to the project of jobs/nlp/deeper/trainc.yaml'),
     ],
 )

@@ -19,7 +19,7 @@ from trainc.budget import Meter, size_of
 from trainc.compilation.results import Apart
 from trainc.diagnostics import Diagnostic, Location, failed
 from trainc.files import inputs
-from trainc.files.confine import resolved
+from trainc.files.confine import is_within, resolved
 from trainc.files.exclude import ALL_EXCLUDED
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.violations import field_of, listed
@@ -116,10 +116,7 @@ def _projects_below(path: str, project: RunProject, files: Files) -> tuple[list[
 
 def _is_below(path: str, folders: Mapping[str, str]) -> bool:
     """Return whether an absolute path is below one of some absolute folders."""
-    while path != (path := os.path.dirname(path)):
-        if path in folders:
-            return True
-    return False
+    return any(folder in folders for folder in _folders_above(path))
 
 
 def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> tuple[Options, ...]:
@@ -176,22 +173,31 @@ def _runs(
     runs = []
     for each in projects:
         own = each.settings
-        if faults := tuple(_faults(each, files)):
+        if faults := tuple(_faults(each)):
             own = own._replace(diagnostics=(*own.diagnostics, *faults))
         runs.append(options._replace(paths=each.paths if paths is None else paths, settings=own, apart=apart))
     return tuple(runs)
 
 
-def _faults(project: RunProject, files: Files) -> Iterator[Diagnostic]:
+def _faults(project: RunProject) -> Iterator[Diagnostic]:
     """Yield an error for each of the sources of a project that is in another one."""
     for source in project.settings.sources:
-        nearest_file = files.nearest(source.path)
-        if nearest_file is None or os.path.abspath(nearest_file) != os.path.abspath(project.file):
-            yield _other_project(source, nearest_file)
+        path = os.path.abspath(source.path)
+        is_inside = is_within(path, project.folder)
+        above = [path, *_folders_above(path)] if is_inside else [project.folder]
+        nearest_file = next((file for at in above if os.path.lexists(file := os.path.join(at, SETTINGS))), "")
+        if not is_inside or os.path.dirname(nearest_file) != project.folder:
+            yield _other_project(source, os.path.relpath(nearest_file) if is_inside else None)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """Yield the folders above a path."""
+    while path != (path := os.path.dirname(path)):
+        yield path
 
 
 def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:
-    whose = f"belongs to the project of {file}" if file else "is above the project"
+    whose = f"belongs to the project of {file}" if file else "is outside"
     return Diagnostic.declared(
         inputs.SETTINGS_PATH,
         f'sources must be in the folder of their trainc.yaml: "{source.written}" {whose}',
