@@ -88,6 +88,7 @@ golden: $(VENV)/.dev-installed
 snapshots: $(VENV)/.dev-installed
 	$(BIN)/python scripts/make_diagnostics.py
 	$(BIN)/python scripts/make_gallery.py
+	$(BIN)/python scripts/make_releases.py
 	$(BIN)/pytest -n auto --snapshot-update
 
 # Compare with the Go code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [SEED=1] [CRDS=DIR]

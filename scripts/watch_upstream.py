@@ -3,9 +3,11 @@
 
     watch_upstream.py [--open-issues]
 
-Reads    scripts/upstream.json: for each repository on GitHub the newest release that trainc follows, or that needed no
-         change; the tags of the repositories, with `git ls-remote`. Pre-releases are left out.
-Writes   a line for each newer release. With --open-issues, an issue for each one that has none, with `gh`.
+Reads    scripts/upstream.json: for each repository on GitHub, and each package on PyPI (`pypi:NAME`), the newest tag
+         of each minor line that trainc follows, or that needed no change; the tags of the repositories, with
+         `git ls-remote`, and the versions of the packages. Pre-releases are left out.
+Writes   a line for each newer release of a line, and for each later line. With --open-issues, an issue for each one
+         that has none, with `gh`.
 
 CONTRIBUTING.md has the recipe for a release. Update upstream.json when an issue is closed.
 """
@@ -17,6 +19,7 @@ import json
 import re
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
 
 KNOWN: Final = Path(__file__).with_name("upstream.json")
 TAG: Final = re.compile(r"refs/tags/(v(\d+)\.(\d+)\.(\d+))")
+PYPI: Final = "pypi:"
 BODY: Final = """\
 {repository} has released {tag}; trainc follows {known}.
 
-Read https://github.com/{repository}/releases/tag/{tag} and follow the recipe "A release" in CONTRIBUTING.md.
+Read {page} and follow the recipe "A release" in CONTRIBUTING.md.
 Then set the version in scripts/upstream.json.
 """
 
@@ -42,14 +46,26 @@ def version(tag: str) -> tuple[int, ...]:
     return tuple(map(int, tag.removeprefix("v").split(".")))
 
 
-def newer(known: str, references: Iterable[str]) -> list[str]:
-    """Return the released tags in the lines of `git ls-remote` that are newer than a known one, the oldest first."""
-    found = {tag[1] for line in references if (tag := TAG.fullmatch(line.rpartition("\t")[2]))}
-    return sorted((tag for tag in found if version(tag) > version(known)), key=version)
+def newer(known: Iterable[str], references: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the released tags in the lines of `git ls-remote` that are newer than the known one of their line.
+
+    Each comes with that one, the oldest first. A later line is newer than the newest known one.
+
+    >>> newer(["v2.3.0", "v2.4.0"], [f"0\\trefs/tags/{tag}" for tag in ("v2.2.9", "v2.3.1", "v2.4.0", "v2.5.0")])
+    [('v2.3.1', 'v2.3.0'), ('v2.5.0', 'v2.4.0')]
+    """
+    lines = {version(tag)[:2]: tag for tag in known}
+    newest = max(lines.values(), key=version)
+    found = sorted({tag[1] for line in references if (tag := TAG.fullmatch(line.rpartition("\t")[2]))}, key=version)
+    pairs = [(tag, lines.get(version(tag)[:2], newest)) for tag in found]
+    return [(tag, followed) for tag, followed in pairs if version(tag) > version(followed)]
 
 
 def references(repository: str) -> list[str]:
-    """Return the tags of a repository as lines of `git ls-remote`."""
+    """Return the tags of a repository, or the versions of a package, as lines of `git ls-remote`."""
+    if repository.startswith(PYPI):
+        with urllib.request.urlopen(f"{page_of(repository)}/json", timeout=60) as answer:
+            return [f"\trefs/tags/v{name}" for name in json.load(answer)["releases"]]
     command = ["git", "ls-remote", "--tags", "--refs", f"https://github.com/{repository}"]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.splitlines()
 
@@ -57,8 +73,15 @@ def references(repository: str) -> list[str]:
 def releases() -> Iterator[tuple[str, str, str]]:
     """Yield each newer release: repository, tag, known tag."""
     for repository, known in json.loads(KNOWN.read_text(encoding="utf-8")).items():
-        for tag in newer(known, references(repository)):
-            yield repository, tag, known
+        for tag, followed in newer(known, references(repository)):
+            yield repository, tag, followed
+
+
+def page_of(repository: str, tag: str = "") -> str:
+    """Return the page of a package, or of a repository's release."""
+    if repository.startswith(PYPI):
+        return f"https://pypi.org/pypi/{repository.removeprefix(PYPI)}"
+    return f"https://github.com/{repository}/releases/tag/{tag}"
 
 
 def open_issue(repository: str, tag: str, known: str) -> None:
@@ -67,7 +90,7 @@ def open_issue(repository: str, tag: str, known: str) -> None:
     search = ["gh", "issue", "list", "--state", "all", "--search", f'"{title}" in:title', "--json", "title"]
     existing = json.loads(subprocess.run(search, check=True, capture_output=True, text=True).stdout)
     if all(issue["title"] != title for issue in existing):
-        body = BODY.format(repository=repository, tag=tag, known=known)
+        body = BODY.format(repository=repository, tag=tag, known=known, page=page_of(repository, tag))
         subprocess.run(["gh", "issue", "create", "--title", title, "--body", body], check=True)
 
 

@@ -1,9 +1,17 @@
-"""The summary of a run: what the skipped tests need, with their number."""
+"""Cheaper garbage collections, and the summary of a run: what the skipped tests need, with their number."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from typing import Any
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of all later garbage collections, and make these rarer."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -5,7 +5,7 @@ Each template belongs to the replicated job `node`, with one replica, of a JobSe
 
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import lines
 from conformance.test_trainer import spelling
 
@@ -16,7 +16,7 @@ from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.passes.store import with_defaults
 
 
-@pytest.mark.parametrize("case", lines("job", "job_more"))
+@in_batches("case", lines("job", "job_more"))
 def test_jobs(case: dict[str, Any]) -> None:
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import or_skip, recorded
 
 from trainc.diagnostics import Document
@@ -44,7 +45,7 @@ def verdict(case: dict[str, Any]) -> Verdict:
     return Admission(cluster).verdict(case["jobset"])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@in_batches("case", [pytest.param(case, id=case["name"]) for case in CASES])
 def test_quota(case: dict[str, Any]) -> None:
     given, wanted = verdict(case), case["outcome"]
     if given.undecided:

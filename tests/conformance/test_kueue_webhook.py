@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import or_skip, recorded
 
 import trainc
@@ -34,7 +35,7 @@ def lines(error: Diagnostic, text: str) -> list[str]:
     return [text.splitlines()[place.line - 1] for place in places if place is not None]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@in_batches("case", [pytest.param(case, id=case["name"]) for case in CASES])
 def test_webhook(tmp_path: Path, case: dict[str, Any]) -> None:
     found, wanted = reported(tmp_path, case), case["errors"]
     fields = {error["field"] for error in wanted if error["field"]}

@@ -13,6 +13,7 @@ import re
 from typing import Any, Final
 
 import pytest
+from batches import in_batches
 from conformance.recordings import marks, or_skip, recorded
 
 import trainc
@@ -78,17 +79,17 @@ def errors(case: Any) -> list[str]:
     return [found.message for found in compiled(case).diagnostics if found.severity == "error"]
 
 
-@pytest.mark.parametrize("case", cases("refused"))
+@in_batches("case", cases("refused"))
 def test_a_refused_job_has_an_error(case: Any) -> None:
     assert errors(case)
 
 
-@pytest.mark.parametrize("case", cases("crashed"))
+@in_batches("case", cases("crashed"))
 def test_a_job_that_crashed_the_operator_does_not_crash_trainc(case: Any) -> None:
     compiled(case)
 
 
-@pytest.mark.parametrize("case", cases("compiled"))
+@in_batches("case", cases("compiled"))
 def test_the_pods_have_the_recorded_processes(case: Any) -> None:
     assert errors(case) == []
     jobset, *_ = compiled(case).objects
@@ -122,7 +123,7 @@ def test_the_pods_have_the_recorded_processes(case: Any) -> None:
                 assert modes == [case["keyMode"]]
 
 
-@pytest.mark.parametrize("case", [each for each in cases("compiled") if "hostfile" in each.values[0]])
+@in_batches("case", [each for each in cases("compiled") if "hostfile" in each.values[0]])
 def test_the_hostfile_has_the_recorded_lines(case: Any) -> None:
     """Trainer's policy names the hosts without the namespace, and the launcher of Hydra without the domain."""
     jobset, hostfile = compiled(case).objects

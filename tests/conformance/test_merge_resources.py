@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.resources import merge_resources
 
 
-@pytest.mark.parametrize("case", lines("merge_resources"))
+@in_batches("case", lines("merge_resources"))
 def test_merge_resources(case: dict[str, Any]) -> None:
     assert are_equal(merge_resources(**case["input"]), case["output"])

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 from conformance.test_smp import go_spelled, side
 
@@ -33,7 +34,7 @@ def is_nested(case: Any) -> bool:
 
 
 @pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("case", [case for case in lines("smp") if is_nested(case.values[0])])
+@in_batches("case", [case for case in lines("smp") if is_nested(case.values[0])])
 def test_a_merge_patch(kind: str, case: dict[str, Any]) -> None:
     given, outcomes = case["input"], case.get("outcomes", [case])
     values = [go_spelled(outcome["output"]) for outcome in outcomes if "output" in outcome]

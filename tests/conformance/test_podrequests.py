@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes import pod_resources
 from trainc.kubernetes.quantity import Quantity
 
 
-@pytest.mark.parametrize("case", lines("podrequests"))
+@in_batches("case", lines("podrequests"))
 def test_podrequests(case: dict[str, Any]) -> None:
     pod = case["input"]["podSpec"]
     stored = pod_resources.defaulted(pod)

@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
 
 
-@pytest.mark.parametrize("case", lines("quantity"))
+@in_batches("case", lines("quantity"))
 def test_quantity(case: dict[str, Any]) -> None:
     if "output" not in case:
         with pytest.raises(QuantityError):

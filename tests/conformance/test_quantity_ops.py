@@ -4,7 +4,7 @@ from functools import reduce
 from itertools import repeat
 from typing import Any, Final
 
-import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.quantity import Format, Quantity
@@ -17,7 +17,7 @@ SCALES: Final = dict(
 )
 
 
-@pytest.mark.parametrize("case", lines("quantity_ops"))
+@in_batches("case", lines("quantity_ops"))
 def test_quantity_ops(case: dict[str, Any]) -> None:
     given = case["input"]
     answer = OPERATIONS[tuple(sorted(given))](**given)

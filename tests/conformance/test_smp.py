@@ -5,13 +5,13 @@ import math
 import re
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.merge import MergeError, strategic_merge
 
 
-@pytest.mark.parametrize("case", lines("smp"))
+@in_batches("case", lines("smp"))
 def test_strategic_merge(case: dict[str, Any]) -> None:
     given, outcomes = case["input"], case.get("outcomes", [case])
     values = [go_spelled(outcome["output"]) for outcome in outcomes if "output" in outcome]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import DATA, UNVALIDATED, are_equal, marks, or_skip
 
 import trainc
@@ -39,8 +40,13 @@ def release_of(case: Path) -> TrainerRelease:
     return next((release for release in RELEASES if release.tag == tag and "targets" in case.parts), DEFAULT_RELEASE)
 
 
-@pytest.mark.parametrize("case", cases())
+@in_batches("case", cases())
 def test_case(case: Path) -> None:
+    compare(case)
+
+
+def compare(case: Path) -> None:
+    """Compile a case, and compare the result with the recorded answer."""
     want = json.loads(case.with_suffix(".json").read_text())
     got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED._replace(release=release_of(case))))
     errors = [d for d in got.diagnostics if d.severity == "error"]

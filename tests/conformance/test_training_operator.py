@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from batches import in_batches
 from conformance.recordings import DATA, are_equal, marks, or_skip
 
 import trainc
@@ -30,7 +31,7 @@ def cases(verdict: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("case", "want"), cases("accepted"))
+@in_batches("case, want", cases("accepted"))
 def test_accepted(case: Path, want: Any) -> None:
     got = trainc.compile([str(case)])
     assert not [found.message for found in got.diagnostics if found.severity == "error"]
@@ -39,7 +40,7 @@ def test_accepted(case: Path, want: Any) -> None:
     assert any(are_equal(mine, containers(answer["objects"])) for answer in answers), mine
 
 
-@pytest.mark.parametrize(("case", "want"), cases("rejected"))
+@in_batches("case, want", cases("rejected"))
 def test_rejected(case: Path, want: Any) -> None:
     got = trainc.compile([str(case)])
     errors = [found for found in got.diagnostics if found.severity == "error"]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import lines
 from running import run
 
@@ -14,7 +14,7 @@ from trainc.pipeline.checks.jobset import update
 CASES = lines("jobset_update")
 
 
-@pytest.mark.parametrize("case", CASES)
+@in_batches("case", CASES)
 def test_update(case: dict[str, Any]) -> None:
     found = update.refused(case["old"], case["new"], DEFAULT_RELEASE)
     assert (not found) == case["allowed"], found
@@ -24,12 +24,12 @@ def test_update(case: dict[str, Any]) -> None:
     assert recorded <= of_us if case.get("stage") == "schema" else recorded == of_us
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.values[0].get("stage") == "webhook"])
+@in_batches("case", [case for case in CASES if case.values[0].get("stage") == "webhook"])
 def test_a_rejected_update_differs_in_immutable_fields(case: dict[str, Any]) -> None:
     assert update.immutable_fields(case["old"]) != update.immutable_fields(case["new"])
 
 
-@pytest.mark.parametrize("case", CASES)
+@in_batches("case", CASES)
 def test_a_review_agrees(case: dict[str, Any], tmp_path: Path) -> None:
     for side in ("old", "new"):
         (tmp_path / f"{side}.json").write_text(json.dumps(case[side]))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-import pytest
+from batches import in_batches
 from conformance.recordings import lines
 
 from trainc.kubernetes import names
@@ -23,9 +23,7 @@ OTHERS: Final = ("IsEnvVarName", "IsValidPortNum", None)
 """Recorded functions that trainc does not have: it checks no strict variable names, and prints no field errors."""
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in lines("validation") if case.values[0]["input"].get("function") not in OTHERS]
-)
+@in_batches("case", [case for case in lines("validation") if case.values[0]["input"].get("function") not in OTHERS])
 def test_validation(case: dict[str, Any]) -> None:
     given, recorded = case["input"], case["output"]
     reasons = FUNCTIONS[given["function"]](given["value"])

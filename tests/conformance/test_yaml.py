@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.documents import YamlError, parse
@@ -21,7 +22,7 @@ TOO_DEEP = "lists and mappings are nested more than 1000 levels deep"
 """Deliberate difference: libyaml of PyYAML 6.0.4 reads no more levels of brackets."""
 
 
-@pytest.mark.parametrize("case", lines("yaml"))
+@in_batches("case", lines("yaml"))
 def test_answer(case: dict[str, Any]) -> None:
     text = _text(case["input"])
     expected = case["output"]["lenient" if case["name"] in OVERRIDE_OF_A_MERGED_KEY else "strict"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from batches import in_batches
 from conformance.recordings import are_equal, lines
 
 from trainc.kubernetes.documents import read_stream, split
@@ -18,7 +18,7 @@ LOST_BY_THE_DECODER = {
 """Deliberate differences: streams that the decoder reads without an error, and trainc rejects."""
 
 
-@pytest.mark.parametrize("case", lines("yaml_stream"))
+@in_batches("case", lines("yaml_stream"))
 def test_chunks(case: dict[str, Any]) -> None:
     expected = case["output"]["documentDecoder"]["chunks"]
     chunks, _ = split(case["input"]["text"])
@@ -27,7 +27,7 @@ def test_chunks(case: dict[str, Any]) -> None:
         assert chunk.text in (recorded, recorded + "\n")  # the newline before a separator belongs to the document
 
 
-@pytest.mark.parametrize("case", lines("yaml_stream"))
+@in_batches("case", lines("yaml_stream"))
 def test_documents(case: dict[str, Any]) -> None:
     expected = case["output"]["decoder"]["documents"]
     values = [document["json"] for document in expected if "json" in document]

@@ -16,8 +16,6 @@ from trainc.base.ids import DECLARED_IN
 from trainc.reports.catalogue import BY
 
 TREE = Tree(Path(__file__).parents[2])
-SOURCES = {module: parsed(TREE.read(path)) for module, path in TREE.sources.items()}
-"""All modules of trainc."""
 ID = re.compile(r"[a-z][a-z0-9-]*")
 """The syntax of an id, which message texts do not match."""
 
@@ -36,7 +34,8 @@ def test_a_constant_has_the_name_of_its_id() -> None:
 
 
 def test_no_id_is_written_instead_of_a_declaration() -> None:
-    found = {name: [text for text in bare(tree) if ID.fullmatch(text)] for name, tree in SOURCES.items()}
+    sources = {module: parsed(TREE.read(path)) for module, path in TREE.sources.items()}
+    found = {name: [text for text in bare(tree) if ID.fullmatch(text)] for name, tree in sources.items()}
     assert {name: ids for name, ids in found.items() if ids} == {}
 
 

@@ -57,6 +57,7 @@ metadata:
 spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: node, image: a}]}}}}}]}
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
+TUNNEL = "apiVersion: acme.io/v1\nkind: Tunnel\nmetadata: {name: data, namespace: nlp}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
 KUSTOMIZE = {
     "base/kustomization.yaml": "resources: [job.yaml]\n",
@@ -464,9 +465,9 @@ CONSOLES: dict[str, dict[str, str]] = {
     "moved-namespace": {
         "dev.yaml": "namespaceSuffix: -dev\n",
         "jobs/finetune.yaml": NLP_JOB,
-        "jobs/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp}\n",
+        "jobs/tunnel.yaml": f"{TUNNEL}spec: {{targetNamespace: nlp}}\n",
         "fixed/finetune.yaml": NLP_JOB,
-        "fixed/namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp-dev}\n",
+        "fixed/tunnel.yaml": f"{TUNNEL}spec: {{targetNamespace: nlp-dev}}\n",
     },
     "no-namespace": {
         "dev.yaml": "namespaceSuffix: -dev\n",
@@ -514,6 +515,12 @@ CONSOLES: dict[str, dict[str, str]] = {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{image: 'acme/trainer:v1'}}\n",
         "wrong.yaml": "sources: [jobs]\nimages: [{name: acme/trainr, newTag: v1.4.2}]\n",
         "right.yaml": "sources: [jobs]\nimages: [{name: acme/trainer, newTag: v1.4.2}]\n",
+    },
+    "unmatched-shared": {
+        "jobs/finetune.yaml": NLP_JOB,
+        "jobs/ca.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca, namespace: platform}\n",
+        "wrong.yaml": "sources: [jobs]\npassthrough: true\nnamespaceSuffix: -dev\nshared: [{namespace: platforms}]\n",
+        "right.yaml": "sources: [jobs]\npassthrough: true\nnamespaceSuffix: -dev\nshared: [{namespace: platform}]\n",
     },
     "unreadable": {"jobs/finetune.yaml": JOB},
     "unused-setting": {

@@ -34,7 +34,7 @@ from trainc.kubernetes.trees import get
 
 BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]
 GENERATED = settings(
-    max_examples=int(os.environ.get("EXAMPLES", "40")),
+    max_examples=int(os.environ.get("EXAMPLES", "10")),
     deadline=None,
     derandomize="EXAMPLES" not in os.environ,
     suppress_health_check=list(HealthCheck),

@@ -63,8 +63,11 @@ def definitions(folder: str) -> list[Definition]:
 
 def definitions_of_file(path: Path) -> Iterator[Definition]:
     tree = ast.parse(path.read_text())
+    file = path.relative_to(ROOT)
     for node in ast.walk(tree):
-        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        place = f"{file}:{node.lineno}"
         match node:
             case ast.ClassDef(name=name):
                 yield Definition(place, ast.ClassDef, name, is_top=node in tree.body)

@@ -54,6 +54,8 @@ def pattern_of(word: str) -> re.Pattern[str]:
 
 DENIED: Final = {word: (pattern_of(word), use) for word, use in denied().items()}
 ANY: Final = re.compile("|".join(pattern.pattern for pattern, _ in DENIED.values()), re.IGNORECASE)
+ANYWHERE: Final = re.compile("|".join(r"[\W_]*".join(map(re.escape, word.split())) for word in DENIED), re.IGNORECASE)
+"""Matches each Python file with a use, also in parts of a name and of a string, and others."""
 
 
 def found_in(passage: Passage) -> Iterator[str]:
@@ -108,6 +110,8 @@ def python(folder: str, *, strings: bool) -> Iterator[Passage]:
     """Yield the docstrings, comments and names of the Python files below a folder; with `strings`, also messages."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         text = path.read_text()
+        if ANYWHERE.search(text) is None:  # most files: tokenizing takes seconds
+            continue
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
                 yield Passage(path, token.start[0], without_code(token.string.removeprefix("#")))

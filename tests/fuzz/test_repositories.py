@@ -16,6 +16,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from batches import one_in_four
 from committing import commit, git
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
@@ -185,7 +186,7 @@ def is_allowed(path: str, repository: Path) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux")
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", one_in_four(range(PARTS)))
 def test_golden_repositories(part: int, world: Path) -> None:
     repository, log = world / "repository", world / "log"
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from batches import one_in_four
 from committing import git
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
@@ -247,7 +248,7 @@ def is_of(file: str, folder: str) -> bool:
     return at == "" or f"{folder}/".startswith(f"{at}/") or file.startswith(f"{folder}/")
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", one_in_four(range(PARTS)))
 def test_a_mutated_tree_is_reviewed(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "repository").mkdir()
@@ -270,7 +271,7 @@ BELOW = ("", "prod", "prod/ml", "staging", ".x", "prod/.x/y", "dev")
 files = st.tuples(st.sampled_from(BELOW), st.sampled_from(MANIFESTS + OTHERS), manifests)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", one_in_four(range(PARTS)))
 def test_a_mutated_output_folder_is_checked(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")

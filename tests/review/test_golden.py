@@ -21,6 +21,7 @@ from trainc.cli.common.options import REVIEWS
 GOLDEN = Path(__file__).parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/command"))
 FOR_PROGRAMS = (
+    "deleted-data",
     "env-in-another-order",
     "immutable-config-map",
     "jobset-invalid",
@@ -42,7 +43,7 @@ FOR_PROGRAMS = (
 """The cases with an expected.json."""
 
 
-FOR_COMMENTS_AND_PAGES = ("three-environments",)
+FOR_COMMENTS_AND_PAGES = ("deleted-data", "three-environments")
 """The cases with an expected.md, and an expected.html without its style and script."""
 
 

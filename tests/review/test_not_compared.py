@@ -291,6 +291,19 @@ def test_kept_files_are_listed_one_by_one() -> None:
     assert rows(sides="HEAD") == []
 
 
+def test_the_content_of_a_document_that_is_no_object_is_compared() -> None:
+    """The review lists a file whose documents differ, although it can compare neither of them."""
+    write("jobs/x.yaml", "- a\n")
+    commit()
+    write("jobs/x.yaml", "- b\n")
+    commit()
+    reason = "it cannot be read: the document is a list, not a Kubernetes object"
+    assert rows(sides="HEAD~1..HEAD") == [("jobs/x.yaml", "changed", reason, "")]
+    write("jobs/x.yaml", "# A comment.\n- b\n")
+    commit()
+    assert rows(sides="HEAD~1..HEAD") == []
+
+
 def test_documents_of_a_rendered_folder_that_are_no_objects() -> None:
     write("rendered/kustomization.yaml", "resources: [a.yaml]\n")
     write("rendered/Chart.yaml", "apiVersion: v2\nname: a\n")

@@ -61,7 +61,7 @@ def test_a_side_compared_with_itself_in_every_form_changes_nothing(name: str) ->
     pairs = [pair for pair in itertools.product(forms, forms) if pair != ("-", "-")]
 
     @given(st.sampled_from(pairs))
-    @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
     def check(pair: tuple[str, str]) -> None:
         words: tuple[str, ...] = pair
         if "HEAD" in pair:  # a revision as a whole is compared with another one, or with the working tree

@@ -9,6 +9,7 @@ import pytest
 from conformance.recordings import are_equal
 
 from trainc.kubernetes.documents import Chunk, YamlError, parse, read_stream, split
+from trainc.kubernetes.documents.aliases import is_bomb
 
 SCALARS: list[tuple[str, Any]] = [
     # Null and booleans: YAML 1.1, in three spellings each.
@@ -501,6 +502,32 @@ def test_share_of_aliases_is_limited_to_the_node() -> None:
     assert len(parse(_aliases(121))["c"]) == 20
     with pytest.raises(YamlError, match="aliases expand this document"):
         parse(_aliases(120))
+
+
+@pytest.mark.parametrize(
+    ("aliased", "first", "last", "expected"),
+    [
+        (100, 100, 1_001, False),
+        (1_001, 1_001, 1_001, True),
+        (1_000, 1_000, 1_000, False),
+        (1_001, 1_001, 1_000_000, True),
+        (990, 1, 1_001, False),
+        (991, 1, 1_001, True),
+        (396_000, 400_000, 400_000, False),
+        (396_001, 400_000, 400_000, True),
+        (380_000, 400_000, 4_000_001, False),
+        (400_001, 400_000, 4_000_001, True),
+        (400_000, 3_999_999, 4_000_000, False),
+        (400_001, 3_999_999, 4_000_000, True),
+        (400_001, 4_000_000, 4_000_010, True),
+        (400_001, 4_000_011, 4_000_011, False),
+        (1_198_000, 2_200_000, 2_200_000, False),
+        (1_200_000, 2_200_000, 2_200_000, True),
+        (1_198_000, 2_200_000, 2_300_000, True),
+    ],
+)
+def test_the_share_of_aliases_that_is_a_bomb(aliased: int, first: int, last: int, expected: bool) -> None:
+    assert is_bomb(aliased, first, last) is expected
 
 
 def test_few_nodes_may_all_come_through_aliases() -> None:

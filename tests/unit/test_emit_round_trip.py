@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KUBECTL = shutil.which("kubectl")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl on the PATH")
 
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 # Each example starts a process, so shrinking a failure would take too long.
 calls = settings(few, max_examples=2, phases=[Phase.generate])
 

@@ -12,6 +12,7 @@ from typing import Any
 import jsonpatch
 import pytest
 import yaml
+from batches import one_in_four
 from differential import sound
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -139,7 +140,7 @@ def test_invalid_fields(text: str) -> None:
     assert parse(text) is None
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_each_field_name_selects_only_its_field(case: str) -> None:
     for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
         for path in leaves(tree):
@@ -219,6 +220,35 @@ def test_no_such_field(field: str, help: str, folder: Path) -> None:
     )
 
 
+def test_no_such_field_of_several_jobs(folder: Path) -> None:
+    job = (folder / "job.yaml").read_text()
+    (folder / "two.yaml").write_text(job.replace("name: t}", "name: u}"))
+    assert 'no field "zzzzzz" in the compiled objects of 2 TrainJobs' in run("explain", ".", "zzzzzz").err
+
+
+@pytest.mark.parametrize(
+    ("setting", "field", "source"),
+    [
+        ("namespace: x", "metadata.namespace", "trainc.yaml"),
+        ("namespacePrefix: x-", "metadata.namespace", "trainc.yaml"),
+        ("namespaceSuffix: -x", "metadata.namespace", "trainc.yaml"),
+        ("namePrefix: x-", "metadata.name", "the TrainJob and trainc.yaml"),
+        ("nameSuffix: -x", "metadata.name", "the TrainJob and trainc.yaml"),
+        ("labels: {a: b}", "metadata.labels.a", "trainc.yaml"),
+        ("annotations: {a: b}", "metadata.annotations.a", "trainc.yaml"),
+        ("images: [{name: acme/app, newTag: v2}]", "**.image", "trainc.yaml"),
+    ],
+)
+def test_each_setting_is_the_source_of_its_field(setting: str, field: str, source: str, folder: Path) -> None:
+    (folder / "job.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, namespace: ml}\n"
+        "spec: {runtimeRef: {name: torch-distributed}, trainer: {image: 'acme/app:v1'}}\n"
+    )
+    (folder / "trainc.yaml").write_text(f"{setting}\n")
+    [entry] = json.loads(run("explain", "job.yaml", field, "--format", "json").out)
+    assert entry["by"] == source
+
+
 def test_secrets_are_masked_and_control_characters_escaped(folder: Path) -> None:
     for arguments in ([], ["**.env[HF_TOKEN].value"], ["**.args[1]"], ["--format", "json"]):
         out = run("explain", "job.yaml", *arguments).out
@@ -254,7 +284,7 @@ def applied(steps: list[Any]) -> Any:
     return tree
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     entries = json.loads(run("explain", "input.yaml", "--patches").out)

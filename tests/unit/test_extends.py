@@ -88,11 +88,17 @@ LEVELS = [
         [({"name": "A", "value": "2"}, f"{OWN}:2"), ({"name": "B", "value": "1"}, f"{MIDDLE}:2")],
     ),
     pytest.param("output", "a", None, "c", [("c", f"{OWN}:2")]),
+    pytest.param(
+        "shared", "[{kind: A}]", None, "[{kind: B}]", [({"kind": "A"}, f"{LOW}:2"), ({"kind": "B"}, f"{OWN}:2")]
+    ),
     pytest.param("keep", "[a]", None, "[c/]", [("a", f"{LOW}:2"), ("c/", f"{OWN}:2")]),
     pytest.param("trainerVersion", "2.1", "2.2", None, [("2.2", f"{MIDDLE}:2")]),
     pytest.param("passthrough", "true", "[claims/]", None, [("claims/", f"{MIDDLE}:2")]),
     pytest.param("fieldValidation", "warn", None, "ignore", [("ignore", f"{OWN}:2")]),
-    pytest.param("lint.disable", "[no-gang]", "[one-process]", None, [("one-process", f"{MIDDLE}:2")]),
+    pytest.param(
+        *("lint.disable", "[no-gang]", "[one-process]", None),
+        [("no-gang", f"{LOW}:2"), ("one-process", f"{MIDDLE}:2")],
+    ),
     pytest.param(
         *("lint.paths", "{a/: [no-gang], b/: [no-gang]}", "{b/: [one-process]}", "{c/: [no-gang]}"),
         [("no-gang", f"{LOW}:2"), ("one-process", f"{MIDDLE}:2"), ("no-gang", f"{OWN}:2")],

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import one_in_four
 from running import NO_LINT
 
 import trainc
@@ -201,7 +202,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
     assert by_queue([pod, other, None, "JobSet"]) == {}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
     made = trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT))
     counted = [

@@ -84,7 +84,16 @@ def test_below_a_folder_names_tell_manifests_and_kinds_tell_folders() -> None:
     os.symlink("../../notes.txt", "a/notes.yaml")
     os.symlink("circle", "a/circle")
     os.mkfifo("a/pipe")
-    assert read("a/") == ["link-out a/notes.yaml", "a/x.yaml/b.yaml"]
+    assert read("a/") == ["a/x.yaml/b.yaml", "link-out a/notes.yaml"]
+
+
+def test_a_file_is_read_by_its_own_path_if_a_link_leads_to_it_too() -> None:
+    make("b/x.yaml", "c/y.yaml")
+    os.symlink("b/x.yaml", "a.yaml")
+    os.symlink("c", "ab")
+    os.symlink("../b", "c/again")
+    assert read(".") == ["b/x.yaml", "c/y.yaml"]
+    assert read("ab", "a.yaml") == ["ab/y.yaml", "a.yaml"]
 
 
 def test_links_inside_the_root_are_followed_once() -> None:
@@ -140,9 +149,9 @@ def test_a_pipe_is_refused_unread() -> None:
     [
         pytest.param(lambda: None, ["unreadable b.yaml", "c.yaml"], id="nothing"),
         pytest.param(
-            lambda: os.symlink("../x.yaml", "b.yaml"), ["link-out b.yaml", "c.yaml"], id="a link that leads out"
+            lambda: os.symlink("../x.yaml", "b.yaml"), ["c.yaml", "link-out b.yaml"], id="a link that leads out"
         ),
-        pytest.param(lambda: os.symlink("c.yaml", "b.yaml"), ["b.yaml"], id="a link inside"),
+        pytest.param(lambda: os.symlink("c.yaml", "b.yaml"), ["c.yaml"], id="a link inside"),
         pytest.param(lambda: os.mkfifo("b.yaml"), ["unreadable b.yaml", "c.yaml"], id="a pipe"),
         pytest.param(lambda: make("b.yaml"), ["b.yaml", "c.yaml"], id="another file"),
     ],

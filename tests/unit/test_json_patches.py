@@ -179,7 +179,7 @@ OPERATIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.lists(OPERATIONS, max_size=4))
 def test_results_equal_those_of_the_library(tree: Any, patch: list[Any]) -> None:
     before = json.dumps([tree, patch])

@@ -419,12 +419,21 @@ def test_a_misspelt_local_queue(folder: Path) -> None:
     assert (warning.id, warning.severity) == ("unknown-queue-object", "warning")
 
 
+def test_the_known_objects_are_listed_in_order(folder: Path) -> None:
+    flavors = [kueue("ResourceFlavor", name) for name in ("spot", "a100", "on-demand")]
+    (error,) = found(folder, trainjob(), *flavors, cluster_queue(flavor="zzzzzzzz"), local_queue())
+    assert error.help == "use one of a100, on-demand, spot"
+
+
 def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:
     text = json.dumps(cluster_queue(nominal="{{ .Values.gpus }}"))
     path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
     path.write_text(f"{path.read_text()}---\n{text}\n")
     done = run("validate", str(path))
     assert (done.code, 'warning[template-not-rendered]: ClusterQueue "cq" has placeholders' in done.out) == (0, True)
+    [place] = [line for line in done.out.splitlines() if "warning[template-not-rendered]" in line]
+    line, column = len(path.read_text().splitlines()), text.index('"cq"') + 1
+    assert place.startswith(f"{path}:{line}:{column}: ")
 
 
 def test_a_comment_is_no_template(folder: Path) -> None:

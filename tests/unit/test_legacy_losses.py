@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from batches import one_in_four
 from conformance.recordings import DATA
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -120,7 +121,7 @@ def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None =
     assert wrong == []
 
 
-@pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in golden()])
+@pytest.mark.parametrize("job", one_in_four(pytest.param(job, id=name) for name, job in golden()))
 def test_the_losses_are_the_fields_without_influence(job: Tree) -> None:
     check(job)
 
@@ -169,7 +170,7 @@ def with_field(job: Tree, path: Steps, value: Any) -> Tree | None:
     return put(job, path[:above], value) if isinstance(get(job, path[: above - 1]), dict) else None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.data())
 def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None:
     _, job = data.draw(st.sampled_from(JOBS))

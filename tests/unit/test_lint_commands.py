@@ -106,6 +106,12 @@ TORCHRUN = [
         for flags in (
             ["--nnodes=2", "--nproc-per-node=4", "train.py"],
             ["--nnodes=1:4", "train.py"],
+            ["--nnodes=1:$(MAX)", "train.py"],
+            ["--nnodes=1:auto", "train.py"],
+            ["--nnodes=auto:1", "train.py"],
+            ["--nnodes=3:", "train.py"],
+            ["--nnodes=1:²", "train.py"],
+            ["--nnodes=3:9999999999", "train.py"],
             ["--nnodes=4", "--nnodes=2", "train.py"],
             ["--nnodes=$(PET_NNODES)", "--node-rank=$(JOB_COMPLETION_INDEX)", "train.py"],
             ["--nproc-per-node=gpu", "train.py"],

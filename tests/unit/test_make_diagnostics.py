@@ -7,7 +7,9 @@ from pathlib import Path
 import make_diagnostics
 import pytest
 
-INDEX = make_diagnostics.declared_in(make_diagnostics.ROOT)
+from trainc.base.ids import DECLARED_IN
+
+INDEX = DECLARED_IN
 
 
 def test_the_files_are_current(capsys: pytest.CaptureFixture[str]) -> None:

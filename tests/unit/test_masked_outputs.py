@@ -29,7 +29,7 @@ JOB: Final[dict[str, Any]] = {
 LAW: Final = settings(
     max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-SLOW: Final = settings(LAW, max_examples=20)
+SLOW: Final = settings(LAW, max_examples=5)
 
 # A value is masked alike in all outputs.
 

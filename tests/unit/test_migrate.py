@@ -308,6 +308,20 @@ def test_two_sources_with_one_name() -> None:
     assert errors(done) == ["new/job.yaml: error[target-exists]: would have the documents of two sources"]
 
 
+def test_a_source_behind_a_link_leaves_no_runtime() -> None:
+    """The source stays, so nothing would use the runtime; the other source is written."""
+    Path(".git").mkdir()
+    Path("target").mkdir()
+    Path("target/job.yaml").write_text(named())
+    Path("job.yaml").symlink_to("target/job.yaml")
+    done = run("migrate", "job.yaml", "--write")
+    assert done.code == 1
+    assert errors(done) == ["job.yaml: error[output-unwritable]: cannot be written: it is a link or unreadable"]
+    assert not Path("runtimes").exists()
+    assert run("migrate", ".", "--write").code == 0
+    assert "kind: TrainJob" in Path("target/job.yaml").read_text()
+
+
 def test_a_link_in_the_path() -> None:
     Path("target").mkdir()
     Path("runtimes").symlink_to("target")
@@ -408,6 +422,11 @@ def test_the_hosts_of_a_volcano_job_are_in_a_config_map_beside_its_trainjob(form
     text = json.dumps(runtime)
     assert '"configMap": {"name": "dlrm-volcano-hosts"}' in text
     assert "$(JOBSET_NAME)" not in text
+
+
+def test_the_hosts_are_in_the_namespace_that_the_job_names() -> None:
+    _, file, _ = migrated(VOLCANO.replace("{name: dlrm}", "{name: dlrm, namespace: ads}"))
+    assert file["metadata"] == {"name": "dlrm-volcano-hosts", "namespace": "ads"}
 
 
 def test_the_new_documents_of_a_volcano_job_are_compiled_to_the_same_objects() -> None:

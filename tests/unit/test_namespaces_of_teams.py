@@ -81,27 +81,31 @@ def built(*arguments: str) -> list[tuple[str, str, str]]:
     return sorted(found)
 
 
-def without_warned_kinds() -> None:
-    """Remove the documents that name a namespace elsewhere than in their metadata."""
+def only_kinds_of_a_team() -> None:
+    """Keep the TrainJob, the runtime and the ConfigMap of each team."""
     for path in (Path("nlp.yaml"), Path("vision.yaml")):
         path.write_text("---\n".join(path.read_text().split("---\n")[:3]))
 
 
 @pytest.mark.parametrize(
-    ("text", "nlp", "vision"),
+    ("text", "nlp", "vision", "platform"),
     [
-        ("namespaceSuffix: -dev", "nlp-dev", "vision-dev"),
-        ("namespacePrefix: dev-", "dev-nlp", "dev-vision"),
-        ("namespacePrefix: a-\nnamespaceSuffix: -b", "a-nlp-b", "a-vision-b"),
-        ("namespace: {nlp: text, vision: cv}", "text", "cv"),
-        ("namespace: {nlp: text}", "text", "vision"),
-        ("namespace: {nlp: vision, vision: nlp}", "vision", "nlp"),
+        ("namespaceSuffix: -dev", "nlp-dev", "vision-dev", "platform-dev"),
+        ("namespacePrefix: dev-", "dev-nlp", "dev-vision", "dev-platform"),
+        ("namespacePrefix: a-\nnamespaceSuffix: -b", "a-nlp-b", "a-vision-b", "a-platform-b"),
+        ("namespaceSuffix: -dev\nshared: [{namespace: platform}]", "nlp-dev", "vision-dev", "platform"),
+        ("namespaceSuffix: -dev\nshared: [{kind: ConfigMap, name: sha*}]", "nlp-dev", "vision-dev", "platform"),
+        ("namespaceSuffix: -dev\nshared: [{namespace: '*'}]", "nlp", "vision", "platform"),
+        ("namespace: {nlp: text, vision: cv}", "text", "cv", "platform"),
+        ("namespace: {nlp: text}", "text", "vision", "platform"),
+        ("namespace: {nlp: vision, vision: nlp}", "vision", "nlp", "platform"),
+        ("namespace: {platform: base}", "nlp", "vision", "base"),
     ],
 )
-def test_all_documents_of_a_team_are_moved(text: str, nlp: str, vision: str) -> None:
-    without_warned_kinds()
+def test_all_documents_move(text: str, nlp: str, vision: str, platform: str) -> None:
+    only_kinds_of_a_team()
     settings(text)
-    expected = [("ConfigMap", "anywhere", ""), ("ConfigMap", "shared", "platform")]
+    expected = [("ConfigMap", "anywhere", ""), ("ConfigMap", "shared", platform)]
     expected += [
         (kind, name, team) for team in (nlp, vision) for kind, name in (("ConfigMap", "data"), ("JobSet", "train"))
     ]
@@ -109,7 +113,7 @@ def test_all_documents_of_a_team_are_moved(text: str, nlp: str, vision: str) -> 
 
 
 def test_an_environment_replaces_all_namespace_settings_of_the_file() -> None:
-    without_warned_kinds()
+    only_kinds_of_a_team()
     settings(
         "namespaceSuffix: -x\n"
         "environments:\n"
@@ -146,16 +150,110 @@ def reported() -> list[tuple[str, int, int, str]]:
     return [(each["id"], each["line"], each["column"], each["message"]) for each in found if each["severity"] != "note"]
 
 
-def test_a_namespace_and_a_binding_that_name_a_moved_namespace() -> None:
-    Path("vision.yaml").unlink()
+REFERENCES = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: nlp, labels: {kubernetes.io/metadata.name: nlp}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: nlp}
+subjects:
+- {kind: ServiceAccount, name: a, namespace: nlp}
+- {kind: ServiceAccount, name: b, namespace: argocd}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: nlp}
+spec:
+  namespaceSelector:
+    matchLabels: {kubernetes.io/metadata.name: nlp, team: nlp}
+    matchExpressions:
+    - {key: kubernetes.io/metadata.name, operator: In, values: [nlp, argocd]}
+    - {key: team, operator: In, values: [nlp]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: nlp, namespace: nlp}
+spec:
+  podSelector: {}
+  ingress: [{from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: argocd}}}]}]
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: nlp}
+spec: {claimRef: {name: nlp, namespace: nlp}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nlp, namespace: nlp}
+data: {namespace: other, team: nlp}
+"""
+
+
+def test_references_to_a_namespace_move_with_it() -> None:
+    only_kinds_of_a_team()
+    Path("other.yaml").write_text(REFERENCES)
+    settings("namespaceSuffix: -dev\nshared: [{namespace: argocd}]")
+    done = run("build", "--passthrough", "--strict", "other.yaml", "nlp.yaml")
+    assert done.code == 0, done.err
+    found = [tree for tree in yaml.safe_load_all(done.out) if tree["metadata"]["name"].startswith("nlp")]
+    expected = list(yaml.safe_load_all(REFERENCES))
+    namespace, binding, queue, policy, volume, config = expected
+    namespace["metadata"] = {"name": "nlp-dev", "labels": {"kubernetes.io/metadata.name": "nlp-dev"}}
+    binding["subjects"][0]["namespace"] = "nlp-dev"
+    queue["spec"]["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = "nlp-dev"
+    queue["spec"]["namespaceSelector"]["matchExpressions"][0]["values"] = ["nlp-dev", "argocd"]
+    policy["metadata"]["namespace"] = config["metadata"]["namespace"] = "nlp-dev"
+    volume["spec"]["claimRef"]["namespace"] = "nlp-dev"
+    assert found == expected
+
+
+def test_the_affinity_of_pods_moves_with_its_namespaces() -> None:
+    affinity = "{podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaces: [nlp]}]}}"
+    text = TEAM.format(team="nlp").replace(
+        "spec:\n                containers", f"spec:\n                affinity: {affinity}\n                containers"
+    )
+    Path("nlp.yaml").write_text(text)
     settings("namespaceSuffix: -dev")
-    assert reported() == [
-        ("moved-namespace", 28, 18, 'Namespace "nlp" keeps its name, but its TrainJobs are moved to "nlp-dev"'),
-        (
-            *("moved-namespace", 33, 61),
-            'RoleBinding "run" still names the namespace "nlp", but its TrainJobs are moved to "nlp-dev"',
-        ),
-    ]
+    assert "namespaces: [nlp]" in text
+    assert "- nlp-dev\n" in run("build", "nlp.yaml").out
+
+
+def test_a_field_that_probably_has_a_namespace_is_a_warning() -> None:
+    only_kinds_of_a_team()
+    Path("other.yaml").write_text(REFERENCES.replace("namespace: other", "targetNamespace: nlp"))
+    settings("namespaceSuffix: -dev")
+    warning = 'ConfigMap "nlp" still names the namespace "nlp", whose documents move to "nlp-dev"'
+    assert reported() == [("moved-namespace", 37, 25, warning)]
+    settings("namespaceSuffix: -dev\nshared: [{kind: ConfigMap, name: nlp}]")
+    assert reported() == []
+
+
+@pytest.mark.parametrize(
+    ("items", "column"),
+    [
+        ("[{namespace: platforms}, {namespace: nlp}]", 10),
+        ("[{kind: ConfigMap}, {kind: ClusterQueue, name: all}]", 29),
+        ("[{group: kueue.x-k8s.io}]", 10),
+    ],
+)
+def test_an_item_of_shared_that_matches_nothing_is_an_error(items: str, column: int) -> None:
+    environments = "{a: {namespaceSuffix: -a, cluster: a}, b: {cluster: b}}"
+    settings(f"shared: {items}\npassthrough: true\nenvironments: {environments}")
+    done = run("validate")
+    assert done.code == 1
+    assert f"trainc.yaml:1:{column}: error[unmatched-shared]: " in done.out
+    assert "unmatched-shared" not in run("validate", "--env", "a").out
+    assert "unmatched-shared" not in run("validate", "nlp.yaml").out
+
+
+@pytest.mark.parametrize("text", ["[{}]", "[{namespace: ''}]", "[{labels: {a: b}}]", "platform", "[platform]"])
+def test_a_wrong_item_of_shared(text: str) -> None:
+    settings(f"shared: {text}")
+    done = run("validate")
+    assert done.code == 1
+    assert "trainc.yaml:1:" in done.out
 
 
 def test_a_job_without_a_namespace_has_no_suffix() -> None:
@@ -206,11 +304,11 @@ def test_a_wrong_value_is_an_error_at_its_line(text: str, place: str, id: str) -
 
 def test_a_key_that_matches_nothing() -> None:
     settings("namespace: {nlp: text, vison: cv}")
-    line = 'trainc.yaml:1:24: warning[unused-setting]: no TrainJob and no TrainingRuntime is in namespace "vison"\n'
+    line = 'trainc.yaml:1:24: warning[unused-setting]: no document is in namespace "vison" or refers to it\n'
     assert line in run("validate").out
     assert "unused-setting" not in run("validate", "nlp.yaml").out
     settings("namespace: {nlp: text, vison: cv}\nenvironments: {a: {cluster: a}, b: {cluster: b, namespaceSuffix: -x}}")
-    assert line.replace('"vison"\n', '"vison" [a]\n') in run("validate").out
+    assert line.replace("to it\n", "to it [a]\n") in run("validate").out
 
 
 def test_explain_shows_the_setting() -> None:

@@ -241,6 +241,7 @@ def test_two_runtimes_of_one_name(kubectl: Kubectl) -> None:
     assert not Path("runtimes").exists()
 
 
+@pytest.mark.slow
 def test_ten_thousand_runtimes(kubectl: Kubectl) -> None:
     """The list has more values than a manifest may have."""
     items = json.loads(LIST)["items"]

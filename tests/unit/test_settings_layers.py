@@ -121,7 +121,7 @@ LAYERS = [
         *("lint.disable", "[no-gang]", "[one-process]", ()),
         [([], BUILT_IN)],
         [("no-gang", "1")],
-        [("one-process", "4")],
+        [("no-gang", "1"), ("one-process", "4")],
         None,
         id="lint.disable",
     ),
@@ -224,6 +224,14 @@ LAYERS = [
         id="sources",
     ),
     pytest.param(*("output", "a", None, ()), [], [("a", "1")], None, None, id="output"),
+    pytest.param(
+        *("shared", "[{kind: A}]", None, ()),
+        [([], BUILT_IN)],
+        [({"kind": "A"}, "1")],
+        None,
+        None,
+        id="shared",
+    ),
     pytest.param(*("keep", "[a, b/]", None, ()), [([], BUILT_IN)], [("a", "1"), ("b/", "1")], None, None, id="keep"),
 ]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from batches import one_in_four
 from running import run
 
 import trainc
@@ -140,7 +141,7 @@ def compiled(case: str, delivery: Delivery = HASHED) -> tuple[trainc.Compiled, .
     return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(delivery=delivery)).jobs
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_everything_that_refers_to_a_name_follows(case: str) -> None:
     text = (GOLDEN / case / "input.yaml").read_text()
     for plain, hashed in zip(compiled(case, Delivery()), compiled(case), strict=True):
@@ -157,7 +158,7 @@ def strings(tree: Any) -> Iterator[str]:
     return (value for leaf in leaves(tree) if isinstance(value := value_at(tree, leaf), str))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
     """Yield a JobSet for each of its fields in turn, with the field changed or removed."""
     old = compiled(case)[0].objects[0]

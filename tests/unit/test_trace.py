@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from batches import one_in_four
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -237,7 +238,7 @@ def steps_of(part: str | int) -> list[str | int]:
     return [name, int(index)]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
     for job in compiled(case):
         trace = job.trace()
@@ -252,7 +253,7 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
                     assert str(said) == str(origin.value) == str(value_at(obj, path)), path
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for job in compiled(case)[:1]:
         paths = list(leaves(job.objects[0]))
@@ -320,7 +321,7 @@ def one_by_one(
             yield field, outcome
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in_four(CASES))
 def test_the_patches_of_all_steps_make_the_objects(case: str) -> None:
     for job in compiled(case):
         steps = job.trace().steps

@@ -20,7 +20,7 @@ from trainc.edits.transforming.image_overrides import changed
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.reports import in_order
-from trainc.settings import Settings, load
+from trainc.settings import load
 
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"
@@ -434,12 +434,12 @@ def test_a_document_that_stays_in_another_namespace() -> None:
         settings="namespace: ml",
         copies=True,
     )
-    result = result.with_diagnostics(wrong_namespace(result, result.others, settings_of("namespace: ml")))
+    result = result.with_diagnostics(wrong_namespace(result, result.others))
     assert lines(result) == [
         '0.yaml:3:32: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
         "[the setting: trainc.yaml:1:12]"
     ]
-    assert list(wrong_namespace(result, result.others, Settings())) == []
+    assert list(wrong_namespace(result._replace(namespaces=None), result.others)) == []
 
 
 def test_the_text_of_a_document_with_a_new_namespace() -> None:

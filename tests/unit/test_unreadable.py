@@ -316,7 +316,7 @@ def read_in_folder(stream: str) -> Reading:
     return reading
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
+@settings(max_examples=125, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
 @given(broken_streams(jobs()))
 def test_a_broken_job_is_always_an_error(stream: str) -> None:
     reading = read_in_folder(stream)
@@ -324,7 +324,7 @@ def test_a_broken_job_is_always_an_error(stream: str) -> None:
     assert len(reading.documents["other"]) == 2
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
+@settings(max_examples=125, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
 @given(broken_streams(BROKEN_OTHERS))
 def test_a_broken_document_of_another_kind_never_is(stream: str) -> None:
     reading = read_in_folder(stream)

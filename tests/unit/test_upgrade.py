@@ -373,3 +373,41 @@ def test_a_warning_that_the_old_document_has_too_is_no_reason() -> None:
     done = run("upgrade", "-", stdin=text)
     assert (done.code, "latest:" in done.err) == (1, False)
     assert "cannot be upgraded: Trainer v2.3 has no equivalent for one of its fields\n" in done.err
+
+
+OLDER = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: %s}
+spec:
+  runtimeRef: {name: torch-distributed}
+  podTemplateOverrides: [{targetJobs: [{name: node}], spec: {nodeSelector: {a: b}}}]
+"""
+
+
+def test_an_unwritable_file_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One rule for --fix, upgrade and migrate: the command goes on, names the file, and exits 1."""
+    monkeypatch.chdir(tmp_path)
+    Path("other").mkdir()
+    for name in ("other/a", "b", "c"):
+        Path(f"{name}.yaml").write_text(OLDER % name[-1])
+    Path("a.yaml").symlink_to("other/a.yaml")
+    Path("b.yaml").chmod(0o444)
+    done = run("upgrade", "--write", "a.yaml", "b.yaml", "c.yaml")
+    assert done.code == 1
+    assert "a.yaml: error[output-unwritable]: cannot be written: the path contains a link" in done.err
+    assert "b.yaml: error[output-unwritable]: cannot be written: Permission denied" in done.err
+    assert "c.yaml: rewritten" in done.err
+    texts = [Path(name).read_text() for name in ("other/a.yaml", "b.yaml", "c.yaml")]
+    assert ["runtimePatches" in text for text in texts] == [False, False, True]
+
+
+def test_an_error_in_another_file_leaves_the_printed_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(OLDER % "a")
+    Path("b.yaml").write_text(OLDER % "b" + "  trainer: {numNode: 1}\n")
+    done = run("upgrade")
+    assert done.code == 1
+    assert "b.yaml:7:13: error[unknown-field]" in done.err
+    assert "name: a}" in done.out
+    assert "name: b}" not in done.out

@@ -28,6 +28,7 @@ from trainc.compilation import (
     wrong_namespace,
 )
 from trainc.compilation.projects import projects_of
+from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
@@ -82,7 +83,9 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         result = _compiled(chosen[0])
     else:
         runs = environment_runs.runs([(each,) for each in chosen], _compiled)
-        result = environment_runs.merge_runs(runs).with_diagnostics(environment_runs.shared_objects(runs))
+        result = environment_runs.merge_runs(runs).with_diagnostics(
+            shared_objects(each for run in runs for each in written_objects(run))
+        )
     if not (result.jobs or result.failed):
         result = result.with_diagnostics([_no_manifests(result)])
     if result.kustomizations is not None:
@@ -99,7 +102,7 @@ def _compiled(options: Options) -> Compilation:
         result = result._replace(diagnostics=kept).with_diagnostics(not_applied)
     result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
     return result.with_diagnostics(
-        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others, options.settings))
+        (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others))
     )
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PAGE: Final = "docs/releases.md"
-IDENTITY: Final = frozenset({"name", "tag", "source", "upgraded_from"})
-"""The fields of a release that are no behaviour."""
 
 
 class Behaviour(NamedTuple):
@@ -170,6 +168,7 @@ BEHAVIOURS: Final = (
         {
             "free": "a TrainJob may set the variables of MPI",
             "reserved": "a TrainJob must not set the variables of MPI",
+            "reserved with PRRTE": "a TrainJob must not set the variables of MPI, nor those of PRRTE with Open MPI",
         },
     ),
     Behaviour(
@@ -283,6 +282,7 @@ BEHAVIOURS: Final = (
         {
             "unchecked": "Flux accepts a TrainJob with numProcPerNode below 1",
             "checked": "Flux rejects a TrainJob with numProcPerNode below 1",
+            "checked by the CRD": "the CRD rejects a TrainJob with numProcPerNode below 1, also with Flux",
         },
     ),
     Behaviour(
@@ -353,7 +353,8 @@ class ChangedBehaviour(NamedTuple):
     @property
     def words(self) -> str:
         """The cause in words: `Trainer v2.3: resourcesPerNode merges into the container's resources`."""
-        announced = "" if self.release.source == "code" else f", from its {self.release.source}"
+        evidence = self.release.evidence(self.behaviour.field)
+        announced = {"code": "", "notes": f", from its {self.release.source}"}.get(evidence, f", from its {evidence}")
         return f"{self.release.title}{announced}: {self.behaviour.sentence(self.release)}"
 
 

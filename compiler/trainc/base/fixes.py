@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.records import NamedTuple
-from trainc.base.suggestions import is_certain, nearest_name
+from trainc.base.suggestions import KnownNames, is_certain, nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -215,13 +215,13 @@ def misspelled_key(fields: Iterable[object], name: str) -> Fix | None:
     return rename((near[0],), name, applicability="safe") if len(near) == 1 else None
 
 
-def replaced_name(path: Path, name: str, names: Iterable[str], *, likeness: float = 0.6) -> Fix | None:
+def replaced_name(path: Path, name: str, names: Iterable[str] | KnownNames, *, likeness: float = 0.6) -> Fix | None:
     """Return the fix that writes the one of `names` that a value is similar to, or None if it is similar to none.
 
     >>> (replaced_name(("op",), "ad", ["add", "copy"]) or rename((), "", applicability="none")).title
     'did you mean add?'
     """
-    known = list(names)
+    known = names if isinstance(names, KnownNames) else KnownNames(names)
     near = nearest_name(name, known, likeness=likeness)
     if near is None or near == name:
         return None

@@ -3,7 +3,8 @@
 Reads    nothing.
 Returns  the releases by the value of `trainerVersion`.
 Source   kubeflow/trainer v2.1.0, v2.2.1 and v2.3.0: their CRDs, webhooks and controllers, with the JobSet that each
-         pins. v2.4.0: its release notes. docs/releases.md has a section for each behaviour.
+         pins. v2.4.0: its release notes, and the development branch of 2026-08-21. docs/releases.md has a section for
+         each behaviour.
 
 A stage or a check asks for a behaviour by its name, never for the number of a release: a release is also compiled with
 the behaviour of another one, to find the cause of a difference.
@@ -13,7 +14,20 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from trainc.base.kinds import EACH, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
+
+IDENTITY: Final = ("name", "tag", "source", "read_in", "announced", "alpha", "upgraded_from")
+"""The fields of a release that are no behaviour."""
+
+
+class AlphaField(NamedTuple):
+    """A field behind a feature gate. trainc has no schema of it."""
+
+    kind: Literal["TrainJob", "runtime"]
+    path: tuple[str, ...]
+    """The path; a step `*` is each item of a list."""
+    feature: str
 
 
 class TrainerRelease(NamedTuple):
@@ -23,7 +37,13 @@ class TrainerRelease(NamedTuple):
     """The value of `trainerVersion`."""
     tag: str
     source: Literal["code", "release notes"]
-    """The source of its behaviours."""
+    """Whether its code was available when trainc was released."""
+    read_in: str
+    """The source of its behaviours: `code`, or the development branch of a date."""
+    announced: frozenset[str]
+    """The behaviours that only its release notes describe."""
+    alpha: tuple[AlphaField, ...]
+    """The fields that its notes announce behind a feature gate that is off by default."""
 
     upgraded_from: frozenset[str]
     """The releases from which an upgrade leads to it directly; empty for all earlier ones."""
@@ -61,7 +81,7 @@ class TrainerRelease(NamedTuple):
     """The jobs whose requests in a PodGroup depend on trainer.resourcesPerNode."""
 
     # MPI
-    mpi_variables: Literal["free", "reserved"]
+    mpi_variables: Literal["free", "reserved", "reserved with PRRTE"]
     ssh_modes: Literal["default", "strict"]
     """The modes of the files of the SSH Secret."""
     hostfile: Literal["first replica", "all replicas"]
@@ -88,7 +108,7 @@ class TrainerRelease(NamedTuple):
     # Flux and JAX
     flux_shared_memory: Literal["none", "memory"]
     flux_command: Literal["trainjob", "trainjob or runtime"]
-    flux_processes: Literal["unchecked", "checked"]
+    flux_processes: Literal["unchecked", "checked", "checked by the CRD"]
     """numProcPerNode of a TrainJob below 1."""
     jax_trainer: Literal["required", "optional"]
 
@@ -113,6 +133,14 @@ class TrainerRelease(NamedTuple):
         """The name in messages: `Trainer v2.3`."""
         return f"Trainer v{self.name}"
 
+    def evidence(self, field: str) -> str:
+        """Return the source of a behaviour: `code`, `source of DATE` or `notes`.
+
+        >>> V2_3.evidence("resources"), V2_4.evidence("resources"), V2_4.evidence("job_names")
+        ('code', 'source of 2026-08-21', 'notes')
+        """
+        return "notes" if field in self.announced else self.read_in
+
     def is_same(self, other: TrainerRelease) -> bool:
         """Return whether another value is the same release: legacy jobs have only some of its behaviours."""
         return self.name == other.name
@@ -131,6 +159,9 @@ V2_1: Final = TrainerRelease(
     name="2.1",
     tag="v2.1.0",
     source="code",
+    read_in="code",
+    announced=frozenset(),
+    alpha=(),
     upgraded_from=frozenset(),
     crds="trainer-2.1",
     jobset="jobset-0.10",
@@ -224,14 +255,25 @@ V2_3: Final = V2_2._replace(
     runtime_read="once",
     runtime_deletion="allowed",
 )
+_PATCHED_POD: Final = ("spec", "runtimePatches", EACH, *JOBS_OF_PATCH, EACH, *POD)
 V2_4: Final = V2_3._replace(
     name="2.4",
     tag="v2.4.0",
     source="release notes",
+    read_in="source of 2026-08-21",
+    announced=frozenset({"mpi_variables", "job_names", "mpi_image", "mpi_resume"}),
+    alpha=(
+        AlphaField("TrainJob", ("spec", "trainer", "resourceClaimsPerNode"), "dynamic resource allocation"),
+        AlphaField("TrainJob", (*_PATCHED_POD, "resourceClaims"), "dynamic resource allocation"),
+        AlphaField("TrainJob", (*_PATCHED_POD, "containers", EACH, "resources"), "dynamic resource allocation"),
+        AlphaField("runtime", ("spec", "scheduling"), "workload-aware scheduling"),
+    ),
     upgraded_from=frozenset({"2.3"}),
     runtimes="trainer-2.4",
     rules=V2_3.rules | {"nodes_below_zero", "processes_below_one"},
     job_names=20,
+    mpi_variables="reserved with PRRTE",
+    flux_processes="checked by the CRD",
     mpi_image="launcher and nodes",
     mpi_resume="fails",
 )
@@ -266,5 +308,8 @@ def release_fault(name: str) -> tuple[str, str] | None:
 
 def for_legacy_jobs(release: TrainerRelease) -> TrainerRelease:
     """Return the release for jobs of legacy kinds, which depend on Trainer's JobSet only."""
-    changes = {key: getattr(release, key) for key in ("name", "tag", "source", "jobset", "coordinator_label")}
+    changes = {
+        key: getattr(release, key)
+        for key in ("name", "tag", "source", "read_in", "announced", "alpha", "jobset", "coordinator_label")
+    }
     return DEFAULT_RELEASE._replace(**changes)

@@ -3,38 +3,98 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LONGEST: Final = 256
-"""The longest name, in characters, that is compared. A longer one is no typing error, and comparing it is slow."""
+_LONGEST: Final = 64
+"""The longest name, in characters, for which a similar one is searched: the time of `difflib` grows with its cube."""
+_NEIGHBOURS: Final = 16
+"""The names before and after a name, in each of two orders, that are compared with it."""
+_COMPARED: Final = 8
+"""The most names of which the similarity is computed, those with the most characters in common first."""
 
 
-def nearest_name(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | None:
+class KnownNames:
+    """Known names, sorted once: of many names, an unknown one is compared with its neighbours.
+
+    A mistyped name begins or ends as the one that is meant, so the two are near each other among the names in
+    alphabetical order, or among the reversed names.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(dict.fromkeys(names))
+        self._by_case: dict[str, str] = {}
+        for name in self._names:
+            self._by_case.setdefault(name.lower(), name)
+        self._is_short = len(self._names) <= 4 * _NEIGHBOURS
+        self._sorted = [] if self._is_short else sorted(self._names)
+        self._reversed = [] if self._is_short else sorted(name[::-1] for name in self._names)
+
+    def first_names(self, count: int) -> Sequence[str]:
+        """Return the first names, in the given order."""
+        return self._names[:count]
+
+    def differing_in_case(self, name: str) -> str | None:
+        """Return the first name that differs only in case."""
+        return self._by_case.get(name.lower())
+
+    def neighbours(self, name: str) -> Sequence[str]:
+        """Return the names to compare with a name."""
+        if self._is_short:
+            return self._names
+        backwards = (each[::-1] for each in _neighbours(self._reversed, name[::-1]))
+        return tuple(dict.fromkeys((*_neighbours(self._sorted, name), *backwards)))
+
+
+def _neighbours(names: list[str], name: str) -> list[str]:
+    at = bisect_left(names, name)
+    return names[max(at - _NEIGHBOURS, 0) : at + _NEIGHBOURS]
+
+
+def nearest_name(name: str, names: Iterable[str] | KnownNames, *, likeness: float = 0.6) -> str | None:
     """Return the one of `names` that differs only in case, else the most similar one; None if none is similar.
 
     >>> nearest_name("numNode", ["image", "numNodes"]), nearest_name("x", ["image"])
     ('numNodes', None)
     """
+    known = names if isinstance(names, KnownNames) else KnownNames(names)
+    if (same := known.differing_in_case(name)) is not None:
+        return same
+    near = known.neighbours(name)
+    edited = [each for each in near if len(each) > 2 and is_one_edit(name, each)]
+    return edited[0] if len(edited) == 1 else _most_similar(name, near, likeness)
+
+
+def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | None:
+    """Return the name with the highest ratio of `difflib`, if it is high enough."""
     if len(name) > _LONGEST:
         return None
-    known = list(names)
-    folded = next((candidate for candidate in known if candidate.lower() == name.lower()), None)
-    if folded is not None:
-        return folded
-    edited = [candidate for candidate in known if len(candidate) > 2 and is_one_edit(name, candidate)]
-    return edited[0] if len(edited) == 1 else next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
+    matcher = difflib.SequenceMatcher()
+    matcher.set_seq2(name)
+    bounds: list[tuple[float, str]] = []
+    for each in names:
+        matcher.set_seq1(each)
+        if matcher.real_quick_ratio() >= likeness and (bound := matcher.quick_ratio()) >= likeness:
+            bounds.append((bound, each))
+    best = (likeness, "")
+    for bound, each in sorted(bounds, reverse=True)[:_COMPARED]:
+        if bound >= best[0]:
+            matcher.set_seq1(each)
+            best = max(best, (matcher.ratio(), each))
+    return best[1] or None
 
 
-def is_certain(name: str, meant: str, names: Iterable[str]) -> bool:
+def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool:
     """Return whether a name differs from the meant one in case or by one edit, and from no other one of `names`.
 
     >>> is_certain("imge", "image", ["image", "args"]), is_certain("hostIPD", "hostIPC", ["hostIPC", "hostPID"])
     (True, False)
     """
-    return [each for each in names if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
+    near = names.neighbours(name) if isinstance(names, KnownNames) else names
+    return [each for each in near if each.lower() == name.lower() or is_one_edit(name, each)] == [meant]
 
 
 def use(names: Sequence[str], last: str = ", ") -> str:
@@ -52,6 +112,8 @@ def is_one_edit(text: str, other: str) -> bool:
     >>> [is_one_edit(text, "abc") for text in ("ab", "abcd", "axc", "acb", "abc", "cab")]
     [True, True, True, True, False, False]
     """
+    if abs(len(text) - len(other)) > 1:
+        return False
     same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
     left, right = text[same:], other[same:]
     swapped = left[1::-1] + left[2:] if len(left) > 1 else left

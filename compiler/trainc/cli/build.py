@@ -101,7 +101,7 @@ def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
         (
             *duplicates(result, result.copied),
             *fixed_names(result),
-            *wrong_namespace(result, result.copied, run.settings),
+            *wrong_namespace(result, result.copied),
         )
     )
     return printing.with_unknown(result) if run.verbose else result

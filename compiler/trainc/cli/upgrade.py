@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.compilation import Options
+    from trainc.diagnostics import Diagnostic
     from trainc.rewriting.upgrade import Upgraded
 
 EPILOG = """\b
@@ -58,14 +59,15 @@ def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
         upgraded += files
         diagnostics += found
     if write:
-        for file in upgraded:
-            _replace(file)
+        refused = {file.path: fault for file in upgraded if (fault := _replace(file)) is not None}
+        upgraded = [file for file in upgraded if file.path not in refused]
+        diagnostics += refused.values()
     changes = "".join(line for file in upgraded for line in _changes(file, run.settings.release.dialect, done=write))
     printing.report_text(printing.audible(diagnostics, run))
     printing.report("" if run.quiet else changes)
     if check or diff:
         printing.write("".join(line for file in upgraded for line in _diff(file)))
-    elif not write and not failed(diagnostics):
+    elif not write and (upgraded or not failed(diagnostics)):
         _print(upgraded, paths, stdin, follow_links=run.follow_links)
     if not changes and not diagnostics and not run.quiet:
         printing.report("nothing to upgrade\n")
@@ -110,14 +112,16 @@ def _diff(file: Upgraded) -> Iterator[str]:
     return unified_diff(file.old, file.new, file.path, file.path)
 
 
-def _replace(file: Upgraded) -> None:
-    """Replace a file; a link below the root is an error."""
+def _replace(file: Upgraded) -> Diagnostic | None:
+    """Replace a file; return the error if it cannot be written, such as through a link."""
     from trainc.files.atomic import replace_file
+    from trainc.files.outputs import write_fault
 
     try:
         replace_file(file.path, file.new.encode(file.encoding, "surrogateescape"))
     except OSError as error:
-        raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None
+        return write_fault(file.path, "", error)
+    return None
 
 
 command = Command(

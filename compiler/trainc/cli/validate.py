@@ -124,6 +124,7 @@ class _Check:
                 all_rules=True,
                 written=self.written,
                 others="skip",
+                copies=False,
                 check_only=True,
                 stand_ins="check",
                 all_repeated=self.all_repeated,
@@ -143,6 +144,8 @@ class _Check:
 
     def _compiled(self, run: Options, files_of: Reader | None = None) -> Compilation:
         """Return the result of a run; with `among`, of the paths as a subset of that folder."""
+        from trainc.compilation import wrong_namespace
+
         if self.among is None:
             from trainc.compilation import compile_paths
 
@@ -151,6 +154,7 @@ class _Check:
             from trainc.compilation.subset import compile_subset
 
             result = compile_subset(self.paths, run.inputs[0], run, files_of)
+        result = result.with_diagnostics(wrong_namespace(result, result.copied))
         return printing.with_unknown(result) if run.verbose else result
 
     def again(self, contents: Mapping[str, bytes]) -> Compilation:

@@ -72,7 +72,9 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
         # Without `exclude` and `runtimes`, correct files would have errors too.
         return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
     environment = options.settings.environment
-    of_documents = environment is not None and (environment.images or environment.patches or environment.namespaces)
+    of_documents = environment is not None and (
+        environment.images or environment.patches or environment.namespaces or environment.shared
+    )
     if of_documents or options.settings.lint_paths is not None:
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)
@@ -355,14 +357,20 @@ def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
         return build
-    from trainc.edits.transforming.setting_faults import merge_by_setting, unused_namespaces, without_namespace
+    from trainc.edits.transforming.setting_faults import (
+        merge_by_setting,
+        unmatched_shared,
+        unused_namespaces,
+        without_namespace,
+    )
 
     texts = build.patches.texts if build.patches is not None else frozenset[int]()
     found = merge_by_setting(build.diagnostics, build.transformation.environment, texts)
     environment = build.transformation.environment
     found += without_namespace(build.transformation.without_namespace, environment)
     if build.is_whole_project:
-        found += build.judged(unused_namespaces(environment, build.transformation.moved))
+        found += build.judged(unused_namespaces(build.transformation.namespaces))
+        found += build.judged(unmatched_shared(build.transformation.namespaces))
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if build.is_whole_project and not any(plan.stopped for plan in build.plans):
         found += build.judged(build.transformation.unmatched_images())
@@ -442,6 +450,7 @@ def _compilation(build: Build) -> Compilation:
         strict=options.settings.strict,
         built_in=built_in,
         lint_of_built_in=build.lint_of_built_in,
+        namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,
         legacy_option=options.option_names.legacy,
     ).with_diagnostics(build.diagnostics)

@@ -14,6 +14,7 @@ from trainc.base.releases import release_fault
 from trainc.compilation import NO_OPTIONS, compile_paths, environment_runs
 from trainc.compilation.projects import projects_of
 from trainc.compilation.results import Compilation, Options
+from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.settings import DEFAULT
@@ -82,7 +83,9 @@ def compile(
     if len(chosen) == 1:
         return compiled(chosen[0])
     runs = environment_runs.runs([(each,) for each in chosen], compiled)
-    return environment_runs.merge_runs(runs).with_diagnostics(environment_runs.shared_objects(runs))
+    return environment_runs.merge_runs(runs).with_diagnostics(
+        shared_objects(each for run in runs for each in written_objects(run))
+    )
 
 
 def _compiled(options: Options, *, files_of: Reader | None) -> Compilation:

@@ -33,7 +33,8 @@ def announced(release: TrainerRelease) -> Diagnostic:
     """Return the note about a release whose code trainc has not been compared with."""
     return Diagnostic.declared(
         ANNOUNCED_RELEASE,
-        f"{release.title} is compiled from its {release.source}: trainc was not compared with its code",
+        f"{release.title} is compiled from its {release.source} and its {release.read_in}: "
+        "trainc was not compared with its code",
         "compare the objects with those of a cluster before you rely on them",
     )
 

@@ -2,13 +2,11 @@
 
 Reads    the settings of the projects, the requested environments, and the result of a run for each one.
 Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
-         source files. Two projects or environments with one object are an error. Imported only for several projects,
-         or for a project with environments.
+         source files. Imported only for several projects, or for a project with environments.
 """
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -22,9 +20,7 @@ from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
-from trainc.files.confine import is_within, resolved
 from trainc.frontends.reading import ParsedFiles
-from trainc.kubernetes.trees import get
 from trainc.reports import is_about_compiled_object
 from trainc.settings.keys import ENVIRONMENTS
 
@@ -39,14 +35,11 @@ if TYPE_CHECKING:
 ENVIRONMENT_REQUIRED: Final = Declaration(
     "environment-required", ("read",), "No environment selected", trainc_only=True
 )
-SHARED_OBJECT: Final = Declaration(
-    "shared-object", ("read",), "Object or folder of two projects or environments", trainc_only=True
-)
 
 LISTED: Final = 20
 """The most environments that a message names."""
-OF_SETTINGS: Final = frozenset({"unmatched-image", "unused-patch", "unused-setting"})
-"""The warnings about settings that affect nothing; one of the file affects nothing if every environment reports it."""
+OF_SETTINGS: Final = frozenset({"unmatched-image", "unmatched-shared", "unused-patch", "unused-setting"})
+"""The reports of settings that affect nothing; one of the file affects nothing if every environment reports it."""
 SEVERITIES: Final = ("error", "warning", "note")
 
 
@@ -74,12 +67,6 @@ class EnvironmentRun(NamedTuple):
     def name(self) -> str:
         """The environment; empty for a project without environments."""
         return self.settings.environment_name
-
-    @property
-    def title(self) -> str:
-        """The project and the environment, for messages."""
-        folder = self.settings.folder
-        return f"environment {self.name} of {folder}" if self.name else f"project {folder}"
 
 
 def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
@@ -414,73 +401,3 @@ def _place_key(place: Place | Location | None) -> Hashable:
     document = written.document
     at = (document.file, document.line, document.column, document.within)
     return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
-
-
-def shared_objects(runs: Sequence[EnvironmentRun]) -> Iterator[Diagnostic]:
-    """Yield an error for each two runs that write one object: the one that is applied last would win."""
-    first: dict[ObjectId, int] = {}
-    several: dict[tuple[int, int], list[ObjectId]] = {}
-    for number, run in enumerate(runs):
-        for tree in run.result.objects:
-            id = ObjectId.from_manifest(tree)
-            key = id._replace(apiVersion=f"{run.settings.cluster}/{id.apiVersion.partition('/')[0]}")
-            other = first.setdefault(key, number)
-            if other != number:
-                several.setdefault((other, number), []).append(id)
-    for (one, other), objects in several.items():
-        yield _shared(runs[one], runs[other], objects)
-
-
-def _shared(one: EnvironmentRun, other: EnvironmentRun, objects: list[ObjectId]) -> Diagnostic:
-    id = objects[0]
-    named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
-    more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
-    (place, field), (related, _) = _setting(other.settings), _setting(one.settings)
-    if one.project == other.project:
-        what, which = f"the environments {one.name} and {other.name}", "the other environment"
-    else:
-        what, which = f"{one.title} and {other.title}", "the other project"
-    return Diagnostic.declared(
-        SHARED_OBJECT,
-        f"{what} write the same {named}{more}",
-        "set another namespace or suffix in one of them, or cluster if each has a cluster of its own",
-        object=id,
-        field=field,
-        place=place,
-        related=() if related is None else (Related(which, related),),
-    )
-
-
-def shared_folders(projects: Sequence[Options]) -> Iterator[Diagnostic]:
-    """Yield an error for each project that writes into the output folder of an earlier one, above it or below it."""
-    known: list[tuple[str, Options]] = []
-    for options in projects:
-        own = options.settings.output
-        folder = options.output_folder or (own and own.path)
-        if not folder:
-            continue
-        real = resolved(folder)
-        for other_folder, other in known:
-            if is_within(real, other_folder) or is_within(other_folder, real):
-                yield Diagnostic.declared(
-                    SHARED_OBJECT,
-                    f"project {other.settings.folder} and project {options.settings.folder} write into one folder, "
-                    f"{os.path.relpath(max(real, other_folder, key=len))}",
-                    "set another output in one of them, or build each one with --project",
-                    field="output" if own else "",
-                    place=own and own.place,
-                )
-                break
-        known.append((real, options))
-
-
-def _setting(settings: Settings) -> tuple[Place | None, str]:
-    """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
-    if settings.base is None:
-        return None, ""
-    path = (ENVIRONMENTS, settings.environment_name) if settings.environment_name else ()
-    for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
-        document = settings.base.document_with(*path, key)
-        if get(document.value, (*path, key)):
-            return Place(document, (*path, key)), ".".join((*path, key))
-    return Place(settings.base.document_with(*path), path, key=bool(path)), ".".join(path)

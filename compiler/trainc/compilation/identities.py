@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation.results import Compilation
     from trainc.kubernetes.trees import Tree
-    from trainc.settings import Settings
 
 
 DUPLICATE_OBJECT: Final = Declaration(
@@ -25,6 +25,9 @@ DUPLICATE_OBJECT: Final = Declaration(
 FIXED_NAME: Final = Declaration(
     "fixed-name", ("build",), "Name in place of generateName", severity="note", trainc_only=True
 )
+KUSTOMIZE: Final = "kustomize.config.k8s.io/"
+LOCAL: Final = "config.kubernetes.io/local-config"
+"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
@@ -66,27 +69,16 @@ def fixed_names(result: Compilation) -> Iterator[Diagnostic]:
             )
 
 
-def wrong_namespace(result: Compilation, others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
+def wrong_namespace(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
     """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
-    if settings.environment is None:
+    moves = result.namespaces
+    if moves is None:
         return
-    if settings.environment.moves_namespaces:
-        from trainc.edits.transforming.setting_faults import unmoved
+    from trainc.edits.transforming.setting_faults import other_namespaces, unmoved
 
-        yield from unmoved(
-            others,
-            {
-                each.source.namespace: each.object.namespace
-                for each in result.checked
-                if each.source is not None and each.source.namespace != each.object.namespace
-            },
-        )
-        return
-    setting = settings.environment.namespace
-    if setting is not None and setting.value:
-        from trainc.edits.transforming.setting_faults import namespaces
-
-        yield from namespaces(others, setting)
+    yield from unmoved(others, moves)
+    if moves.environment.namespace is not None:
+        yield from other_namespaces(others, moves, moves.environment.namespace)
 
 
 def _identity(tree: Tree) -> tuple[str, str, str, str]:
@@ -106,3 +98,13 @@ def duplicate_object(id: ObjectId, place: Place, first: Place) -> Diagnostic:
         place=place,
         related=(Related(message="the first one", place=first),),
     )
+
+
+def is_object(document: Document) -> bool:
+    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
+    tree = document.value
+    version, kind = tree.get("apiVersion"), tree.get("kind")
+    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
+        return False
+    local = get(tree, ("metadata", "annotations", LOCAL))
+    return not version.startswith(KUSTOMIZE) and local not in ("true", True)

@@ -19,6 +19,7 @@ from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
+    from trainc.edits.transforming.namespaces import Namespaces
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Others, ParsedFiles
     from trainc.kubernetes.trees import Tree
@@ -289,6 +290,8 @@ class Compilation(NamedTuple):
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
     """The ids of the lint findings in these runtimes, by name."""
+    namespaces: Namespaces | None = None
+    """The namespaces that the settings move; None without settings that change documents."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
     legacy_option: str = FLAGS.legacy

@@ -198,10 +198,11 @@ def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:
 def _with_namesakes(jobs: Sequence[Document], given: Given, environment: Environment | None) -> list[Document]:
     """Return the TrainJobs of the files, and those of the same name in the namespace of the environment."""
 
-    def in_environment(id: ObjectId) -> ObjectId:
-        setting = None if environment is None else environment.namespace_of(id.namespace)
-        return id if setting is None else id._replace(namespace=setting.value)
+    renamed = [*jobs]
+    if environment is not None:
+        from trainc.edits.transforming import Transformation
 
-    ids = [in_environment(ObjectId.from_manifest(document.value)) for document in jobs]
+        renamed = [*map(Transformation(environment).job, jobs)]
+    ids = [ObjectId.from_manifest(document.value) for document in renamed]
     wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
     return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

@@ -60,9 +60,11 @@ class Environment(NamedTuple):
     namespace: Setting | None = None
     """The namespace of all TrainJobs and TrainingRuntimes."""
     namespaces: Mapping[str, Setting] = {}
-    """The new namespaces of TrainJobs, TrainingRuntimes and other documents, by the old ones."""
+    """The new namespaces of all documents, by the old ones."""
     namespace_prefix: Setting | None = None
     namespace_suffix: Setting | None = None
+    shared: tuple[Setting, ...] = ()
+    """The items of `shared`: the objects that keep their namespace."""
     name_prefix: Setting | None = None
     name_suffix: Setting | None = None
     labels: Mapping[str, Setting] = {}
@@ -75,16 +77,11 @@ class Environment(NamedTuple):
 
     @property
     def moves_namespaces(self) -> bool:
-        """Whether it moves the documents of some namespaces, and not all TrainJobs into one."""
+        """Whether it moves namespaces, and does not put all TrainJobs into one."""
         return bool(self.namespaces or self.namespace_prefix or self.namespace_suffix)
 
     def namespace_of(self, namespace: str) -> Setting | None:
-        """Return the new namespace of a TrainJob or TrainingRuntime, with its setting; None if it keeps its own.
-
-        namespace   its namespace in its file
-        """
-        if self.namespace is not None:
-            return self.namespace
+        """Return the new name of a namespace, with its setting; None if it keeps its own."""
         if namespace in self.namespaces:
             return self.namespaces[namespace]
         affix = self.namespace_suffix or self.namespace_prefix

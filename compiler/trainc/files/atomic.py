@@ -5,6 +5,7 @@ A file is written as a temporary file and renamed. A killed process leaves a hid
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import closing, suppress
@@ -143,7 +144,11 @@ def replace_file(path: str, data: bytes, *, make: bool = False, keep_mode: bool 
     try:
         if is_link(name, at):
             raise LinkError
-        replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777 if keep_mode else None)
+        mode = os.lstat(name, dir_fd=at).st_mode & 0o7777 if keep_mode else None
+        # A rename would also replace a read-only file.
+        if mode is not None and not (mode & stat.S_IWUSR and os.access(name, os.W_OK, dir_fd=at)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        replace_at(at, name, data, mode=mode)
     finally:
         os.close(at)
 

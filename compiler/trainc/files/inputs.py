@@ -22,6 +22,7 @@ from trainc.files.confine import (
     HiddenLinkError,
     LinkOutError,
     Root,
+    is_link,
     is_within,
     open_to_read,
     resolved,
@@ -99,6 +100,7 @@ def read(
             yield from () if roles.was_read(path) else _standard_input()
         else:
             yield from walk.files_of_path(path)
+    yield from walk.files_of_links()
     if roles.excluded is not None and not walk.files and (excluded := roles.excluded.no_files_error()) is not None:
         yield excluded
 
@@ -160,6 +162,8 @@ class _Walk:
         """The folders above the paths whose kustomizations are read."""
         self.files = 0
         """The number of files read."""
+        self.links: list[tuple[str, Root, int]] = []
+        """The links in folders, with their roots and depths: a file is read by its own path if the paths have it."""
 
     def files_of_path(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
@@ -168,6 +172,11 @@ class _Walk:
             return
         root = self.root or root_of(path)
         yield from self._path(path, root, depth=0)
+
+    def files_of_links(self) -> Iterator[File | Diagnostic]:
+        """Yield the files that only links lead to; a linked folder can have more links."""
+        for path, root, depth in self.links:
+            yield from self._path(path, root, depth=depth)
 
     def _path(self, path: str, root: Root, *, depth: int) -> Iterator[File | Diagnostic]:
         """Yield the files of a path, opened from its root: a given path, a link, or an entry that could not be read."""
@@ -278,10 +287,12 @@ class _Walk:
                 self.seen.add(folder + name)
                 self.files += 1
                 yield File(below, data, found=folder + name not in self.named, output=role == "output")
+            elif is_link(name, at) and (is_manifest(name) or _leads_to_folder(name, at)):
+                self.links.append((below, root, depth))
             elif is_manifest(name):
                 yield from self._path(below, root, depth=depth)
             else:
-                yield from self._unrecognized_entry(name, below, at, root, depth)
+                yield from self._unrecognized_entry(name, below, at)
 
     def _subfolder_files(
         self, name: str, path: str, real: str, at: int, root: Root, depth: int
@@ -300,18 +311,15 @@ class _Walk:
         finally:
             os.close(descriptor)
 
-    def _unrecognized_entry(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
-        """Yield the files of a link to a folder; nothing for any other entry without a manifest suffix."""
+    def _unrecognized_entry(self, name: str, path: str, at: int) -> Iterator[Diagnostic]:
+        """Yield the error of an entry that may be a folder; nothing for any other entry without a manifest suffix."""
         try:
-            is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
+            os.stat(name, dir_fd=at)
         except OSError as error:
             import errno
 
             if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
                 yield self._missing_path(path, error)
-            return
-        if is_folder:
-            yield from self._path(path, root, depth=depth)
 
     def _link_out(self, path: str, root: Root, *, hidden: bool) -> Diagnostic:
         if self.root is not None:
@@ -327,6 +335,14 @@ class _Walk:
         if os.path.islink(path):
             return fault(path, "is a dangling or circular link", "remove it, or fix its target")
         return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
+
+
+def _leads_to_folder(name: str, at: int) -> bool:
+    """Return whether a name in an open folder is a folder, or a link to one."""
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
+    except OSError:
+        return False
 
 
 def _regular_file_content(name: str, at: int) -> bytes | None:

@@ -328,7 +328,9 @@ def write_fault(folder: str, path: str, error: OSError) -> Diagnostic:
     return Diagnostic.declared(
         OUTPUT_UNWRITABLE,
         f"cannot be written: {error.strerror}",
-        "check permissions and space; every written file is complete",
+        "write the file that the link leads to"
+        if error.errno == errno.ELOOP
+        else "check permissions and space; every written file is complete",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
 

@@ -81,9 +81,7 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     compilation = compilation.with_diagnostics(
         (*duplicates(compilation, items.items_of_compiled_objects(given, compilation)), *fixed_names(compilation))
     )
-    compilation = compilation.with_diagnostics(
-        wrong_namespace(compilation, items.passed_through(given, compilation), options.settings)
-    )
+    compilation = compilation.with_diagnostics(wrong_namespace(compilation, items.passed_through(given, compilation)))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.with_diagnostics([no_trainjob])
     try:

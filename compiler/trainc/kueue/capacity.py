@@ -51,12 +51,9 @@ class Capacity:
 
     def is_alone(self, node: CohortNode) -> bool:
         """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""
-        names = self.parents(node.parent) or []
-        return bool(names) and not any(
-            name in self._cohorts
-            or self._children.get(name)
-            or len(self._members.get(name, ())) > (name == node.parent)
-            for name in names
+        name = node.parent
+        return bool(name) and not (
+            name in self._cohorts or self._children.get(name) or len(self._members.get(name, ())) > 1
         )
 
     def maximum(self, node: CohortNode, cell: Cell) -> int:
@@ -101,15 +98,14 @@ class Capacity:
         """Return the quotas of a cohort's subtree. Children come first, without recursion: trees can be deep."""
         if root not in self._subtrees:
             for name in reversed(self._cohorts_below(root)):
-                if name not in self._subtrees:
-                    self._add(name)
+                self._add(name)
         return self._subtrees[root]
 
     def _cohorts_below(self, root: str) -> list[str]:
-        """Return a cohort and all cohorts below it, parents first."""
+        """Return a cohort and the cohorts below it whose sums are not known, parents first."""
         found = [root]
         for name in found:
-            found += self._children.get(name, ())
+            found += (child for child in self._children.get(name, ()) if child not in self._subtrees)
         return found
 
     def _add(self, name: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.fixes import replaced_name
 from trainc.base.plural import only_elsewhere
-from trainc.base.suggestions import use
+from trainc.base.suggestions import KnownNames, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 NAME: Final = ("metadata", "name")
+LISTED: Final = 10
+"""The most names in a help."""
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
@@ -68,17 +70,19 @@ def queue_faults(cluster: Cluster) -> Iterator[Diagnostic]:
                     place=quota.place,
                 )
     if cluster.flavors:
+        flavors = KnownNames(sorted(cluster.flavors))
         for queue in cluster.queues.values():
-            yield from _flavors(cluster, queue.node)
+            yield from _flavors(cluster, queue.node, flavors)
     if cluster.queues:
+        queues = KnownNames(sorted(cluster.queues))
         for (_, name), local in cluster.local_queues.items():
             target = local.cluster_queue
             if target not in cluster.queues and ("ClusterQueue", "", target) not in cluster.unreadable:
                 place = Place(local.document, ("spec", "clusterQueue"))
-                yield _missing_reference(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
+                yield _missing_reference(f'LocalQueue "{name}"', "ClusterQueue", target, queues, place)
 
 
-def _flavors(cluster: Cluster, node: CohortNode) -> Iterator[Diagnostic]:
+def _flavors(cluster: Cluster, node: CohortNode, known: KnownNames) -> Iterator[Diagnostic]:
     document = node.document
     assert document is not None
     for i, group in enumerate((document.value.get("spec") or {}).get("resourceGroups") or ()):
@@ -86,16 +90,14 @@ def _flavors(cluster: Cluster, node: CohortNode) -> Iterator[Diagnostic]:
             name = flavor["name"]
             if name not in cluster.flavors and ("ResourceFlavor", "", name) not in cluster.unreadable:
                 place = Place(document, ("spec", "resourceGroups", i, "flavors", j, "name"))
-                yield _missing_reference(
-                    f'ClusterQueue "{node.name}"', "ResourceFlavor", name, [*cluster.flavors], place
-                )
+                yield _missing_reference(f'ClusterQueue "{node.name}"', "ResourceFlavor", name, known, place)
 
 
-def _missing_reference(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
+def _missing_reference(owner: str, kind: str, name: str, known: KnownNames, place: Place) -> Diagnostic:
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        replaced_name(place.path, name, known) or use(sorted(known)[:10]),
+        replaced_name(place.path, name, known) or use(known.first_names(LISTED)),
         object=ObjectId.from_manifest(place.document.value),
         place=place,
     )
@@ -133,25 +135,31 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         for plan in plans
         for namespace in (plan.job.namespace, ObjectId.from_source(plan.job.document.unedited).namespace)
     } & cluster.local_queues.keys()
+    by_namespace: dict[str, list[str]] = {}
+    for where, local in sorted(cluster.local_queues):
+        by_namespace.setdefault(where, []).append(local)
+    queues = {where: KnownNames(names) for where, names in by_namespace.items()}
+    classes = {kind: KnownNames(sorted(other for _, other in table)) for kind, table in cluster.others.items()}
     for plan in plans:
         jobset = plan.objects[0]
         namespace, name = plan.job.namespace, plan.labels.get(QUEUE, "")
-        known = [local for where, local in cluster.local_queues if where == namespace]
+        is_missing = (namespace, name) not in cluster.local_queues
         unreadable = ("LocalQueue", namespace, name) in cluster.unreadable
-        if name and known and name not in known and not unreadable:
+        if name and namespace in queues and is_missing and not unreadable:
+            known = queues[namespace]
             yield _job_fault(
                 plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name
             )
-        elif name and not known and not unreadable:
+        elif name and namespace not in queues and not unreadable:
             elsewhere = sorted(where for where, other in used if other == name)
             if elsewhere:
                 yield _queue_elsewhere(plan, name, elsewhere, cluster)
         kind, name = priority_of(jobset)
-        classes = [other for _, other in cluster.others.get(kind, {})]
-        if name and classes and name not in classes and name not in BUILT_IN:
+        table = cluster.others.get(kind)
+        if name and table and ("", name) not in table and name not in BUILT_IN:
             in_labels = kind == "WorkloadPriorityClass"
             path: Path = ("metadata", "labels") if in_labels else ("spec", "replicatedJobs")
-            yield _job_fault(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
+            yield _job_fault(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes[kind], name)
 
 
 def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Cluster) -> Diagnostic:
@@ -169,20 +177,20 @@ def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Clus
 
 
 def _job_fault(
-    plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
+    plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: KnownNames, name: str
 ) -> Diagnostic:
     place, related = point(plan, _value_path(plan, path, name))
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        _name_fix(place, name, known) or use(sorted(known)[:10]),
+        _name_fix(place, name, known) or use(known.first_names(LISTED)),
         object=plan.job.id,
         place=place,
         related=related,
     )
 
 
-def _name_fix(place: Place | Location, name: str, known: list[str]) -> Fix | None:
+def _name_fix(place: Place | Location, name: str, known: KnownNames) -> Fix | None:
     """Return the hint with a similar name; it is a fix if the place has the name."""
     near = replaced_name(place.path if isinstance(place, Place) else (), name, known)
     if near is None or (isinstance(place, Place) and get(place.document.value, place.path) == name):

@@ -31,6 +31,7 @@ from trainc.review import (
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
+from trainc.review.lost_data import loses_data, used_config_maps
 from trainc.review.masked_changes import shown
 from trainc.review.masked_settings import shown_setting
 from trainc.review.moved_objects import with_moved_objects
@@ -291,6 +292,7 @@ class _Reviewer:
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
+        self.used = used_config_maps((item.own or item).tree for item in new.items)
 
     def review(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an object; None if it is unchanged."""
@@ -386,6 +388,7 @@ class _Reviewer:
             at=self._item_location(item, old=new is None),
             before=old.tree if old else None,
             after=own.tree if new else None,
+            loses_data=new is None and loses_data(own.id, self.used),
             forms=_forms(old, new),
         )
 

@@ -84,6 +84,8 @@ class Reviewed(NamedTuple):
     """The name of the object that replaces this one, if names contain a hash of the immutable fields."""
     environments: tuple[str, ...] = ()
     """The environments in which it is the same; empty for a project without environments."""
+    loses_data: bool = False
+    """Whether it is removed, and a tool that prunes deletes it with its data."""
     forms: Mapping[str, str] = NOTHING
     """The texts of its unnamed secrets, with their masked forms."""
 
@@ -235,6 +237,11 @@ class Review(NamedTuple):
     def recreated(self) -> list[Reviewed]:
         """The objects that must be recreated."""
         return [found for found in self.with_status("changed") if found.effect == "new-object"]
+
+    @property
+    def lost(self) -> list[Reviewed]:
+        """The removed objects whose deletion loses data."""
+        return [found for found in self.with_status("removed") if found.loses_data]
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause; the cause that changes most objects comes first."""

@@ -195,6 +195,7 @@ def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
         namespaces=_settings(tree.get("namespace")),
         namespace_prefix=_setting(leaf(tree, "namespacePrefix")),
         namespace_suffix=_setting(leaf(tree, "namespaceSuffix")),
+        shared=tuple(setting for item in items(tree, "shared") if (setting := _setting(item)) is not None),
         name_prefix=_setting(leaf(tree, "namePrefix")),
         name_suffix=_setting(leaf(tree, "nameSuffix")),
         labels=_settings(tree.get("labels")),

@@ -112,20 +112,10 @@ def _write(path: str, old: bytes, new: bytes) -> Diagnostic | None:
         with open(path, "rb") as file:
             if file.read() != old:
                 return write_fault(path, "", OSError(0, "it has changed since it was read"))
-        if not _is_writable(path):
-            raise PermissionError(13, "Permission denied")
         replace_file(path, new)
     except OSError as error:
         return write_fault(path, "", error)
     return None
-
-
-def _is_writable(path: str) -> bool:
-    """Return whether a file may be written: a rename would also replace a read-only file."""
-    import os
-    import stat
-
-    return bool(os.stat(path).st_mode & stat.S_IWUSR) and os.access(path, os.W_OK)
 
 
 def _diffs(old: Contents, new: Contents) -> Iterator[str]:

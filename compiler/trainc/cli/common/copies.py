@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document
-
-KUSTOMIZE: Final = "kustomize.config.k8s.io/"
-LOCAL: Final = "config.kubernetes.io/local-config"
-"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 
 
 def as_read(document: Document) -> str:
@@ -23,18 +19,6 @@ def as_read(document: Document) -> str:
         first, newline, rest = text.partition("\n")
         text = first[3:].strip() + newline + rest if first[3:].strip() else rest
     return text if text.endswith("\n") else text + "\n"
-
-
-def is_object(document: Document) -> bool:
-    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
-    tree = document.value
-    version, kind = tree.get("apiVersion"), tree.get("kind")
-    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
-        return False
-    from trainc.kubernetes.trees import get
-
-    local = get(tree, ("metadata", "annotations", LOCAL))
-    return not version.startswith(KUSTOMIZE) and local not in ("true", True)
 
 
 def with_source(document: Document, folder: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.cli.common import printing
 from trainc.compilation import Compilation, environment_runs
+from trainc.compilation.shared_objects import shared_folders, shared_objects, written_objects
 from trainc.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def compiled(
     reader = environment_runs.CachedStreams()
     runs = environment_runs.runs(chosen, lambda options: compile(options, reader))
     result = environment_runs.merge_runs(runs)
-    shared = (*environment_runs.shared_objects(runs), *environment_runs.shared_folders(projects))
+    shared = (*shared_objects(each for run in runs for each in written_objects(run)), *shared_folders(projects))
     return result.with_diagnostics(shared), runs
 
 

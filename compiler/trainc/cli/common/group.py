@@ -88,6 +88,13 @@ class LazyGroup(click.Group):
         command: Command | click.Command = import_module(f"{self.package}.{module}").command
         return command if isinstance(command, click.Command) else command.click_command(cmd_name)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a command, print the help as an error, as click does since 8.2."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -119,10 +126,9 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
-        if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # click 8.1 lacks it
-            from trainc.source.printable import escape
+        from trainc.source.printable import escape
 
-            vars(error).update(message=escape(error.message))  # it quotes arguments
+        vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()
         return error.exit_code
     except click.Abort:

@@ -16,7 +16,8 @@ from trainc.base.records import NamedTuple
 from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.cli.common.copies import is_object, with_source
+from trainc.cli.common.copies import with_source
+from trainc.compilation.identities import is_object
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs
 from trainc.files.output_marks import PASSED_MARK, first_line, source_lines

@@ -50,13 +50,17 @@ class Target(NamedTuple):
         version = id.apiVersion
         if self.kind == JOBSET.kind and role_of(version, id.kind) == "job":
             version = JOBSET.versions[0]
-        elif id.kind != self.kind:
+        elif self.kind not in ("", id.kind):
             return False
         if (self.group or self.version) and not self._is_version(version):
             return False
         if not (is_match(self.name, id.name) and is_match(self.namespace, id.namespace)):
             return False
         return not (self.labels or self.annotations) or self._is_selected(source)
+
+    def is_namespace(self, namespace: str) -> bool:
+        """Return whether the target selects a namespace as a whole: it has no other selector."""
+        return not (self.kind or self.group or self.name) and is_match(self.namespace, namespace)
 
     def _is_version(self, version: str) -> bool:
         group, slash, name = version.rpartition("/")
@@ -84,7 +88,7 @@ def is_match(glob: str, text: str) -> bool:
 
 
 def read(given: dict[str, Any]) -> Target:
-    """Return a target. Raises SelectorError with the field that has the selector."""
+    """Return the target of a patch. Raises SelectorError with the field that has the selector."""
     parts: dict[str, Any] = {key: value for key, value in given.items() if key not in SELECTORS and value}
     for key, field in SELECTORS.items():
         try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.diagnostics import Edit, ObjectId, Place
 from trainc.edits.transforming.image_overrides import changed, images_of_job, images_of_runtime, line_of, split
+from trainc.edits.transforming.namespaces import NAMESPACE, Namespaces
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 NAME: Final = ("metadata", "name")
-NAMESPACE: Final = ("metadata", "namespace")
 NO_IMAGES: Final[Mapping[Path, Image]] = {}
+UNMOVED: Final[Mapping[Path, Setting]] = {}
 
 
 class WrittenValue:
@@ -39,11 +40,11 @@ class WrittenValue:
         before: Tree,
         after: Tree,
         images: Mapping[Path, Image],
-        namespace: Setting | None = None,
+        namespaces: Mapping[Path, Setting] = UNMOVED,
     ) -> None:
         self.environment = environment
-        self.namespace = namespace
-        """The setting of its namespace; None if it keeps its own."""
+        self.namespaces = namespaces
+        """The settings of the new namespaces, by their paths."""
         self.before = before
         self.after = after
         self.images = images
@@ -58,10 +59,10 @@ class WrittenValue:
         """Return the setting that wrote a field, or the field's path in the value before."""
         if path in self.images:
             return line_of(self.images[path])
+        if path in self.namespaces and path != NAME:
+            return self.namespaces[path].place
         if path[:1] != ("metadata",) or self.after.get("metadata") is self.before.get("metadata"):
             return path
-        if path == NAMESPACE and self.namespace is not None:
-            return self.namespace.place
         if path[1:2] in (("labels",), ("annotations",)):
             return self._metadata_source(path)
         return path
@@ -91,14 +92,14 @@ class Transformation:
             (
                 environment.namespace,
                 environment.moves_namespaces,
+                environment.shared,
                 environment.name_prefix,
                 environment.name_suffix,
                 environment.labels,
                 environment.annotations,
             )
         )
-        self.moved: dict[str, Setting] = {}
-        """The namespaces of TrainJobs and TrainingRuntimes that a mapping, a prefix or a suffix changes."""
+        self.namespaces = Namespaces(environment)
         self.without_namespace: list[Document] = []
         """The TrainJobs and TrainingRuntimes without a namespace to which a prefix or a suffix applies."""
         self._matched: set[int] = set()
@@ -119,33 +120,31 @@ class Transformation:
     def job(self, document: Document) -> Document:
         """Return a TrainJob with all transformations."""
         document, after, images = self._with_images(document, images_of_job)
-        setting = None
-        if self._changes_metadata and (metadata := _metadata(after)) is not None:
-            setting = self._namespace_of(document, metadata)
-            after = after | {"metadata": self._metadata_of_job(metadata, setting)}
-        return self._edited(document, after, images, setting)
+        namespaces = UNMOVED
+        if self._changes_metadata and _metadata(after) is not None:
+            after, namespaces = self._moved(document, after)
+            after = after | {"metadata": self._metadata_of_job(after["metadata"])}
+        return self._edited(document, after, images, namespaces)
 
     def runtime(self, document: Document) -> Document:
-        """Return a runtime with the images and, for a TrainingRuntime, the namespace.
+        """Return a runtime with the images and the namespaces.
 
         The labels of the environment have no effect on it: the JobSet gets those of its template.
         """
         document, after, images = self._with_images(document, images_of_runtime)
-        setting = None
-        if after.get("kind") not in CLUSTER_SCOPED and (metadata := _metadata(after)) is not None:
-            setting = self._namespace_of(document, metadata)
-        if setting is not None:
-            after = put(after, NAMESPACE, setting.value)
-        return self._edited(document, after, images, setting)
+        namespaces = UNMOVED
+        if self._changes_metadata and _metadata(after) is not None:
+            after, namespaces = self._moved(document, after)
+        return self._edited(document, after, images, namespaces)
 
     def other_documents(self, documents: Sequence[Document]) -> list[Document]:
-        """Return the documents of other kinds, with the namespace if their kind has one and they set none.
+        """Return the documents of other kinds, with the namespaces.
 
-        Documents in a namespace whose TrainJobs or TrainingRuntimes are moved are moved with them.
+        The namespace of all TrainJobs is that of the documents that set none, if their kind has one.
         """
-        if self.environment.moves_namespaces:
-            return [self._moved(document) for document in documents]
-        setting = self.environment.namespace
+        environment, setting = self.environment, self.environment.namespace
+        if environment.moves_namespaces or environment.shared:
+            documents = [*map(self._moved_document, documents)]
         if setting is None:
             return [*documents]
         from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
@@ -156,30 +155,33 @@ class Transformation:
             id = ObjectId.from_manifest(document.value)
             if id.namespace or not is_namespaced(id, scopes) or _metadata(document.value) is None:
                 return document
-            return self._edited(document, put(document.value, NAMESPACE, setting.value), namespace=setting)
+            if self.namespaces.is_shared(document.unedited):
+                return document
+            return self._edited(
+                document, put(document.value, NAMESPACE, setting.value), namespaces={NAMESPACE: setting}
+            )
 
         return [*map(with_namespace, documents)]
 
-    def _moved(self, document: Document) -> Document:
-        """Return a document of another kind in its new namespace."""
-        metadata = _metadata(document.value)
-        namespace = metadata.get("namespace") if metadata is not None else None
-        setting = self.moved.get(namespace) if isinstance(namespace, str) else None
-        if setting is None:
+    def _moved_document(self, document: Document) -> Document:
+        """Return a document of another kind with its new namespaces."""
+        if self.namespaces.is_shared(document.unedited) or not self.environment.moves_namespaces:
             return document
-        return self._edited(document, put(document.value, NAMESPACE, setting.value), namespace=setting)
+        after, namespaces = self.namespaces.moved_tree(document.value)
+        return self._edited(document, after, namespaces=namespaces)
 
-    def _namespace_of(self, document: Document, metadata: Tree) -> Setting | None:
-        """Return the new namespace of a TrainJob or a TrainingRuntime; None if it keeps its own."""
-        environment, namespace = self.environment, metadata.get("namespace") or ""
-        if not isinstance(namespace, str):
-            return environment.namespace
-        setting = environment.namespace_of(namespace)
-        if setting is not None and environment.moves_namespaces:
-            self.moved.setdefault(namespace, setting)
-        elif environment.namespace_prefix or environment.namespace_suffix:
-            self.without_namespace.append(document)
-        return setting
+    def _moved(self, document: Document, tree: Tree) -> tuple[Tree, Mapping[Path, Setting]]:
+        """Return a TrainJob or a runtime with its new namespaces, and the setting of each."""
+        environment, namespaced = self.environment, tree.get("kind") not in CLUSTER_SCOPED
+        if self.namespaces.is_shared(document.unedited):
+            return tree, UNMOVED
+        if environment.moves_namespaces:
+            if namespaced and not environment.namespaces and not tree["metadata"].get("namespace"):
+                self.without_namespace.append(document)
+            return self.namespaces.moved_tree(tree)
+        if environment.namespace is None or not namespaced:
+            return tree, UNMOVED
+        return put(tree, NAMESPACE, environment.namespace.value), {NAMESPACE: environment.namespace}
 
     def unmatched_images(self) -> Iterator[Diagnostic]:
         """Yield a warning for each item of `images` that has matched no image so far, in each layer that has it."""
@@ -190,10 +192,8 @@ class Transformation:
                 for place in (*item.merged, item.place):
                     yield unmatched_item(item._replace(place=place), self._names)
 
-    def _metadata_of_job(self, metadata: Tree, namespace: Setting | None) -> Tree:
+    def _metadata_of_job(self, metadata: Tree) -> Tree:
         environment, changed = self.environment, dict(metadata)
-        if namespace is not None:
-            changed["namespace"] = namespace.value
         name = metadata.get("name")
         if name and isinstance(name, str):
             changed["name"] = f"{_text(environment.name_prefix)}{name}{_text(environment.name_suffix)}"
@@ -243,12 +243,12 @@ class Transformation:
         document: Document,
         after: Tree,
         images: Mapping[Path, Image] = NO_IMAGES,
-        namespace: Setting | None = None,
+        namespaces: Mapping[Path, Setting] = UNMOVED,
     ) -> Document:
         before = document.value
         if after is before:
             return document
-        edit = Edit(before, WrittenValue(self.environment, before, after, images, namespace))
+        edit = Edit(before, WrittenValue(self.environment, before, after, images, namespaces))
         return document._replace(value=after, edits=(*document.edits, edit))
 
 

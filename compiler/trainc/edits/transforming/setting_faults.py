@@ -14,17 +14,19 @@ from trainc.base.kinds import TRAINJOB, find
 from trainc.base.plural import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
-from trainc.edits.transforming import NAME, NAMESPACE, WrittenValue
+from trainc.edits.transforming import NAME, WrittenValue
+from trainc.edits.transforming.namespaces import NAMESPACE, named_namespaces
 from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
-from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
     from typing import Any
 
     from trainc.diagnostics import Document, Path
     from trainc.edits.environment import Environment, Setting
+    from trainc.edits.transforming.namespaces import Namespaces
+    from trainc.kubernetes.trees import Tree
 
 OTHER_NAMESPACE: Final = Declaration(
     "other-namespace", ("read",), "Document with another namespace than the environment", "warning", trainc_only=True
@@ -33,9 +35,12 @@ OTHER_NAMESPACE: Final = Declaration(
 MOVED_NAMESPACE: Final = Declaration(
     "moved-namespace",
     ("read",),
-    "Document that names a namespace from which TrainJobs are moved",
+    "Reference to a namespace whose documents move",
     "warning",
     trainc_only=True,
+)
+UNMATCHED_SHARED: Final = Declaration(
+    "unmatched-shared", ("read",), "Item of shared that matches nothing", trainc_only=True
 )
 NO_NAMESPACE: Final = Declaration(
     "no-namespace", ("read",), "Prefix or suffix of a namespace that is not set", trainc_only=True
@@ -46,7 +51,8 @@ UNUSED_SETTING: Final = Declaration(
 
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
 """The diagnostics that are about an object's identity, not about the text of its name."""
-BINDINGS: Final = ("ClusterRoleBinding", "RoleBinding")
+REFERENCES: Final = ("namespace", "namespaces")
+"""The ends of the names of fields that probably have a namespace, in lower case."""
 NAMED_DOCUMENTS: Final = 3
 """The documents without a namespace whose places are shown."""
 NAMED: Final = frozenset({"patch-failed"})
@@ -101,6 +107,7 @@ def places(environment: Environment) -> Iterator[Place]:
     for setting in (
         *single,
         *environment.namespaces.values(),
+        *environment.shared,
         *affixes,
         *environment.labels.values(),
         *environment.annotations.values(),
@@ -153,13 +160,13 @@ def additions(document: Document) -> Iterator[tuple[str, Setting]]:
                     yield key, setting
 
 
-def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnostic]:
+def other_namespaces(others: Iterable[Document], moves: Namespaces, setting: Setting) -> Iterator[Diagnostic]:
     """Yield a warning for each document of another kind that sets another namespace than the settings."""
     documents = list(others)
     scopes = namespaced_kinds(documents)
     for document in documents:
         id = ObjectId.from_manifest(document.value)
-        if id.namespace in ("", setting.value) or not is_namespaced(id, scopes):
+        if id.namespace in ("", setting.value) or not is_namespaced(id, scopes) or moves.is_shared(document.unedited):
             continue
         yield Diagnostic.declared(
             OTHER_NAMESPACE,
@@ -172,34 +179,48 @@ def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnos
         )
 
 
-def unmoved(others: Iterable[Document], moved: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """Yield a warning for each Namespace and binding that names a namespace whose documents are moved.
-
-    moved   the new namespaces of the TrainJobs and TrainingRuntimes, by the old ones
-    """
+def unmoved(others: Iterable[Document], moves: Namespaces) -> Iterator[Diagnostic]:
+    """Yield a warning for each field of a document that probably names a moved namespace and still has the old name."""
     for document in others:
-        id = ObjectId.from_manifest(document.unedited)
-        paths: list[tuple[Path, Any]] = []
-        if (id.apiVersion, id.kind) == ("v1", "Namespace"):
-            paths.append((NAME, id.name))
-        elif id.apiVersion.startswith("rbac.authorization.k8s.io/") and id.kind in BINDINGS:
-            subjects = document.value.get("subjects")
-            for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
-                path: Path = ("subjects", index, "namespace")
-                paths.append((path, get(subject, ("namespace",))))
-        for path, name in paths:
-            if isinstance(name, str) and name in moved:
-                subject = f'Namespace "{name}" keeps its name'
-                if id.kind != "Namespace":
-                    subject = f'{id.kind} "{id.name}" still names the namespace "{name}"'
-                yield Diagnostic.declared(
-                    MOVED_NAMESPACE,
-                    f'{subject}, but its TrainJobs are moved to "{moved[name]}"',
-                    "write it for the new namespace, or exclude the file from the environment",
-                    object=id,
-                    field=field_of(path),
-                    place=Place(document, path),
-                )
+        if not moves.moved or moves.is_shared(document.unedited):
+            continue
+        known = {path for path, _ in named_namespaces(document.value)}
+        id = ObjectId.from_manifest(document.value)
+        for path, name in _probable_namespaces(document.value):
+            if path in known or name not in moves.moved:
+                continue
+            yield Diagnostic.declared(
+                MOVED_NAMESPACE,
+                f'{id.kind} "{id.name}" still names the namespace "{name}", whose documents move to '
+                f'"{moves.moved[name]}"',
+                "exclude the file, and write one for the environment; or add the object to `shared` if it is right",
+                object=id,
+                field=field_of(path),
+                place=Place(document, path),
+            )
+
+
+def _probable_namespaces(tree: Tree) -> Iterator[tuple[Path, str]]:
+    """Yield the strings of the fields whose names end with `namespace` or `namespaces`."""
+    rest: list[tuple[Path, Any]] = [((), tree)]
+    while rest:
+        at, value = rest.pop()
+        if isinstance(value, str):
+            yield at, value
+        elif isinstance(value, list):
+            rest += (((*at, index), item) for index, item in enumerate(value) if _is_within(at) or not _is_text(item))
+        elif isinstance(value, dict):
+            found = (((*at, key), below) for key, below in value.items())
+            rest += ((path, below) for path, below in found if _is_within(path) or not _is_text(below))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_within(path: Path) -> bool:
+    """Return whether the field of a path probably has namespaces."""
+    return bool(path) and str(path[-1]).lower().endswith(REFERENCES)
 
 
 def without_namespace(documents: Sequence[Document], environment: Environment) -> Iterator[Diagnostic]:
@@ -223,15 +244,28 @@ def without_namespace(documents: Sequence[Document], environment: Environment) -
     )
 
 
-def unused_namespaces(environment: Environment, moved: Container[str]) -> Iterator[Diagnostic]:
-    """Yield a warning for each key of the mapping `namespace` that is the namespace of no TrainJob or runtime."""
-    for key, setting in environment.namespaces.items():
-        if key not in moved:
+def unused_namespaces(moves: Namespaces) -> Iterator[Diagnostic]:
+    """Yield a warning for each key of the mapping `namespace` that no document names."""
+    for key, setting in moves.environment.namespaces.items():
+        if key not in moves.seen:
             place = setting.place._replace(key=True)
             yield Diagnostic.declared(
                 UNUSED_SETTING,
-                f'no TrainJob and no TrainingRuntime is in namespace "{key}"',
+                f'no document is in namespace "{key}" or refers to it',
                 "correct the namespace, or remove it",
                 field=field_of(place.path),
                 place=place,
             )
+
+
+def unmatched_shared(moves: Namespaces) -> Iterator[Diagnostic]:
+    """Yield an error for each item of `shared` that matches no document."""
+    for setting in moves.unmatched_items():
+        selected = ", ".join(f"{key}: {value}" for key, value in setting.value.items())
+        yield Diagnostic.declared(
+            UNMATCHED_SHARED,
+            f"the item {{{selected}}} of shared matches no document",
+            "correct it, or remove it: an object that no item matches moves",
+            field=field_of(setting.place.path),
+            place=setting.place,
+        )

@@ -325,7 +325,12 @@ def unknown_violations(
 
     option   the name of the option that drops unknown fields with a warning
     """
-    if validation == "strict":
+    if validation == "strict" and release.source != "code":
+        from trainc.pipeline.checks.unsure_fields import unsure
+
+        for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
+            yield unsure(document.value, violation, found, release)
+    elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             from trainc.kubernetes.documents.spaces import leading_space
 

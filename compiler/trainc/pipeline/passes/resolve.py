@@ -93,7 +93,9 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
-    searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.usable_levels)
+    from trainc.pipeline.known_runtimes import known_runtimes
+
+    searched = known_runtimes(plan.library.usable_levels).searched
     option = plan.library.option_names.runtimes.format("PATH")
     note = f"searched: {searched}; add a path to search with {option}"
     near = _hint(plan, kind, name)
@@ -109,16 +111,17 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 
 def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
-    keys = [key for level in plan.library.usable_levels for key in level.known()]
-    for other, namespace, found in keys:
-        if found == name and other == kind:
-            return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
-        if found == name:
-            return f"set `kind: {other}`: there is a {other} of that name; "
     from trainc.base.fixes import replaced_name
     from trainc.base.suggestions import use
+    from trainc.pipeline.known_runtimes import known_runtimes
     from trainc.pipeline.runtime_owners import FORMER, first_release
 
+    known = known_runtimes(plan.library.usable_levels)
+    if name in known.by_name:
+        other, namespace, _ = known.by_name[name]
+        if other == kind:
+            return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
+        return f"set `kind: {other}`: there is a {other} of that name; "
     if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
         return (
             f"Trainer {former.releases} shipped it: use {former.successor}, or pin the runtime of your cluster with "
@@ -130,11 +133,11 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
             f"it exists since Trainer v{first.name}, and the release of the cluster is v{plan.release.name}: pin a "
             f"runtime of your cluster with `trainc runtimes pull`, or change {option}; "
         )
-    names = sorted({found for other, _, found in keys if other == kind})
-    if near := replaced_name(("spec", "runtimeRef", "name"), name, names, likeness=LIKENESS):
+    near = replaced_name(("spec", "runtimeRef", "name"), name, known.of_kind.get(kind, ()), likeness=LIKENESS)
+    if near:
         return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name
     framework, _, _ = name.partition("-")
-    names = [known for known in names if known.partition("-")[0] == framework] or names
+    names = known.of_framework.get((kind, framework)) or known.of_framework.get((kind, ""), [])
     return f"{use(names[:LISTED])}{' ...' if len(names) > LISTED else ''}; " if names else ""
 
 

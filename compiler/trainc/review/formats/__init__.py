@@ -124,7 +124,16 @@ def by_identity(objects: Iterable[SomeObject]) -> list[list[SomeObject]]:
 
 def recreation(review: Review, most: int) -> str:
     """Return what must be recreated: `JobSet ml/llm [dev, prod]`, at most this many names; empty for nothing."""
-    shown = names(review.recreated, kind=True)
+    return _listed_names(review.recreated, most)
+
+
+def loss(review: Review, most: int) -> str:
+    """Return the removed objects whose deletion loses data, at most this many names; empty for nothing."""
+    return _listed_names(review.lost, most)
+
+
+def _listed_names(objects: Sequence[Reviewed], most: int) -> str:
+    shown = names(objects, kind=True)
     return listed([*shown[:most], f"{len(shown) - most} more"] if len(shown) > most else shown) if shown else ""
 
 

@@ -27,6 +27,7 @@ from trainc.review.formats import (
     figures,
     fits_one_line,
     headline,
+    loss,
     marked,
     meaning,
     named,
@@ -39,6 +40,7 @@ from trainc.review.formats import (
     value,
 )
 from trainc.review.formats.html_objects import badge, mark, sections
+from trainc.review.lost_data import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +54,7 @@ OPEN: Final = 3
 QUEUES: Final = 5
 """The maximum number of changed queues that are shown expanded."""
 RECREATED: Final = 20
-"""The maximum number of objects in the line that names what must be recreated."""
+"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
 LINES: Final = 40
 """The maximum number of lines of a value in a table; the objects below the tables are complete."""
 
@@ -69,6 +71,8 @@ def render(review: Review, *, color: bool = False) -> str:
     title = f"{text(review.old)} → {text(review.new)}"
     recreated = recreation(review, RECREATED)
     recreated = f'<p class="effect new-object">must be recreated: {text(recreated)}</p>' if recreated else ""
+    lost = loss(review, RECREATED)
+    lost = f'<p class="effect refused">{DELETED}: {text(lost)}</p>' if lost else ""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head>',
@@ -81,7 +85,7 @@ def render(review: Review, *, color: bool = False) -> str:
         f"<style>{style}</style></head><body>",
         '<a class="skip" href="#main">Skip to the changes</a>',
         f'<header><p class="sides"><code>{text(review.old)}</code> <span>→</span> <code>{text(review.new)}</code></p>',
-        f"<h1>{text(headline(review))}</h1>{recreated}</header>",
+        f"<h1>{text(headline(review))}</h1>{recreated}{lost}</header>",
         *_tools(review),
         '<main id="main" tabindex="-1">',
         *_settings(review),

@@ -16,6 +16,7 @@ from trainc.provenance.tracing.correspondence import value_at
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, name_in_namespace, origin
+from trainc.review.lost_data import DELETED
 from trainc.review.side_by_side import Stretch, side_by_side
 from trainc.source.masking import MASK
 
@@ -83,6 +84,8 @@ def _facts(reviewed: Reviewed, numbers: dict[tuple[object, int], int]) -> Iterat
     """Yield the source, the causes and the effects of an object's changes."""
     if reviewed.at is not None:
         yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
+    if reviewed.loses_data:
+        yield f'<li><span class="effect refused">{DELETED}</span>'
     if reviewed.renamed:
         yield f"<li>renamed from <code>{text(name_in_namespace(reviewed.renamed))}</code>"
     if reviewed.cause is not None:

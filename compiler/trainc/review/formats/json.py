@@ -40,6 +40,7 @@ def render(review: Review, *, color: bool = False) -> str:
             "changed": review.number("changed"),
             "unchanged": review.unchanged,
             "recreated": _named_objects(review.recreated),
+            "lost": _named_objects(review.lost),
         },
         "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
@@ -116,7 +117,7 @@ def _object(reviewed: Reviewed, group: Sequence[Reviewed]) -> Tree:
     if reviewed.renamed:
         found["renamedFrom"] = _id(reviewed.renamed)
     if reviewed.status != "changed":
-        return found
+        return found | ({"losesData": True} if any(each.loses_data for each in group) else {})
     found["effect"] = reviewed.effect
     if reviewed.known:
         found["allowed"] = not reviewed.refused

@@ -40,6 +40,7 @@ from trainc.review.formats import (
     setting_name,
     value,
 )
+from trainc.review.lost_data import DELETED
 from trainc.review.setting_order import shortened
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ SETTINGS: Final = 20
 NOT_COMPARED: Final = 20
 """The maximum number of differences that are not compared."""
 RECREATED: Final = 12
-"""The maximum number of objects in the line that names what must be recreated."""
+"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
 NAMES: Final = 100
 """The maximum number of objects in a list."""
 LINES: Final = 120
@@ -96,6 +97,9 @@ def _parts(review: Review) -> Iterator[Section]:
         yield Section(
             "recreated objects", f"**Must be recreated**: {_names(review.recreated, kind=True, most=RECREATED)}"
         )
+    if review.lost:
+        lost = _names(review.lost, kind=True, most=RECREATED)
+        yield Section("deleted data", f"**{DELETED[0].upper()}{DELETED[1:]}**: {lost}")
     if review.settings:
         yield Section("table of settings", "\n".join(_settings(review.settings)))
         if details := _settings_in_full(review.settings):
@@ -309,7 +313,8 @@ def _one_sided(status: str, objects: Sequence[Reviewed]) -> str:
     rows = []
     for group in groups[:NAMES]:
         (name,) = names(group, kind=True)
-        rows.append(f"- {code(name)} {', '.join(dict.fromkeys(map(_place, group)))}".rstrip())
+        lost = f": **{DELETED}**" if any(each.loses_data for each in group) else ""
+        rows.append(f"- {code(name)} {', '.join(dict.fromkeys(map(_place, group)))}".rstrip() + lost)
     if len(groups) > NAMES:
         rows.append(f"- and {len(groups) - NAMES} more")
     return _collapsed(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))

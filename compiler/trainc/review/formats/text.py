@@ -20,6 +20,7 @@ from trainc.review.formats import (
     figures,
     fits_one_line,
     headline,
+    loss,
     marked,
     meaning,
     named,
@@ -29,6 +30,7 @@ from trainc.review.formats import (
     same_values,
     setting_name,
 )
+from trainc.review.lost_data import DELETED
 from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
@@ -49,7 +51,7 @@ PLAIN: Final = "\x1b[0m"
 NAMES: Final = 6
 """The maximum number of objects in a list."""
 RECREATED: Final = 20
-"""The maximum number of objects in the line that names what must be recreated."""
+"""The maximum number of objects in a line that names what must be recreated, or is deleted with its data."""
 SETTINGS: Final = 50
 """The maximum number of changed settings, if each key has one of them."""
 NOT_COMPARED: Final = 100
@@ -67,6 +69,8 @@ def render(review: Review, *, color: bool) -> str:
     head = f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"
     if recreated := recreation(review, RECREATED):
         head += f"\n{paint(YELLOW, 'must be recreated')}: {escape(recreated)}"
+    if lost := loss(review, RECREATED):
+        head += f"\n{paint(RED, DELETED)}: {escape(lost)}"
     parts = [head]
     if review.settings:
         parts.append("\n".join(_settings(review.settings, paint)))
@@ -172,7 +176,8 @@ def _one_sided(objects: Sequence[Reviewed], status: str, shade: str, paint: Pain
     """Return the line of an added or removed object, with its locations or causes in all environments."""
     (name,) = names(objects, kind=True)
     where = ", ".join(dict.fromkeys(map(_place, objects)))
-    return f"{paint(shade, status)} {escape(name)}  {escape(where)}"
+    lost = f": {paint(RED, DELETED)}" if any(each.loses_data for each in objects) else ""
+    return f"{paint(shade, status)} {escape(name)}  {escape(where)}{lost}"
 
 
 def _place(reviewed: Reviewed) -> str:

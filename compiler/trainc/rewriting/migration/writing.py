@@ -76,14 +76,16 @@ def conflicts(files: Iterable[OutputFile], *, force: bool) -> Iterator[tuple[Out
         if file.path in seen:
             message, help = "would have the documents of two sources", "migrate one of them at a time"
             yield file, Diagnostic.declared(TARGET_EXISTS, message, help, place=place)
-        elif file.replaces is None:
-            there = _current_content(file.path)
-            if isinstance(there, str):
-                yield file, Diagnostic.declared(TARGET_EXISTS, f"cannot be written: {there}", "remove it", place=place)
-            elif there is not None and there != file.data and not force:
-                message = "exists, with another content"
-                help = "move it, or replace it with --force"
-                yield file, Diagnostic.declared(TARGET_EXISTS, message, help, place=place)
+            continue
+        there = _current_content(file.path)
+        if isinstance(there, str) and file.replaces is not None:
+            yield file, write_fault(file.path, "", OSError(0, there))
+        elif isinstance(there, str):
+            yield file, Diagnostic.declared(TARGET_EXISTS, f"cannot be written: {there}", "remove it", place=place)
+        elif file.replaces is None and there is not None and there != file.data and not force:
+            message = "exists, with another content"
+            help = "move it, or replace it with --force"
+            yield file, Diagnostic.declared(TARGET_EXISTS, message, help, place=place)
         seen.add(file.path)
 
 

@@ -208,6 +208,11 @@ def test_bad(source: str, value: Any, fields: str) -> None:
     assert findings.volumes == {"first": FIRST, "v": None}
 
 
+def test_a_reserved_option_is_marked_at_its_key() -> None:
+    findings = found({"name": "v", "flexVolume": {"driver": "d", "options": {"kubernetes.io/b": "c"}}})
+    assert [(violation.path[-1], violation.key) for violation in findings.violations] == [("kubernetes.io/b", True)]
+
+
 @pytest.mark.parametrize(
     ("volumes", "fields", "usable"),
     [

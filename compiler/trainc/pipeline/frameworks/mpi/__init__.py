@@ -250,8 +250,10 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
     """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
     if plan.release.mpi_variables == "free":
         return frozenset()
-    mpi = implementation(plan)
-    return RESERVED if mpi is None else mpi.reserved_names
+    mpi = implementation(plan) or IMPLEMENTATIONS["OpenMPI"]
+    if plan.release.mpi_variables == "reserved with PRRTE":
+        return mpi.reserved_names | {str(variable["name"]) for variable in mpi.another_release(1)}
+    return mpi.reserved_names
 
 
 @check("launcher-node-missing", phase="trainjob", title="runLauncherAsNode without a job launcher or node")

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Generate the tables of docs/releases.md from the behaviors of the releases.
+
+    make_releases.py [--check]
+
+Reads    base/behaviours.py and base/releases.py of trainc, and the text around the tables in docs/releases.md.
+Writes   docs/releases.md. With --check it writes nothing and exits 1 if a table is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from generated_files import write_or_check
+
+from trainc.base.behaviours import BEHAVIOURS
+from trainc.base.releases import RELEASES
+
+if TYPE_CHECKING:
+    from trainc.base.behaviours import Behaviour
+    from trainc.base.releases import TrainerRelease
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PAGE: Final = Path("docs", "releases.md")
+TABLE: Final = r"\| releases \|.*\n(?:\|.*\n)+"
+"""The pattern of the table of a section."""
+
+
+def table(behaviour: Behaviour) -> str:
+    """Return the table of a behavior: what the releases do, and the source of it."""
+    rows: dict[str, list[TrainerRelease]] = {}
+    for release in RELEASES:
+        rows.setdefault(behaviour.sentence(release), []).append(release)
+    lines = ["| releases | behavior | source |", "|---|---|---|"]
+    for sentence, releases in rows.items():
+        by_source: dict[str, list[str]] = {}
+        for release in releases:
+            by_source.setdefault(release.evidence(behaviour.field), []).append(f"v{release.name}")
+        named = [f"{source} ({', '.join(names)})" for source, names in by_source.items()]
+        source = named if len(by_source) > 1 else [*by_source]
+        lines.append(f"| {', '.join(f'v{each.name}' for each in releases)} | {sentence} | {'; '.join(source)} |")
+    return "\n".join([*lines, ""])
+
+
+def page(text: str) -> str:
+    """Return the page with its tables, from its old text."""
+    for behaviour in BEHAVIOURS:
+        head, heading, section = text.partition(f"\n### {behaviour.title}\n")
+        if not heading:
+            raise SystemExit(f"{PAGE} has no section {behaviour.title}")
+        text = head + heading + re.sub(TABLE, table(behaviour).replace("\\", r"\\"), section, count=1)
+    return text
+
+
+def main(argv: list[str]) -> int:
+    """Write the page, or check it."""
+    old = (ROOT / PAGE).read_text(encoding="utf-8")
+    return write_or_check("make_releases.py", ROOT, [(PAGE, page(old))], check="--check" in argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
