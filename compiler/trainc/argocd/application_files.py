@@ -20,11 +20,11 @@ from trainc.files.inputs import DEEPEST
 from trainc.files.selection import is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.files.exclude import Excluded
+    from trainc.files.exclude import Excluded, Patterns
 
 APPLICATION_TOO_LARGE: Final = Declaration("application-too-large", ("read",), "Argo CD Application too large")
 
@@ -33,15 +33,20 @@ MOST_BYTES: Final = 10 << 20
 MOST_FILES: Final = 10_000
 
 
-def files_below(path: str, root: str, run: Options) -> Iterator[str]:
-    """Yield the files of a project below a folder in a fixed order; none if the folder is outside the root."""
+def files_below(
+    path: str, root: str, *, exclude: Sequence[Patterns] = (), projects: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield the files of a project below a folder in a fixed order; none if the folder is outside the root.
+
+    `projects` are the folders of all projects.
+    """
     real, excluded = os.path.realpath(path), None
-    if run.settings.exclude:
+    if exclude:
         from trainc.files.exclude import Excluded
 
-        excluded = Excluded(run.settings.exclude)
+        excluded = Excluded(exclude)
     if is_within(real, root):
-        apart = {os.path.realpath(folder) for folder in run.apart.projects}
+        apart = {os.path.realpath(folder) for folder in projects}
         yield from _files(path, real, root, {real, *apart}, 1, excluded)
 
 
@@ -76,9 +81,13 @@ def _counted(run: Options, root: str) -> Iterator[str]:
     known = frozenset(counted)
     for path in (*counted, *run.inputs, *run.runtimes):
         if not os.path.isfile(path):
-            yield from (file for file in files_below(path, root, run) if file not in known)
+            yield from (file for file in _project_files(path, root, run) if file not in known)
         elif is_within(os.path.realpath(path), root):
             yield path
+
+
+def _project_files(path: str, root: str, run: Options) -> Iterator[str]:
+    return files_below(path, root, exclude=run.settings.exclude, projects=run.apart.projects)
 
 
 def _fault(message: str, file: str | None = None) -> Diagnostic:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from trainc.base.kinds import Kind
-    from trainc.compilation import Options
+    from trainc.files.exclude import Patterns
 
 UTF_16: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 """The encodings of UTF-16, by byte order mark; a text without one is not read as UTF-16."""
@@ -36,10 +36,13 @@ OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml"
 class Search(NamedTuple):
     """A project of an application."""
 
-    options: Options
-    """Its paths, and the patterns of files that `generate` does not read."""
+    paths: Sequence[str]
     kinds: Collection[Kind] = COMPILED
     """The kinds that `generate` compiles."""
+    exclude: Sequence[Patterns] = ()
+    """The patterns of files that `generate` does not read."""
+    projects: Sequence[str] = ()
+    """The folders of all projects."""
 
 
 def find(root: str, runs: Sequence[Search], *, named: bool) -> str | None:
@@ -79,8 +82,8 @@ def _mentions(root: str, runs: Sequence[Search]) -> Iterator[tuple[str, bytes, C
     files = (
         (path, run.kinds)
         for run in runs
-        for each in run.options.inputs
-        for path in files_below(each, root, run.options)
+        for each in run.paths
+        for path in files_below(each, root, exclude=run.exclude, projects=run.projects)
     )
     for path, kinds in islice(files, MOST_FILES):
         words = [row.group if row.plugin else row.kind for row in kinds if row.role == "job"]

@@ -12,8 +12,11 @@ from trainc.cli.common.arguments import Command
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.argocd.discovery import Search
     from trainc.argocd.generate import GeneratedManifests
+    from trainc.settings.projects import RunProject
 
 EPILOG = """\b
 Examples:
@@ -47,7 +50,7 @@ def discover() -> int:
     from trainc.argocd import discovery, plugin_environment
 
     root = plugin_environment.root(os.environ)
-    found = discovery.find(root, _projects(root), named=plugin_environment.PARAMETERS in os.environ)
+    found = discovery.find(root, _searched(_projects(root)), named=plugin_environment.PARAMETERS in os.environ)
     if found is not None:
         from trainc.source.printable import escape
 
@@ -64,29 +67,48 @@ def announce() -> int:
 
     root = plugin_environment.root(os.environ)
     projects = _projects(root)
-    names = dict.fromkeys(name for each in projects for name in each.options.settings.environment_names)
-    announced = parameters.announcement(discovery.names(root, projects), tuple(names))
+    names = dict.fromkeys(name for each in projects for name in each.settings.environment_names)
+    announced = parameters.announcement(discovery.names(root, _searched(projects)), tuple(names))
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
 
 
-def _projects(root: str) -> list[Search]:
-    """Return the projects of an application, each with the kinds that it compiles in any of its environments."""
+def _projects(root: str) -> list[RunProject]:
+    """Return the projects of an application."""
+    from functools import partial
+
+    from trainc.budget import UNLIMITED, Meter
+    from trainc.files import inputs
+    from trainc.files.selection import Selection
+    from trainc.settings import DEFAULT, nearest_settings, read
+    from trainc.settings.projects import Files, find
+
+    files = Files(
+        nearest=partial(nearest_settings, root=root),
+        load=lambda file: DEFAULT if file is None else read(file, root=root),
+        selection=lambda own: Selection(settings=own.files, patches=own.patch_files, exclude=own.exclude),
+        read=partial(inputs.read, root=root),
+    )
+    return find((os.curdir,), files, Meter(UNLIMITED))
+
+
+def _searched(projects: Sequence[RunProject]) -> list[Search]:
+    """Return how to search each project, with the kinds that it compiles in any of its environments."""
     from trainc.argocd import parameters, plugin_environment
     from trainc.argocd.discovery import Search
     from trainc.base.kinds import COMPILED, LEGACY
-    from trainc.compilation import Options
-    from trainc.compilation.projects import projects_of
     from trainc.settings import in_environment
 
     given, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
-    found = []
-    for project in projects_of(Options(root=root), (os.curdir,)):
+    folders = [project.folder for project in projects if project.file]
+    searched = []
+    for project in projects:
         settings = project.settings
         each = [settings, *(in_environment(settings, name) for name in settings.environment_names)]
         enabled = {row for one in each for row in one.kinds}
-        found.append(Search(project, (*COMPILED, *(row for row in LEGACY if given.legacy or row in enabled))))
-    return found
+        kinds = (*COMPILED, *(row for row in LEGACY if given.legacy or row in enabled))
+        searched.append(Search(project.paths, kinds, settings.exclude, folders))
+    return searched
 
 
 def _report_errors(answer: GeneratedManifests) -> None:

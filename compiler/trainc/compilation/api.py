@@ -62,7 +62,7 @@ def compile(
         raise ValueError("paths and text cannot be combined")
     if text is not None and not isinstance(text, str):
         raise TypeError(f"text must be a str, not {_kind(text)}")
-    given = _checked_paths(paths)
+    given = _checked_paths(paths) if text is None else (TEXT,)
     if trainer_version is not None:
         options = options._replace(trainer_version=trainer_version)
     options = _checked_options(options)._replace(legacy=legacy or options.legacy)
@@ -75,7 +75,7 @@ def compile(
     if options.settings != DEFAULT:
         projects: tuple[Options, ...] = (options.with_settings(options.settings)._replace(paths=given),)
     elif text is not None:
-        projects = (options.with_project(())._replace(paths=(TEXT,)),)
+        projects = (options.with_project(())._replace(paths=given),)
     else:
         projects = projects_of(options, given)
     chosen = [_in_environment(each) for each in projects]

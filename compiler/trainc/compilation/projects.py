@@ -1,37 +1,32 @@
-"""The projects of a run: the settings of a file are those of the nearest trainc.yaml above it.
+"""The projects of a run: a run for each project of its paths.
 
-Reads    the names of the files below the paths of a run, and the trainc.yaml files at, above and below the paths.
-Returns  a project for each of these files, with its part of the paths. A project ends at the folder of another one. The
-         settings file of an option replaces all of them.
+Reads    the options of the run, and the projects of its paths.
+Returns  the options of the run of each project. The settings file of an option replaces those of all projects.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
-from trainc.base.records import NamedTuple
-from trainc.budget import Meter, size_of
-from trainc.compilation.results import Apart
+from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Location, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
-from trainc.files.exclude import ALL_EXCLUDED
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.violations import field_of, listed
 from trainc.settings import nearest_settings
+from trainc.settings.projects import Apart, Files, find, folders_above
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.compilation.results import Options
-    from trainc.files.selection import Role, Selection
-    from trainc.frontends.reading import Reader
     from trainc.settings import ProjectPath, Settings
+    from trainc.settings.projects import RunProject
 
 PROJECT_REQUIRED: Final = Declaration("project-required", ("read",), "No project selected", trainc_only=True)
 SETTINGS_REPLACED: Final = Declaration(
@@ -39,84 +34,6 @@ SETTINGS_REPLACED: Final = Declaration(
 )
 SHOWN: Final = 10
 """The most projects or files that a message names."""
-
-
-class Files(NamedTuple):
-    """Where the files of a run are: on disk, or in a commit."""
-
-    nearest: Callable[[str], str | None]
-    """Return the trainc.yaml of a path; None without one."""
-    load: Callable[[str | None], Settings]
-    """Return the settings of a trainc.yaml; None for files without one."""
-    selection: Callable[[Settings], Selection]
-    """Return the files that are not manifests in a project."""
-    read: Reader
-    shown: Callable[[str], str] = str
-    """Return the path of the working tree for a name of a walk."""
-
-
-class RunProject(NamedTuple):
-    """A project, and its part of the paths of a run."""
-
-    file: str
-    """Its trainc.yaml; empty for files without one."""
-    settings: Settings
-    paths: tuple[str, ...]
-    """The paths in it; for a project below a path, its folder."""
-    has_documents: bool
-
-    @property
-    def folder(self) -> str:
-        """The absolute folder of its trainc.yaml; the current folder without one."""
-        return os.path.dirname(os.path.abspath(self.file)) if self.file else os.getcwd()
-
-
-def find(paths: Sequence[str], files: Files, meter: Meter) -> list[RunProject]:
-    """Return the projects of some paths, each one before those below it. Raise OverBudgetError beyond the budget."""
-    found: dict[str, RunProject] = {}
-    left = deque((files.nearest(path) or "", path) for path in paths)
-    while left:
-        file, path = left.popleft()
-        key = os.path.abspath(file) if file else ""
-        if key not in found:
-            own = files.load(file or None)
-            meter.spend("input bytes", sum(size_of(each.document.text) for each in own.settings_files))
-            found[key] = RunProject(file, own, (), has_documents=False)
-        project = found[key]
-        if path in project.paths:
-            continue
-        below, has_documents = _projects_below(path, project, files)
-        found[key] = project._replace(
-            paths=(*project.paths, path), has_documents=project.has_documents or has_documents
-        )
-        left.extend((os.path.join(folder, SETTINGS) if folder else SETTINGS, folder or os.curdir) for folder in below)
-    return [*found.values()]
-
-
-def _projects_below(path: str, project: RunProject, files: Files) -> tuple[list[str], bool]:
-    """Return the folders of the projects below a path, and whether the path has a manifest outside of them."""
-    if inputs.is_stream(path):
-        return [], True
-    folders, documents = dict[str, str](), list[str]()
-
-    def leave_out(name: str, role: Role, object: str) -> None:
-        if role == "settings" and os.path.basename(name) == SETTINGS:
-            shown = os.path.dirname(files.shown(name))
-            folders[os.path.abspath(shown)] = shown
-        elif role == "manifest":
-            documents.append(name)
-
-    selection = files.selection(project.settings)._replace(leave_out=leave_out, names_only=True)
-    faults = [each for each in files.read([path], selection) if isinstance(each, Diagnostic)]
-    folders.pop(project.folder if project.file else "", None)
-    outermost = [shown for folder, shown in folders.items() if not _is_below(folder, folders)]
-    own = (name for name in documents if not folders or not _is_below(os.path.abspath(files.shown(name)), folders))
-    return outermost, any(own) or any(fault.id != ALL_EXCLUDED.id for fault in faults)
-
-
-def _is_below(path: str, folders: Mapping[str, str]) -> bool:
-    """Return whether an absolute path is below one of some absolute folders."""
-    return any(folder in folders for folder in _folders_above(path))
 
 
 def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> tuple[Options, ...]:
@@ -184,16 +101,10 @@ def _faults(project: RunProject) -> Iterator[Diagnostic]:
     for source in project.settings.sources:
         path = os.path.abspath(source.path)
         is_inside = is_within(path, project.folder)
-        above = [path, *_folders_above(path)] if is_inside else [project.folder]
+        above = [path, *folders_above(path)] if is_inside else [project.folder]
         nearest_file = next((file for at in above if os.path.lexists(file := os.path.join(at, SETTINGS))), "")
         if not is_inside or os.path.dirname(nearest_file) != project.folder:
             yield _other_project(source, os.path.relpath(nearest_file) if is_inside else None)
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    """Yield the folders above a path."""
-    while path != (path := os.path.dirname(path)):
-        yield path
 
 
 def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:

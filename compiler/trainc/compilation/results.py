@@ -15,6 +15,7 @@ from trainc.files.selection import Selection
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
+from trainc.settings.projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -30,28 +31,6 @@ if TYPE_CHECKING:
 
 
 StandIns = Literal["none", "check", "show"]
-
-
-class Apart(NamedTuple):
-    """What the projects of a run leave out of each other."""
-
-    projects: tuple[str, ...] = ()
-    """The folders of the projects; a project ends at that of another one."""
-    settings: tuple[str, ...] = ()
-    """The settings files, with all links resolved."""
-    patches: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-
-    @classmethod
-    def collect(cls, folders: Iterable[str], projects: Iterable[Settings]) -> Apart:
-        """Return what some projects leave out of each other; `folders` may have more than theirs."""
-        projects = tuple(projects)
-        return cls(
-            tuple(folders),
-            tuple(file for each in projects for file in each.files),
-            tuple(file for each in projects for file in each.patch_files),
-            tuple(folder for each in projects for folder in each.output_folders),
-        )
 
 
 class Options(NamedTuple):

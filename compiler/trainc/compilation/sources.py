@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
 from trainc.budget import Meter, size_of
-from trainc.compilation.results import Apart
 from trainc.diagnostics import Diagnostic, Document, Location
 from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.pipeline.library import BuiltIn, Level, Library
 from trainc.settings import DEFAULT
+from trainc.settings.projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

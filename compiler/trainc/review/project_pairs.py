@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.compilation import projects
-from trainc.compilation.projects import PROJECT_REQUIRED, Files
-from trainc.compilation.results import Apart
+from trainc.compilation.projects import PROJECT_REQUIRED
 from trainc.diagnostics import Diagnostic, Place
 from trainc.files import inputs
 from trainc.files.inputs import STDIN
@@ -23,6 +22,7 @@ from trainc.review import commit_files, sides
 from trainc.review.changes import Change
 from trainc.review.setting_changes import OBJECT_RANK, SettingEdit
 from trainc.settings import DEFAULT, nearest_settings
+from trainc.settings.projects import Apart, Files, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ class _Side:
         self.options = options._replace(config=None, no_config=False)
         whole = (os.path.dirname(self.file(os.curdir)) or os.curdir,)
         self.paths = whole if spec.project else spec.paths
-        self.found = projects.find(self.paths, self._files(), meter)
+        self.found = find(self.paths, self._files(), meter)
 
     def file(self, path: str) -> str:
         """Return the trainc.yaml of a path; empty without one."""

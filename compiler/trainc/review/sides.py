@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
-from trainc.compilation.results import Apart
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -26,6 +25,7 @@ from trainc.frontends.reading import Reading
 from trainc.review import commit_files, commit_settings, rendered_files
 from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
+from trainc.settings.projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
