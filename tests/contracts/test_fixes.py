@@ -187,7 +187,10 @@ spec:
 """
 FIXED = (
     BLOCK.replace("numNode:", "numNodes:")
-    .replace("      nvidia.com/gpu: 8", "      limits:\n        nvidia.com/gpu: 8")
+    .replace(
+        "      # for each node\n      nvidia.com/gpu: 8",
+        "      limits:\n        # for each node\n        nvidia.com/gpu: 8",
+    )
     .replace("0.10", '"0.10"')
     .replace("secretKeyRef: {name: s, key: k}", "valueFrom: {secretKeyRef: {name: s, key: k}}")
 )

@@ -13,6 +13,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
+from trainc.base.behaviours import BEHAVIOURS
 from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES
 from trainc.cli.common.group import COMMANDS
 
@@ -40,6 +41,16 @@ def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
     page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text()
     assert all(version in page for _, version in IMPLEMENTS)
     assert KUEUE_REQUIRES.split()[1] in page
+
+
+def test_the_verbose_version_has_the_evidence_for_each_behaviour() -> None:
+    short, long = run("--version").out, run("--version", "-v").out
+    assert long.startswith(short)
+    assert run("-v", "--version").out == long
+    header, *rows = long.removeprefix(short).strip().splitlines()
+    assert header.split()[-4:] == ["v2.1", "v2.2", "v2.3", "v2.4"]
+    assert [row.split("  ")[0] for row in rows] == [behaviour.title for behaviour in BEHAVIOURS]
+    assert {row.rpartition("  ")[2] for row in rows} == {"source of 2026-08-21", "notes"}
 
 
 @pytest.mark.parametrize(

@@ -338,6 +338,21 @@ BEHAVIOURS: Final = (
         objects=False,
     ),
 )
+
+
+def evidence_lines() -> list[str]:
+    """Return a line for each behaviour, with the evidence for it in each release, in columns.
+
+    >>> evidence_lines()[2]
+    'Schemas of TrainJobs and runtimes  code  code  code  source of 2026-08-21'
+    """
+    titles = ("evidence for each behavior", *(behaviour.title for behaviour in BEHAVIOURS))
+    columns = [("v" + each.name, *(each.evidence(behaviour.field) for behaviour in BEHAVIOURS)) for each in RELEASES]
+    widths = [max(map(len, column)) for column in (titles, *columns)]
+    rows = zip(titles, *columns, strict=True)
+    return ["", *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
+
+
 """All behaviours, in the order of the page."""
 
 

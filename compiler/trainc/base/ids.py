@@ -60,7 +60,7 @@ DECLARED_IN: Final = {
     "backoff-limit-per-index": "trainc.kubernetes.validation.job",
     "block-device": "trainc.kubernetes.validation.mounts",
     "built-in-runtime": "trainc.pipeline.passes.resolve",
-    "checkout-attribute": "trainc.review.checkouts",
+    "checkout-attribute": "trainc.files.attributes",
     "circular-extends": "trainc.settings.extending",
     "claim-name": "trainc.pipeline.checks.jobset.claims",
     "claim-namespace": "trainc.pipeline.checks.cel",

@@ -13,6 +13,8 @@ FIELDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "arguments": (("args",),),
     "backoff": (("backoffLimit",),),
     "cmd": (("command",),),
+    "commonannotations": (("annotations",),),
+    "commonlabels": (("labels",),),
     "containerimage": (("image",),),
     "cpu": (("resourcesPerNode", "limits", "cpu"),),
     "cpus": (("resourcesPerNode", "limits", "cpu"),),
@@ -59,6 +61,8 @@ FIELDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 REFERENCES: Final = {
     **{(ref, word): "name" for ref in ("secretRef", "secretKeyRef") for word in ("secret", "secretName")},
     **{(ref, word): "name" for ref in ("configMapRef", "configMapKeyRef") for word in ("configMap", "configMapName")},
+    ("images", "image"): "name",
+    ("images", "tag"): "newTag",
     ("runtimeRef", "runtime"): "name",
     ("imagePullSecrets", "secret"): "name",
     ("imagePullSecrets", "secretName"): "name",

@@ -353,6 +353,27 @@ def report_lint_paths(build: Build) -> Build:
     return build.with_diagnostics(build.judged(rules.warnings(files)))
 
 
+def report_attributes(build: Build) -> Build:
+    """Report the attributes of git that change a file at the checkout. A review of a commit reports its own."""
+    if any(build.options.option_names.revision):
+        return build
+    found = [document.file for documents in build.documents.values() for document in documents]
+    found += (entry.document.file for level in build.library.levels[1:-1] for entry in level.all_entries())
+    found += (file.document.file for file in build.options.settings.settings_files)
+    found += build.patches.files if build.patches is not None else ()
+    files = dict.fromkeys(found)
+    attributes = inputs.attribute_files(files, build.options.root)
+    if attributes is None:
+        return build
+    size = sum(map(len, attributes.contents.values()))
+    factors = (size, f"bytes of {inputs.ATTRIBUTES}"), (len(files), "files")
+    if not build.meter.charge_product("skipped bytes", *factors):
+        return build
+    from trainc.files.attributes import warnings
+
+    return build.with_diagnostics(warnings(files, attributes))
+
+
 def report_settings(build: Build) -> Build:
     """Report a fault of one setting once, and the settings that affect nothing."""
     if build.transformation is None:
@@ -421,6 +442,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_references,  # to the objects of other teams
     stop_beyond_budget,
     report_lint_paths,
+    report_attributes,  # of git, in .gitattributes
     report_settings,
     stop_beyond_budget,
     replace_errors_of_templates,

@@ -52,10 +52,15 @@ def pattern_of(line: str) -> Pattern:
         raise PatternError(_NOTHING)
     includes = text.startswith("!")
     text = text.removeprefix("!")
-    is_folder = text.endswith("/")
-    text = text.removesuffix("/")
     if not text:
         raise PatternError(_INVALID)
+    return path_pattern(text, includes=includes)
+
+
+def path_pattern(text: str, *, includes: bool = False) -> Pattern:
+    """Return a pattern without a `!` of its own. Raises PatternError if it matches nothing."""
+    is_folder = text.endswith("/")
+    text = text.removesuffix("/")
     is_path = "/" in text
     text = text.removeprefix("/")
     try:

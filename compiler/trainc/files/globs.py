@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _SLASH: Final = ord("/")
 _STAR: Final = ord("*")
@@ -212,6 +212,14 @@ class Automaton:
         """Return the last glob that matches in a state, of those with some ends; None if none does."""
         matching = state & ends
         return self._glob_of_end[matching.bit_length() - 1] if matching else None
+
+    def matching(self, state: int, ends: int) -> Iterator[int]:
+        """Yield the globs that match in a state, of those with some ends, the last one first."""
+        bits = f"{state & ends:b}"
+        at = bits.find("1")
+        while at >= 0:
+            yield self._glob_of_end[len(bits) - 1 - at]
+            at = bits.find("1", at + 1)
 
     def _with_skipped(self, reached: int) -> int:
         """Return states that a text reached, and those that it thereby also reaches."""

@@ -44,11 +44,16 @@ SETTINGS_PATH: Final = Declaration(
 
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
+_MOST_NAMES: Final = 1000
+"""The most files of a folder that a misspelled name is compared with."""
 LARGEST_SETTINGS: Final = 16 * 1024 * 1024
 """Bytes of a settings file, which is one document."""
 DEEPEST: Final = 100
 """The maximum nesting of folders below a given one."""
 STDIN: Final = "-"
+ATTRIBUTES: Final = ".gitattributes"
+CHANGING: Final = ("working-tree-encoding", "ident", "filter", "eol")
+"""The attributes of git that may change a file at the checkout."""
 READ_ROLES: Final = frozenset({"manifest", "output"})
 """The roles of the entries that are read."""
 ALL: Final = Selection()
@@ -129,6 +134,41 @@ def repository_of(path: str) -> str:
         if above == at:
             return folder
         at = above
+
+
+class AttributeFiles(NamedTuple):
+    """The .gitattributes in the folders of some files and above."""
+
+    roots: Mapping[str, str]
+    """The git root of each folder with all links resolved; empty outside of a repository."""
+    contents: Mapping[str, bytes]
+    """The content of each .gitattributes, by its folder."""
+
+
+def attribute_files(paths: Iterable[str], root: str | None = None) -> AttributeFiles | None:
+    """Return the .gitattributes that apply to some files; None if none names an attribute that changes a file.
+
+    Nothing above a git root or `root` is read. As in git, a link has no effect.
+    """
+    top = None if root is None else resolved(root)
+    roots: dict[str, str] = {}
+    for folder in {os.path.dirname(resolved(path) if os.path.islink(path) else path) for path in paths}:
+        at, new = resolved(folder), list[str]()
+        while at not in roots:
+            new.append(at)
+            above = os.path.dirname(at)
+            if at == top or os.path.lexists(os.path.join(at, ".git")):
+                roots[at] = at
+            elif at == above:
+                roots[at] = ""
+            else:
+                at = above
+        roots.update(dict.fromkeys(new, roots[at]))
+    inside = (folder for folder, at in roots.items() if at)
+    read = ((folder, regular_file_content(os.path.join(folder, ATTRIBUTES))) for folder in inside)
+    contents = {folder: data for folder, data in read if data is not None}
+    names = any(name.encode() in data for data in contents.values() for name in CHANGING)
+    return AttributeFiles(roots, contents) if names else None
 
 
 def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
@@ -283,7 +323,7 @@ class _Walk:
             elif is_file and roles.was_read(below):
                 self.seen.add(folder + name)
             # A regular file is in the root because its folder is; `_path` reports any problem with it.
-            elif is_file and (data := _regular_file_content(name, at)) is not None:
+            elif is_file and (data := regular_file_content(name, at)) is not None:
                 self.seen.add(folder + name)
                 self.files += 1
                 yield File(below, data, found=folder + name not in self.named, output=role == "output")
@@ -334,7 +374,27 @@ class _Walk:
     def _missing_path(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
             return fault(path, "is a dangling or circular link", "remove it, or fix its target")
-        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
+        help = _path_meant(path) if isinstance(error, FileNotFoundError) else ""
+        return fault(path, f"cannot be read: {error.strerror}", help or "check the path and its permissions")
+
+
+def _path_meant(path: str) -> str:
+    """Return the hint for a missing path that is a pattern, or similar to a file or folder; empty for another one."""
+    if (pattern := min((index for each in "*?[" if (index := path.find(each)) >= 0), default=-1)) >= 0:
+        folder = os.path.dirname(path[:pattern]) or "."
+        return f"a path is a file or a folder, not a pattern: use {folder}, and `exclude` for other files in it"
+    from itertools import islice
+
+    from trainc.base.suggestions import nearest_name
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES) if not entry.name.startswith(".")]
+    except OSError:
+        return ""
+    near = nearest_name(name, sorted(names))
+    return f"did you mean {os.path.join(folder, near)}?" if near else ""
 
 
 def _leads_to_folder(name: str, at: int) -> bool:
@@ -345,8 +405,8 @@ def _leads_to_folder(name: str, at: int) -> bool:
         return False
 
 
-def _regular_file_content(name: str, at: int) -> bytes | None:
-    """Return the bytes of a regular file in an open folder; None for anything else, or if it changes meanwhile.
+def regular_file_content(name: str, at: int | None = None) -> bytes | None:
+    """Return the bytes of a regular file in an open folder, or of a path; None for anything else, or if it changes.
 
     This takes less time than Python's `open`.
     """

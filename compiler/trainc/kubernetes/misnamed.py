@@ -17,6 +17,8 @@ SUBDOMAIN: Final = "a-z0-9.-"
 QUALIFIED: Final = "A-Za-z0-9._-"
 """The characters of a label value, and of a label key without its prefix."""
 
+_LONGEST_EXAMPLE: Final = 40
+"""A longer name may leave no room for the suffixes of the names of Jobs and pods."""
 _MANY: Final = 4
 """The maximum number of invalid characters to list."""
 
@@ -52,8 +54,8 @@ def example(text: str, *, letter_first: bool = False) -> str:
     result = re.sub("[^a-z0-9]+", "-", text.lower())
     if letter_first and result[:1].isdigit():
         result = f"job-{result}"
-    result = result[:63].strip("-")
-    return f"; for example {result}" if result and text.isascii() else ""
+    result = result.strip("-")
+    return f"; for example {result}" if result and text.isascii() and len(result) <= _LONGEST_EXAMPLE else ""
 
 
 def _invalid_characters(text: str, characters: str) -> list[str]:

@@ -10,29 +10,21 @@ Source   git 2.39: gitattributes(5), convert.c.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
-from trainc.base.declarations import Declaration
-from trainc.diagnostics import Diagnostic, Location
+from trainc.files import attributes
+from trainc.files.attributes import READ, AttributedFile
+from trainc.files.inputs import ATTRIBUTES
 from trainc.review.git_objects import FOLDER, MODULE
 from trainc.review.temporary_repository import TemporaryRepository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from trainc.diagnostics import Diagnostic
     from trainc.review.revisions import Commit
     from trainc.review.sides import SideSpec
-
-CHECKOUT_ATTRIBUTE: Final = Declaration(
-    "checkout-attribute", ("read",), "Attribute that changes a file at the checkout", trainc_only=True
-)
-NAME: Final = ".gitattributes"
-ATTRIBUTES: Final = ("working-tree-encoding", "ident", "filter", "eol")
-TEXT: Final = "text"
-"""The attribute that decides whether `eol` is in force."""
-NONE: Final = frozenset({"unspecified", "unset"})
-PLAIN: Final = frozenset({"unspecified", "", "utf-8", "utf8"})
-"""The encodings of a working tree that change no file. Without one (`-working-tree-encoding`), a checkout fails."""
 
 
 def faults(old: SideSpec, new: SideSpec, prefix: str) -> Iterator[Diagnostic]:
@@ -47,30 +39,23 @@ def faults(old: SideSpec, new: SideSpec, prefix: str) -> Iterator[Diagnostic]:
 
 def _faults(commit: Commit) -> Iterator[Diagnostic]:
     """Yield an error for each attribute that changes files that were read of a commit, at the first of them."""
-    attributes = _attribute_files(commit)
-    if not attributes:
+    lists = _attribute_files(commit)
+    if not lists:
         return
     repository = commit.repository or TemporaryRepository()
-    index = b"".join(b"100644 %s\t%s\0" % (object.encode(), os.fsencode(path)) for path, object in attributes.items())
+    index = b"".join(b"100644 %s\t%s\0" % (object.encode(), os.fsencode(path)) for path, object in lists.items())
     repository.checked("update-index", "-z", "--index-info", stdin=index)
     names = b"".join(os.fsencode(path) + b"\0" for path in commit.read)
-    found = repository.checked("check-attr", "--cached", "--stdin", "-z", TEXT, *ATTRIBUTES, stdin=names)
-    words = os.fsdecode(found).split("\0")[:-1]
-    files: dict[str, list[str]] = {}
-    values: dict[str, str] = {}
-    for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
-        values[name] = value  # those of a path come together, `text` first
-        if name != TEXT and _changes(name, values, commit.read[path]):
-            shown = name if value == "set" else f"{name}={value}"
-            files.setdefault(shown, []).append(path)
-    for attribute, paths in files.items():
-        more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
-        yield Diagnostic.declared(
-            CHECKOUT_ATTRIBUTE,
-            f"the attribute {attribute} changes this file{more} at the checkout",
-            f"remove the attribute in {NAME}, such as with `{paths[0]} !{attribute.partition('=')[0]}`",
-            place=Location(commit.named(paths[0])),
-        )
+    found = repository.checked("check-attr", "--cached", "--stdin", "-z", *READ, stdin=names)
+    yield from attributes.faults(_attributed(commit, os.fsdecode(found).split("\0")[:-1]))
+
+
+def _attributed(commit: Commit, words: list[str]) -> Iterator[AttributedFile]:
+    """Yield the files of a commit; `words` are the path, the name and the value of each attribute, in their order."""
+    for at in range(0, len(words), 3 * len(READ)):
+        path, of_file = words[at], words[at : at + 3 * len(READ)]
+        values = dict(zip(of_file[1::3], of_file[2::3], strict=True))
+        yield AttributedFile(path, commit.named(path), values, partial(commit.read.__getitem__, path))
 
 
 def _attribute_files(commit: Commit) -> dict[str, str]:
@@ -81,24 +66,7 @@ def _attribute_files(commit: Commit) -> dict[str, str]:
         while at not in folders:
             folders.add(at)
             at = at.rpartition("/")[0]
-    paths = (f"{folder}/{NAME}" if folder else NAME for folder in sorted(folders))
+    paths = (f"{folder}/{ATTRIBUTES}" if folder else ATTRIBUTES for folder in sorted(folders))
     entries = ((path, commit.entry(path)) for path in paths)
     # To git, a link in the index is a file with its target as the content.
     return {path: entry.object for path, entry in entries if entry is not None and entry.mode not in {FOLDER, MODULE}}
-
-
-def _changes(name: str, values: Mapping[str, str], data: bytes) -> bool:
-    """Return whether one of a file's attributes changes its content.
-
-    The line ends of UTF-8 mean the same to YAML; in UTF-16, git inserts a byte and moves all that follow.
-    """
-    value = values[name]
-    match name:
-        case "working-tree-encoding":
-            return value.lower() not in PLAIN
-        case "ident":
-            return value == "set" and b"$Id" in data
-        case "filter":
-            return value not in {*NONE, "set"}
-        case _:
-            return value == "crlf" and values[TEXT] not in {"auto", "unset"} and b"\0" in data

@@ -17,7 +17,7 @@ from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.structural import Compiler, Object
 from trainc.kubernetes.structural.value_nodes import SchemaViolations
-from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation
+from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation, shortened
 from trainc.settings.keys import ENVIRONMENTS, FORBIDDEN
 
 if TYPE_CHECKING:
@@ -32,12 +32,18 @@ ENVIRONMENT_KEY: Final = Declaration(
 )
 
 PATH: Final = ("trainc", "Settings.json")
+_LISTS_OF_PATCHES: Final = ("patchesJson6902", "patchesStrategicMerge")
+"""The keys of patches in older files of kustomize."""
+_NO_RULE: Final = "remove it: "
 _FOR_EDITORS: Final = frozenset({"default", "maxProperties", "propertyNames"})
 _ANY: Final[Tree] = {"x-kubernetes-preserve-unknown-fields": True}
 
 
 def faults(document: Document) -> Iterator[Diagnostic]:
     """Yield an error for each unknown key and each value that the schema rejects."""
+    if isinstance(document.value, dict) and {"apiVersion", "kind"} <= document.value.keys():
+        yield diagnostic(document, _manifest(document.value["kind"]))
+        return
     root = _root()
     found = SchemaViolations(root.schema, document.value)
     root.admit(document.value, None, found)
@@ -45,7 +51,7 @@ def faults(document: Document) -> Iterator[Diagnostic]:
         from trainc.kubernetes.structural.supplied_fields import causes
 
         found.violations = causes(found.violations, found.unknown)
-    for violation in (*found.violations, *found.unknown):
+    for violation in (*found.violations, *found.whole_unknown()):
         yield _error_of_cluster(document, violation) or diagnostic(document, _explained(violation))
 
 
@@ -55,7 +61,7 @@ def diagnostic(document: Document, violation: Violation, place: Place | None = N
 
     at = place or Place(document, violation.path, key=violation.key)
     help, fix = as_written(violation.help, violation.fix, document)
-    suggested = _suggested_rule(document, violation)
+    suggested = None if help.startswith(_NO_RULE) else _suggested_rule(document, violation)
     if suggested is not None:
         help, fix = suggested.title, suggested
     return Diagnostic(
@@ -71,6 +77,14 @@ def diagnostic(document: Document, violation: Violation, place: Place | None = N
     )
 
 
+def _manifest(kind: object) -> Violation:
+    """Return the violation of a manifest in a file for settings."""
+    is_kustomization = kind == "Kustomization"
+    help = "rename the file to kustomization.yaml" if is_kustomization else "move it to another file"
+    message = f"this is a {shortened(str(kind))}, but {SETTINGS} has the settings of trainc"
+    return Violation.at(("kind",), UNKNOWN_FIELD, message, help)
+
+
 def _explained(violation: Violation) -> Violation:
     """Return a violation with a better reason: for a key of the file in an environment, for an unknown lint rule."""
     path = violation.path
@@ -81,6 +95,10 @@ def _explained(violation: Violation) -> Violation:
     if not path:
         message = violation.message.replace("the object", SETTINGS)
         return violation._replace(message=message, help="use a mapping with one `key: value` per line", fix=None)
+    if violation.rule == UNKNOWN_FIELD.id and path[-1] in _LISTS_OF_PATCHES:
+        return violation._replace(help="use patches, with an item `path: FILE` for each file", fix=None)
+    if violation.rule == ENUM.id and "lint" in path and (help := _error_id(violation)):
+        return violation._replace(help=help, fix=None)
     if len(path) == 1 and violation.fix is None:
         return violation._replace(help=violation.help.replace("the object has the fields", f"{SETTINGS} has the keys"))
     return violation
@@ -101,6 +119,17 @@ def _error_of_cluster(document: Document, violation: Violation) -> Diagnostic | 
     return Diagnostic.declared(
         unknown_rule.warning.declared, message, help, field=violation.field, place=place, phase="read"
     )
+
+
+def _error_id(violation: Violation) -> str:
+    """Return the hint for the id of an error in a list of lint rules; empty for another value."""
+    from trainc.base.ids import DECLARED_IN, LINT_RULES
+
+    name = violation.message.rpartition('the unsupported value "')[2].rstrip('"')
+    if name not in DECLARED_IN or name in LINT_RULES:
+        return ""
+    more = "; set fieldValidation to drop unknown fields" if name == UNKNOWN_FIELD.id else ""
+    return f"{_NO_RULE}an error cannot be disabled{more}"
 
 
 def _suggested_rule(document: Document, violation: Violation) -> Fix | None:

@@ -18,16 +18,35 @@ if TYPE_CHECKING:
 
     from trainc.cli.common.arguments import Command
 
-GROUPS: Final = {
-    "Check and review": ("validate", "diff"),
-    "Compile": ("build",),
-    "Inspect": ("explain", "pods", "graph", "queues"),
-    "Convert": ("migrate", "upgrade"),
-    "Project": ("init", "settings", "runtimes", "secret"),
-    "Integrations": ("cmp", "krm", "schema", "completion"),
+COMMANDS: Final = (
+    "validate",
+    "diff",
+    "build",
+    "explain",
+    "pods",
+    "graph",
+    "queues",
+    "migrate",
+    "upgrade",
+    "init",
+    "settings",
+    "runtimes",
+    "secret",
+    "cmp",
+    "krm",
+    "schema",
+    "completion",
+)
+"""The commands in help order; each is a module of this package."""
+HEADINGS: Final = {
+    "validate": "Check and review",
+    "build": "Compile",
+    "explain": "Inspect",
+    "migrate": "Convert",
+    "init": "Project",
+    "cmp": "Integrations",
 }
-"""The commands by heading, in help order; each is a module of this package."""
-COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
+"""The heading above each of these commands in the help."""
 HABITS: Final = {
     "apply": "build",
     "check": "validate",
@@ -59,13 +78,19 @@ class LazyGroup(click.Group):
     """A group that imports a command when it is called or listed."""
 
     def __init__(
-        self, *, package: str, headings: Mapping[str, Sequence[str]], habits: Mapping[str, str], **settings: Any
+        self,
+        *,
+        package: str,
+        names: Sequence[str],
+        habits: Mapping[str, str],
+        headings: Mapping[str, str] = {},
+        **settings: Any,
     ) -> None:
-        """Create the group of some modules of a package; a keyword's module has an underscore at the end."""
+        """Create the group of the modules `names` of a package; a keyword's module has an underscore at the end."""
         super().__init__(**settings)
         self.package = package
         self.headings = headings
-        self.names = tuple(name for names in headings.values() for name in names)
+        self.names = names
         self.habits = habits
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,10 +100,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, a section for each heading, in columns of one width."""
         width = max(map(len, self.names))
-        for heading, names in self.headings.items():
-            commands = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name in self.names:
+            heading = self.headings.get(name) or next(reversed(sections), "Commands")
+            if (command := self.get_command(ctx, name)) is not None:
+                sections.setdefault(heading, []).append((name.ljust(width), command.get_short_help_str()))
+        for heading, records in sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, command.get_short_help_str()) for name, command in commands if command])
+                formatter.write_dl(records)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with that name."""
@@ -108,15 +137,41 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _remember(ctx: click.Context, param: click.Parameter, verbose: bool) -> None:
+    """Keep `-v` for `--version`."""
+    ctx.obj = verbose
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    """Print the versions and exit."""
+    if not asked:
+        return
+    lines = [f"trainc {__version__}", RELEASES]
+    if ctx.obj:
+        from trainc.base.behaviours import evidence_lines
+
+        lines += evidence_lines()
+    click.echo("\n".join(lines))
+    ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     package="trainc.cli",
-    headings=GROUPS,
+    names=COMMANDS,
+    headings=HEADINGS,
     habits=HABITS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
 )
-@click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")
+@click.option("-v", "--verbose", is_flag=True, is_eager=True, expose_value=False, callback=_remember, hidden=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit; with -v, also the evidence for each behavior of each release.",
+)
 def cli() -> None:
     """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
 

@@ -27,7 +27,7 @@ Examples:
 @click.group(
     cls=LazyGroup,
     package=__name__,
-    headings={"Commands": SUBCOMMANDS},
+    names=SUBCOMMANDS,
     habits={},
     short_help="List, print, export, pull or import runtimes.",
     epilog=EPILOG,

@@ -11,8 +11,9 @@ is not valid or cannot be applied is an error, and the run then has no objects.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBSET, role_of
 from trainc.diagnostics import Diagnostic, Place
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from trainc.frontends.reading import Reader
 
 __all__ = ["JobSetPatches", "Patch", "Patches"]
+
+
+_GLOB_OF_EXPRESSION: Final = re.compile(r"[\^]?([\w*.?-]*?)\.\*([\w*.?-]*)\$?")
+
+
+def _target_meant(name: str) -> str:
+    """Return the hint for a target's name that is a regular expression of kustomize; empty for another one."""
+    expression = _GLOB_OF_EXPRESSION.fullmatch(name)
+    return f"names are globs: use {expression[1]}*{expression[2]}" if expression else ""
 
 
 class Patches:
@@ -61,6 +71,11 @@ class Patches:
     def texts(self) -> frozenset[int]:
         """The identities of the texts of all valid patches."""
         return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files with a valid patch."""
+        return frozenset(patch.document.file for patches in self._of_kind.values() for patch in patches)
 
     def apply_all(self, documents: Sequence[Document]) -> list[Document]:
         """Return documents with all patches that match them."""
@@ -116,7 +131,7 @@ class Patches:
                     yield Diagnostic.declared(
                         UNUSED_PATCH,
                         f"{patch.name} matches no {patch.target.kind}",
-                        "fix its target, or remove the patch",
+                        _target_meant(patch.target.name) or "fix its target, or remove the patch",
                         place=patch.setting.place._replace(path=(*patch.setting.place.path, "target")),
                     )
 

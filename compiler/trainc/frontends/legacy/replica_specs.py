@@ -28,6 +28,8 @@ from trainc.kubernetes.violations import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from trainc.base.fixes import Fix
+
 CONTAINERS: Final = ("template", "spec", "containers")
 MASTER: Final = "Master"
 WORKER: Final = "Worker"
@@ -288,8 +290,13 @@ def missing_container(role: str, spec: Tree, at: Path, container: str) -> Violat
     """Return the violation of a role without its main container."""
     names = [str(each.get("name")) for each in get(spec, CONTAINERS) or []]
     message = f'the role {role} has no container "{container}"'
-    help = f"rename {names[0]}" if len(names) == 1 else f'name the main container "{container}"'
-    path = (*at, *CONTAINERS, 0, "name") if len(names) == 1 else (*at, *CONTAINERS)
+    path: Path = (*at, *CONTAINERS)
+    help: str | Fix = f'name the main container "{container}"'
+    if len(names) == 1:
+        from trainc.base.fixes import setting
+
+        path = (*path, 0, "name")
+        help = setting(path, container, f"rename {names[0]} to {container}")
     return Violation.at(path, REQUIRED, message, help, field=field_of((*at, *CONTAINERS)))
 
 

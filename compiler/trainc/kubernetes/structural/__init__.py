@@ -312,7 +312,7 @@ class StructuralSchema:
             value = {key: item for key, item in value.items() if key != "status"}
         found = SchemaViolations(self._root.schema, value)
         admitted = self._root.admit(value, None, found)
-        return Admitted(value=admitted, violations=tuple(found.violations), unknown=tuple(found.unknown))
+        return Admitted(value=admitted, violations=tuple(found.violations), unknown=found.whole_unknown())
 
 
 @cache

@@ -199,12 +199,17 @@ def _words_meant(path: Path, line: str, *, script: bool) -> str | Fix:
         return "use a list with one item per word; " + (
             "to run a shell: [sh, -c, ...]" if script else "no shell expands them"
         )
+    if len(words) == 1 and "," in line:
+        return "use a list with one item per word"
     return replace(path, words, "use a list with one item per word: ", applicability=safe_if(len(words) == 1))
 
 
 def _mapping_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
     properties = schema.get("properties")
+    names = isinstance(value, list) and len({*map(str, value)}) == len(value)
     match value:
+        case [str(), *_] if names and "additionalProperties" in schema:
+            return replace(path, {name: {} for name in value})
         case [dict() as one]:
             return Fix((Replacement(path, one),), "remove the dash: this is a single mapping, not a list")
         case str() if not _NAME.search(value):

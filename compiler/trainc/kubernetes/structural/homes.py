@@ -9,23 +9,27 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from trainc.base.fixes import Applicability, Fix, Relocation, Replacement, Written, rename, safe_if
+from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
 from trainc.base.trainjob_dialects import other_names
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.violations import field_of, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from trainc.kubernetes.trees import At, Path, PathStep, Tree
+    from trainc.kubernetes.violations import Violation
 
 ALIKE: Final = 0.75
 """The minimum similarity at which one field name is suggested for another."""
 _GENERAL: Final = frozenset({"kind", "key", "name", "namespace", "type", "value"})
 """The fields whose meaning depends on their parent."""
+_MOST_MOVED: Final = 50
+"""The most fields that one fix moves."""
+_CERTAINTY: Final[tuple[Applicability, ...]] = ("safe", "unsafe", "none")
 _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
 _KNOWN_NAMES: Final[dict[tuple[int, Path], tuple[Tree, frozenset[str]]]] = {}
@@ -77,7 +81,8 @@ def repaired(unknown: UnknownField) -> Fix | None:
     meant = {names[0] for names in _synonyms(unknown.name) if len(names) == 1}
     for name in unknown.known:
         if name not in free and (name in meant or is_certain(unknown.name, name, unknown.known)):
-            return Fix((), "did you mean ", name, "name", "? It is set already: keep one of them", "none")
+            note = "? It is set already: keep one of them"
+            return Fix((Renaming(unknown.path, name),), "did you mean ", name, "name", note, "none")
     if near and is_certain(unknown.name, near, unknown.known):
         return rename(unknown.path, near, applicability="safe")
     if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _moved_below(unknown):
@@ -85,6 +90,34 @@ def repaired(unknown: UnknownField) -> Fix | None:
     if near or (near := _field_ending_with(unknown.name, free)):
         return rename(unknown.path, near, applicability="unsafe")
     return _moved_above(unknown)
+
+
+def whole_moves(unknown: Sequence[Violation]) -> tuple[Violation, ...]:
+    """Return unknown fields with fixes that move all fields of one mapping that belong to another one together.
+
+    A fix is safe if all moves are.
+    """
+    groups: dict[tuple[Path, Path], list[Fix]] = {}
+    for fix in (violation.fix for violation in unknown if violation.fix is not None):
+        if mappings := _mappings(fix):
+            groups.setdefault(mappings, []).append(fix)
+    wholes: dict[tuple[Path, Path], dict[str, Any]] = {}
+    for mappings, fixes in groups.items():
+        worst = max((fix.applicability for fix in fixes), key=_CERTAINTY.index)
+        changes = tuple(fix.changes[0] for fix in fixes)
+        wholes[mappings] = {"changes": changes, "applicability": "none" if len(fixes) > _MOST_MOVED else worst}
+    return tuple(
+        violation
+        if violation.fix is None or not (mappings := _mappings(violation.fix))
+        else violation._replace(fix=violation.fix._replace(**wholes[mappings]))
+        for violation in unknown
+    )
+
+
+def _mappings(fix: Fix) -> tuple[Path, Path] | None:
+    """Return the paths of the mappings between which a fix moves one field."""
+    (change,) = fix.changes if len(fix.changes) == 1 else (None,)
+    return (change.path[:-1], change.target[:-1]) if isinstance(change, Relocation) else None
 
 
 def names_of(name: str) -> Iterator[Path]:
@@ -157,8 +190,7 @@ def _resource(unknown: UnknownField) -> Fix | None:
 
 def _moved_below(unknown: UnknownField) -> Fix | None:
     """Return the fix for a field that a field of the same parent has, directly or deeper."""
-    homes = _homes(unknown, unknown.parent)
-    return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
+    return _moved_to(unknown, _homes(unknown, unknown.parent))
 
 
 def _homes(unknown: UnknownField, top: Path) -> list[Path]:
@@ -183,8 +215,15 @@ def _moved_above(unknown: UnknownField) -> Fix | None:
                 return _moved(unknown, target)
     if len(unknown.parent) > 1 or unknown.name in _GENERAL:
         return None  # a field of the same name elsewhere describes something else
-    homes = _homes(unknown, ())
-    return _moved(unknown, homes[0], safe_if(len(homes) == 1)) if homes else None
+    return _moved_to(unknown, _homes(unknown, ()))
+
+
+def _moved_to(unknown: UnknownField, homes: list[Path]) -> Fix | None:
+    """Return the fix that moves the field to its only home; with several ones, the hint names them."""
+    if len(homes) < 2:
+        return _moved(unknown, homes[0]) if homes else None
+    changes = tuple(Relocation(unknown.path, home, unknown.value) for home in homes)
+    return Fix(changes, "did you mean ", listed([field_of(home) for home in homes], "or"), "name", "?", "none")
 
 
 def _layers(unknown: UnknownField, top: Path, accepts: Callable[[Any, Tree, Tree], bool]) -> Iterator[list[Path]]:
@@ -239,17 +278,17 @@ def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> 
     return False
 
 
-def _moved(unknown: UnknownField, target: Path, applicability: Applicability = "safe") -> Fix:
+def _moved(unknown: UnknownField, target: Path) -> Fix:
     """Return the fix that moves the field."""
     changes = (Relocation(unknown.path, target, unknown.value),)
     length = len(unknown.parent)
     is_field = "limits" not in target[length:]  # a resource is a key of a map
     is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
     if target[:length] != unknown.parent or is_whole:
-        return Fix(changes, "did you mean ", field_of(target), "name", "?", applicability)
+        return Fix(changes, "did you mean ", field_of(target), "name", "?")
     within = field_of(target[length:-1])
     shown = _wrapped(unknown.value, target[length:])
-    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=applicability)
+    return Fix(changes, f"set it in {within}: ", shown, "fields")
 
 
 def _wrapped(value: Any, names: Path) -> Any:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 REMOVE: Final = "remove it; "
 """The start of the help for an unknown field that the kind has nowhere."""
+_EXAMPLES: Final = {"manager": "`manager: example.com/me`"}
+"""The lines of required fields whose form their name does not show."""
 _ALIKE: Final = 0.75
 """The minimum similarity at which one value is suggested for another."""
 
@@ -70,7 +72,7 @@ def missing_field(path: Path, schema: Tree, was_null: bool) -> Violation:
         path,
         REQUIRED,
         f"{subject(path)} is required, but null" if was_null else f"{parent} has no {name}, which is required",
-        f"set {name} to {expected}" if was_null else f"add {name}, {expected}",
+        f"set {name} to {expected}" if was_null else f"add {_EXAMPLES.get(str(name)) or f'{name}, {expected}'}",
     )
 
 

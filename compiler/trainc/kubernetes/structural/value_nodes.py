@@ -74,6 +74,14 @@ class SchemaViolations:
         facts = path_of(at), schema, self.root, self.object
         self.unknown.append(schema_messages.unknown_field(*facts, searched=searched))
 
+    def whole_unknown(self) -> tuple[Violation, ...]:
+        """Return the unknown fields, with fixes that move all fields of one mapping together."""
+        if len(self.unknown) < 2:
+            return tuple(self.unknown)
+        from trainc.kubernetes.structural.homes import whole_moves
+
+        return whole_moves(self.unknown)
+
 
 class SchemaNode:
     """A compiled subschema."""

@@ -311,9 +311,17 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
         )
 
 
+_OF_OVERRIDES: Final = ("targetJobs", "spec", "metadata")
+"""The fields of an item of podTemplateOverrides."""
+
+
 def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
     value = get(job, path)
+    if path[:2] == ("spec", "runtimePatches") and len(path) == 4 and path[-1] in ("manager", *_OF_OVERRIDES):
+        item = get(job, path[:3])
+        if isinstance(item, dict) and "targetJobs" in item and "trainingRuntimeSpec" not in item:
+            return "this is the form of podTemplateOverrides: use that key, and run `trainc upgrade`"
     if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect)):
         if DIALECTS[release.dialect].has_module:
             return f"{release.title} drops {path[-1]}: write {shown(field)}, or set trainerVersion"

@@ -25,9 +25,13 @@ from trainc.pipeline.objects import STEPS
 from trainc.pipeline.plan import NODE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
 
+_MOST_IN_PATCH: Final = 20
+"""The most unknown fields that one patch sets."""
 MANAGER: Final = "example.com/me"
 """The manager of a patch in a hint."""
 OF_TRAINER: Final = {
@@ -82,8 +86,11 @@ class FieldHome(NamedTuple):
         return found
 
 
-def hint(value: Tree, path: Path, release: TrainerRelease) -> str | Fix:
-    """Return the hint for an unknown field, or an empty string if nothing has it."""
+def hint(value: Tree, path: Path, release: TrainerRelease, unknown: Sequence[Path] = ()) -> str | Fix:
+    """Return the hint for an unknown field, or an empty string if nothing has it.
+
+    unknown   the paths of all unknown fields, so that one patch has those that belong in one
+    """
     is_trainjob = value.get("kind") == TRAINJOB.kind
     if path[: len(_patches(release))] == _patches(release):
         return _patch_hint(value, path, release)
@@ -95,7 +102,7 @@ def hint(value: Tree, path: Path, release: TrainerRelease) -> str | Fix:
         return ""
     if not is_trainjob:
         return f"did you mean {home.field}?"
-    return _runtime_hint(value, path, home, release)
+    return _runtime_hint(value, path, home, release, unknown)
 
 
 def _searched(path: Path) -> tuple[str, tuple[tuple[str, ...], ...]]:
@@ -142,19 +149,32 @@ def _patch_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
     return "" if home is None else _runtime_hint(job, path, home, release)
 
 
-def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerRelease) -> Fix:
+def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerRelease, unknown: Sequence[Path] = ()) -> Fix:
     """Return the hint with a patch of the TrainJob that sets the field, else with the runtime and the JobSet."""
     value = get(job, path)
     moved = (Relocation(path, (*path[:1], home.name), value),)
     is_own = not detect(job, release.dialect).mark
     if is_own and not DIALECTS[release.dialect].has_module and _patch_sets(home, value, release):
+        spec = home.wrapped(value)
+        for other in unknown[:_MOST_IN_PATCH] if len(path) < 4 else ():
+            spec = _merged(spec, _patch_of(job, other, release)) if other != path else spec
         patches = _patches(release)
-        shown = {patches[-1]: [{"manager": MANAGER, "trainingRuntimeSpec": home.wrapped(value)}]}
+        shown = {patches[-1]: [{"manager": MANAGER, "trainingRuntimeSpec": spec}]}
         return Fix(moved, f"set it in {field_of(patches)}: ", shown, "fields", applicability="none")
     lead = f"a TrainJob cannot set it: set {home.field} in the runtime"
     if home.level[:2] != JOBSET:
         return Fix(moved, lead, applicability="none")
     return _with_jobset_patch(job, moved, lead, home.wrapped(value, ("template",)))
+
+
+def _patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
+    """Return the patch of the trainer's job that sets a field; an empty one if none does."""
+    if path[:1] != ("spec",) or path[1:-1] not in ((), ("trainer",)):
+        return {}
+    target, levels = _searched(path)
+    home = _home(str(path[-1]), get(job, path), levels, (target, target), release)
+    is_set = home is not None and _patch_sets(home, get(job, path), release)
+    return home.wrapped(get(job, path)) if home is not None and is_set else {}
 
 
 def _with_jobset_patch(job: Tree, moved: tuple[Relocation, ...], lead: str, patch: Tree) -> Fix:

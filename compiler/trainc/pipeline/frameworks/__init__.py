@@ -153,6 +153,8 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
             from trainc.base.fixes import removal
 
             title = "remove it: its value follows from numNodes, numProcPerNode and the runtime"
+            if ":" in str(variable.get("value", "")) and variable["name"] == "PET_NNODES":
+                title = "remove it: elasticPolicy of the runtime sets a range of nodes"
             yield Finding(
                 message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot set it",
                 help=removal(("spec", "trainer", "env", index), title),

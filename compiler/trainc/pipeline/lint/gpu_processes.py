@@ -127,14 +127,15 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Too few processes leave accelerators idle, and two processes on one fail."""
     text, written, starter, number, name = finding.what
     field, many = traits(plan.runtime).processes_field, "process" if text == "1" else "processes"
+    value = f'"{number}"' if field == "nprocPerNode" else number  # a string in a PyTorchJob
     fault = f"{starter} starts {text} {many} on each node with {number} {name}"
     if written:
         more = "NCCL rejects two processes on one GPU" if "gpu" in name else "a device takes one process"
         too_many = not text.isdecimal() or int(text) > int(number)
         reason = more if too_many else "the other devices are idle"
-        return Finding(message=f"{fault}: {reason}", help=f"set {field}: {number}", place=written_at(plan))
+        return Finding(message=f"{fault}: {reason}", help=f"set `{field}: {value}`", place=written_at(plan))
     given = plan.job.trainer.get("resourcesPerNode")
-    helps = () if starter == XGBOOST else (f"set {field}: {number}",)
+    helps = () if starter == XGBOOST else (f"set `{field}: {value}`",)
     if "gpu" not in name.lower():
         reason = 'Trainer counts only resources with "gpu" in the name'
     elif given is None or gpus(given):

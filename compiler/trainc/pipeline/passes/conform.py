@@ -182,7 +182,7 @@ def conform_lowered(plan: Plan) -> Plan:
     )
     if not violations:
         violations += front_end.violations(plan.job.value, value)
-    violations = _causes(violations, unknown, plan.field_validation)
+    violations, unknown = _operator_violations(violations, unknown)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
     found += unknown_fields(plan, unknown)
     if failed(found):
@@ -223,6 +223,22 @@ def _causes(violations: list[Violation], unknown: Sequence[Violation], validatio
     from trainc.kubernetes.structural.supplied_fields import causes
 
     return causes(violations, unknown)
+
+
+def _operator_violations(
+    violations: list[Violation], unknown: tuple[Violation, ...]
+) -> tuple[list[Violation], tuple[Violation, ...]]:
+    """Return the violations and the unknown fields of a legacy job, whose operator drops unknown fields.
+
+    A field that would supply a required one is an error in its place.
+    """
+    if not violations or not unknown:
+        return violations, unknown
+    from trainc.kubernetes.structural.supplied_fields import causes
+
+    suppliers = [violation for violation in unknown if causes(violations, [violation]) != violations]
+    others = tuple(violation for violation in unknown if violation not in suppliers)
+    return [*causes(violations, suppliers), *suppliers], others
 
 
 def drop_invalid_values(value: Tree, violations: Iterable[Violation]) -> Tree:
@@ -356,14 +372,18 @@ def diagnose(
 
     release   the release that the document is for
     """
+    violations = tuple(violations)
+    unknown = [each.path for each in violations if each.rule == UNKNOWN_FIELD.id and each.fix is None]
     for violation in violations:
         from trainc.source.quoting import as_written
 
         fix = violation.fix
-        if hint := _known_elsewhere(document.value, violation, release):
+        if hint := _known_elsewhere(document.value, violation, release, unknown):
             help, fix = (hint, None) if isinstance(hint, str) else (hint.title, hint)
         else:
             help, fix = as_written(violation.help, fix, document)
+            if document.edits and fix is not None and (renamed := _renamed_in_patch(document, fix)) is not None:
+                help, fix = renamed.title, renamed
         yield Diagnostic(
             id=violation.rule,
             severity=severity or violation.severity,
@@ -380,7 +400,19 @@ def diagnose(
         )
 
 
-def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease) -> str | Fix:
+def _renamed_in_patch(document: Document, fix: Fix) -> Fix | None:
+    """Return the fix that renames a field of a patch, whose right name another file sets; None for another fix."""
+    from trainc.base.fixes import Renaming, rename
+
+    (change,) = fix.changes if len(fix.changes) == 1 else (None,)
+    if not isinstance(change, Renaming) or fix.applicability != "none":
+        return None
+    other = Place(document, (*change.path[:-1], change.name)).in_text().document
+    patch = Place(document, change.path).in_text().document
+    return None if patch.text is other.text else rename(change.path, change.name, applicability="safe")
+
+
+def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease, unknown: Sequence[Path]) -> str | Fix:
     """Return the hint for a field that another dialect has, or that a patch, the runtime or the JobSet has."""
     from trainc.pipeline.checks.dialect import newer_form
 
@@ -391,4 +423,4 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease)
         return ""
     from trainc.pipeline.checks.field_homes import hint
 
-    return hint(value, path, release)
+    return hint(value, path, release, unknown)

@@ -133,6 +133,9 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
             f"it exists since Trainer v{first.name}, and the release of the cluster is v{plan.release.name}: pin a "
             f"runtime of your cluster with `trainc runtimes pull`, or change {option}; "
         )
+    parts = name.split("-")
+    if any("-".join(parts[:count]) in known.by_name for count in range(1, len(parts))):
+        return "pin the runtime of your cluster with `trainc runtimes pull`; "  # a variant of a platform
     near = replaced_name(("spec", "runtimeRef", "name"), name, known.of_kind.get(kind, ()), likeness=LIKENESS)
     if near:
         return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name

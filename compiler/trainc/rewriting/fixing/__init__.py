@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.fixes import Relocation
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Place
 from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError, changed_bytes
@@ -127,24 +128,37 @@ def _identity(diagnostic: Diagnostic) -> Hashable:
 
 
 def _without_overlaps(problems: Iterable[FixableProblem], alone: Set[str]) -> list[FixableProblem]:
-    """Return the first fixes of those whose edits overlap, or that write the same field.
+    """Return the first fixes of those whose edits overlap, or that write the same field; and those with its changes.
 
     alone   the files in which only the first fix is returned
     """
     chosen: list[FixableProblem] = []
     taken: dict[str, list[Range]] = {}
     written: set[Hashable] = set()
+    same: set[Hashable] = set()
     for each in problems:
+        moves = _moves_of(each)
+        if moves in same:
+            chosen.append(each)
+            continue
         if any(file in alone and file in taken for file in each.files):
             continue
         ranges = [(change.file, edit_range(edit)) for change in each.changes for edit in change.edits]
         fields = {(change.file, change.document, change.target[: len(change.path)]) for change in each.changes}
         if written.isdisjoint(fields) and all(_is_free(taken.get(file, []), span) for file, span in ranges):
             chosen.append(each)
+            same |= {moves} if moves else set()
             written |= fields
             for file, span in ranges:
                 insort(taken.setdefault(file, []), span)
     return chosen
+
+
+def _moves_of(problem: FixableProblem) -> Hashable:
+    """Return the moves of a fix for comparison, which diagnostics of fields that move together share."""
+    if not all(isinstance(change.change, Relocation) for change in problem.changes):
+        return ()
+    return tuple((change.file, change.document, change.path, change.target) for change in problem.changes)
 
 
 def edit_range(edit: TextEdit) -> Range:
@@ -166,7 +180,7 @@ def _applied(chosen: list[FixableProblem], current: Mapping[str, bytes]) -> tupl
     new: dict[str, bytes] = {}
     wrong: set[Hashable] = set()
     by_file: dict[str, list[TextChange]] = {}
-    for each in chosen:
+    for each in {_moves_of(each) or id(each): each for each in chosen}.values():
         for change in each.changes:
             by_file.setdefault(change.file, []).append(change)
     for file, changes in by_file.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
 from trainc.kubernetes.names import LONGEST_LABEL
-from trainc.kubernetes.violations import Violation, field_of, shortened, shown
+from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
 if TYPE_CHECKING:
@@ -77,12 +77,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
     for index, job in enumerate(jobs):
         path: Path = (*JOBS, index, "dependsOn")
         if not index and "dependsOn" in job:
-            yield Violation.at(
-                path,
-                DEPENDS_ON_FIRST,
-                f'job "{job["name"]}" is the first one and cannot depend on another',
-                "move it after the job that it depends on",
-            )
+            yield _first_depends(path, job, known)
             continue
         for number, entry in enumerate(job.get("dependsOn") or ()):
             name = entry["name"]
@@ -98,6 +93,19 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
                 f'move job "{name}" before it' if later else _job_name_hint(there, name, known[:index]),
                 related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
             )
+
+
+def _first_depends(path: Path, job: Tree, known: list[str]) -> Violation:
+    """Return the violation of a first job that depends on another one."""
+    others = [entry["name"] for entry in job["dependsOn"]]
+    missing = next((name for name in others if name not in known), None)
+    help = f'move it after job "{others[-1]}"' if others else "remove dependsOn"
+    if missing is not None:
+        jobs = listed([f'"{name}"' for name in known[1:]])
+        have = f"the other jobs are {jobs}" if jobs else "it is the only one"
+        help = f'remove the dependency: there is no job "{shortened(missing)}"; {have}'
+    message = f'job "{job["name"]}" is the first one and cannot depend on another'
+    return Violation.at(path, DEPENDS_ON_FIRST, message, help)
 
 
 def _targets(policy_name: str, policy: Tree, path: Path, known: list[str]) -> Iterator[Violation]:
