@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from trainc.argocd.discovery import Search
     from trainc.argocd.generate import GeneratedManifests
-    from trainc.settings.projects import RunProject
+    from trainc.settings.nested_projects import RunProject
 
 EPILOG = """\b
 Examples:
@@ -81,7 +81,7 @@ def _projects(root: str) -> list[RunProject]:
     from trainc.files import inputs
     from trainc.files.selection import Selection
     from trainc.settings import DEFAULT, nearest_settings, read
-    from trainc.settings.projects import Files, find
+    from trainc.settings.nested_projects import Files, find
 
     files = Files(
         nearest=partial(nearest_settings, root=root),

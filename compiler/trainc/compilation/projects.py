@@ -19,14 +19,14 @@ from trainc.files.confine import is_within, resolved
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.violations import field_of, listed
 from trainc.settings import nearest_settings
-from trainc.settings.projects import Apart, Files, find, folders_above
+from trainc.settings.nested_projects import Apart, Files, find, folders_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.compilation.results import Options
     from trainc.settings import ProjectPath, Settings
-    from trainc.settings.projects import RunProject
+    from trainc.settings.nested_projects import RunProject
 
 PROJECT_REQUIRED: Final = Declaration("project-required", ("read",), "No project selected", trainc_only=True)
 SETTINGS_REPLACED: Final = Declaration(

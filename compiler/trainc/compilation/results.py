@@ -15,7 +15,7 @@ from trainc.files.selection import Selection
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
-from trainc.settings.projects import Apart
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set

@@ -16,7 +16,7 @@ from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.pipeline.library import BuiltIn, Level, Library
 from trainc.settings import DEFAULT
-from trainc.settings.projects import Apart
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -22,7 +22,7 @@ from trainc.review import commit_files, sides
 from trainc.review.changes import Change
 from trainc.review.setting_changes import OBJECT_RANK, SettingEdit
 from trainc.settings import DEFAULT, nearest_settings
-from trainc.settings.projects import Apart, Files, find
+from trainc.settings.nested_projects import Apart, Files, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -25,7 +25,7 @@ from trainc.frontends.reading import Reading
 from trainc.review import commit_files, commit_settings, rendered_files
 from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
-from trainc.settings.projects import Apart
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
