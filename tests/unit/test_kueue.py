@@ -16,6 +16,7 @@ from running import run
 import trainc
 from trainc.diagnostics import Diagnostic, Document
 from trainc.kueue.admission import Admission
+from trainc.kueue.capacity import MOST_LEVELS
 from trainc.kueue.kueue_objects import UNLIMITED, read
 
 Tree = dict[str, Any]
@@ -455,18 +456,33 @@ def test_unlimited_quota_stays_unlimited(folder: Path) -> None:
     assert admission.capacity.maximum(node, ("a", "nvidia.com/gpu")) == UNLIMITED
 
 
+def chain(levels: int) -> list[Tree]:
+    """Return queues with a quota of 1, one in each cohort of a chain."""
+    queues = [cluster_queue(f"b{i}", 1, cohortName=f"c{i}") for i in range(levels)]
+    return [*queues, *[kueue("Cohort", f"c{i}", parentName=f"c{i + 1}") for i in range(levels - 1)]]
+
+
 def test_ten_thousand_queues_and_cohorts(folder: Path) -> None:
-    count = 10_000
-    queues = [cluster_queue(f"b{i}", 1, cohortName=f"c{i}") for i in range(count)]
-    cohorts = [kueue("Cohort", f"c{i}", parentName=f"c{i + 1}") for i in range(count)]
-    trees = [FLAVOR, local_queue(target="b0"), *queues, *cohorts]
-    documents = [Document("x", 1, "", tree) for tree in trees]
+    documents = [Document("x", 1, "", tree) for tree in (FLAVOR, local_queue(target="b0"), *chain(10_000))]
     start = time.process_time()
     cluster, diagnostics = read(documents)
     admission = Admission(cluster)
     assert diagnostics == []
-    assert admission.capacity.maximum(cluster.queues["b0"].node, ("a", "nvidia.com/gpu")) == count
+    assert all(admission.capacity.is_too_deep(queue.node.parent) for queue in cluster.queues.values())
     assert time.process_time() - start < 60
+
+
+def test_the_most_levels_of_cohorts(folder: Path) -> None:
+    of_queue = (FLAVOR, local_queue(target="b0"))
+    assert ids(folder, trainjob(gpus=32, nodes=2), *of_queue, *chain(MOST_LEVELS)) == []
+    assert ids(folder, trainjob(gpus=33, nodes=2), *of_queue, *chain(MOST_LEVELS)) == ["never-admitted"]
+
+
+def test_too_many_levels_of_cohorts_are_undecided(folder: Path) -> None:
+    deep = (FLAVOR, local_queue(target="b0"), *chain(MOST_LEVELS + 1))
+    path = str(written(folder, runtime(), trainjob(gpus=100), *deep))
+    assert "the cohorts of ClusterQueue b0 have more than 64 levels" in run("validate", path, "-v").out
+    assert "a=?" in run("queues", path).out
 
 
 # Priority classes

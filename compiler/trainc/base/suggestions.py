@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+LISTED: Final = 8
+"""The most names of the user's objects in a hint."""
 _LONGEST: Final = 64
 """The longest name, in characters, for which a similar one is searched: the time of `difflib` grows with its cube."""
 _NEIGHBOURS: Final = 16
@@ -33,9 +35,18 @@ class KnownNames:
         self._sorted = [] if self._is_short else sorted(self._names)
         self._reversed = [] if self._is_short else sorted(name[::-1] for name in self._names)
 
-    def first_names(self, count: int) -> Sequence[str]:
-        """Return the first names, in the given order."""
-        return self._names[:count]
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
+    @property
+    def only(self) -> str | None:
+        """The name, if there is only one."""
+        return self._names[0] if len(self._names) == 1 else None
+
+    def use(self, last: str = ", ") -> str:
+        """Return the hint to use one of the names, of which the first ones are listed, in the given order."""
+        more = len(self._names) > LISTED
+        return f"{use(self._names[:LISTED], ', ' if more else last)}{' ...' if more else ''}"
 
     def differing_in_case(self, name: str) -> str | None:
         """Return the first name that differs only in case."""

@@ -19,7 +19,7 @@ from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import Tree, get
 from trainc.kueue import matching, podsets
-from trainc.kueue.capacity import Capacity
+from trainc.kueue.capacity import MOST_LEVELS, Capacity
 from trainc.kueue.flavors import Assigner
 from trainc.kueue.reasons import Never, assignment_reason, nearest_field
 from trainc.pipeline.delivery import QUEUE
@@ -62,6 +62,9 @@ class Admission:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.capacity = Capacity(cluster)
+        unreadable = ((kind, name) for kind, _, name in cluster.unreadable)
+        self._broken = min((key for key in unreadable if key[0] in ("ClusterQueue", "Cohort")), default=())
+        """Kind and name of the first ClusterQueue or Cohort that has errors."""
 
     def queue_of(self, jobset: Tree) -> str:
         """Return the name of a JobSet's LocalQueue: that of its label, else `default` if its namespace has one."""
@@ -128,7 +131,7 @@ class Admission:
             place = nearest_field(document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
             return Never(LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
-        if self.capacity.parents(queue.node.parent) is None:
+        if self.capacity.is_cyclic(queue.node.parent):
             place = nearest_field(document, "spec")
             message = f"ClusterQueue {queue.name} is inactive: its cohort {queue.node.parent} is in a cycle of cohorts"
             return Never(LABEL, message, "remove a parentName of the cycle", (("the queue", place),))
@@ -164,7 +167,9 @@ class Admission:
             topology = self.cluster.flavors[name].topology
             if topology and not self.cluster.has("Topology", topology):
                 return f"the given paths do not have Topology {topology} of ResourceFlavor {name}"
-        names = self.capacity.parents(queue.node.parent) or []
+        if self.capacity.is_too_deep(queue.node.parent):
+            return f"the cohorts of ClusterQueue {queue.name} have more than {MOST_LEVELS} levels, trainc's maximum"
+        names = self.capacity.parents(queue.node.parent)
         broken = [name for name in names if ("Cohort", "", name) in self.cluster.unreadable]
         return f"Cohort {broken[0]} has errors" if broken else ""
 
@@ -174,8 +179,7 @@ class Admission:
             return ""
         if self.capacity.is_alone(queue.node):
             return f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
-        broken = sorted((kind, name) for kind, _, name in self.cluster.unreadable if kind in ("ClusterQueue", "Cohort"))
-        return f"{' '.join(broken[0])} has errors" if broken else ""
+        return f"{' '.join(self._broken)} has errors" if self._broken else ""
 
     def _reasons_not_admitted(
         self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment

@@ -12,12 +12,15 @@ quota of its own. Sums saturate at `UNLIMITED`, and nothing is subtracted from i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc.kueue.kueue_objects import UNLIMITED, Cell, CohortNode
 
 if TYPE_CHECKING:
     from trainc.kueue.kueue_objects import Cluster
+
+MOST_LEVELS: Final = 64
+"""The most levels of a tree of cohorts in which quotas are summed: each level repeats the quotas of those below."""
 
 
 class Capacity:
@@ -37,17 +40,45 @@ class Capacity:
                 self._members.setdefault(queue.node.parent, []).append(queue.node)
         self._subtrees: dict[str, dict[Cell, int]] = {}
         self._heights: dict[str, int] = {}
+        self._levels: dict[str, tuple[str, int]] = {}
+        """The root of each cohort, and its level below the root; the root is empty for a cycle."""
+        self._deep_roots = {root for root, level in map(self._level, self._children) if level >= MOST_LEVELS - 1}
 
-    def parents(self, name: str) -> list[str] | None:
-        """Return a cohort and the cohorts above it, the root last; None if they form a cycle."""
-        found: dict[str, None] = {}
+    def is_cyclic(self, name: str) -> bool:
+        """Return whether a cohort is in, or below, a cycle of cohorts."""
+        return bool(name) and not self._level(name)[0]
+
+    def is_too_deep(self, name: str) -> bool:
+        """Return whether the tree of a cohort has more than `MOST_LEVELS` levels."""
+        return bool(name) and self._level(name)[0] in self._deep_roots
+
+    def parents(self, name: str) -> list[str]:
+        """Return a cohort and the cohorts above it, the root last; none for a cycle and for a tree that is too deep."""
+        found: list[str] = []
+        if self.is_cyclic(name) or self.is_too_deep(name):
+            return found
         while name:
-            if name in found:
-                return None
-            found[name] = None
-            cohort = self._cohorts.get(name)
-            name = cohort.parent if cohort is not None else ""
-        return list(found)
+            found.append(name)
+            name = self._parent(name)
+        return found
+
+    def _parent(self, name: str) -> str:
+        cohort = self._cohorts.get(name)
+        return cohort.parent if cohort is not None else ""
+
+    def _level(self, name: str) -> tuple[str, int]:
+        """Return the root and the level of a cohort. Those above it come first: each cohort is visited once."""
+        path: dict[str, None] = {}
+        above = name
+        while above and above not in self._levels and above not in path:
+            path[above] = None
+            above = self._parent(above)
+        is_root_new = not above
+        root, level = self._levels.get(above, ("", 0))
+        for each in reversed(path):
+            root, level = (each, 0) if is_root_new and not root else (root, level + 1)
+            self._levels[each] = root, level
+        return self._levels[name]
 
     def is_alone(self, node: CohortNode) -> bool:
         """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""

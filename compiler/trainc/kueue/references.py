@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.fixes import replaced_name
 from trainc.base.plural import only_elsewhere
-from trainc.base.suggestions import KnownNames, use
+from trainc.base.suggestions import KnownNames
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 NAME: Final = ("metadata", "name")
-LISTED: Final = 10
-"""The most names in a help."""
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
@@ -97,7 +95,7 @@ def _missing_reference(owner: str, kind: str, name: str, known: KnownNames, plac
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        replaced_name(place.path, name, known) or use(known.first_names(LISTED)),
+        replaced_name(place.path, name, known) or known.use(),
         object=ObjectId.from_manifest(place.document.value),
         place=place,
     )
@@ -135,6 +133,10 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         for plan in plans
         for namespace in (plan.job.namespace, ObjectId.from_source(plan.job.document.unedited).namespace)
     } & cluster.local_queues.keys()
+    namespaces: dict[str, list[str]] = {}
+    """The sorted namespaces of the LocalQueues of each name."""
+    for where, name in sorted(used):
+        namespaces.setdefault(name, []).append(where)
     by_namespace: dict[str, list[str]] = {}
     for where, local in sorted(cluster.local_queues):
         by_namespace.setdefault(where, []).append(local)
@@ -150,10 +152,8 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
             yield _job_fault(
                 plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name
             )
-        elif name and namespace not in queues and not unreadable:
-            elsewhere = sorted(where for where, other in used if other == name)
-            if elsewhere:
-                yield _queue_elsewhere(plan, name, elsewhere, cluster)
+        elif name in namespaces and namespace not in queues and not unreadable:
+            yield _queue_elsewhere(plan, name, namespaces[name], cluster)
         kind, name = priority_of(jobset)
         table = cluster.others.get(kind)
         if name and table and ("", name) not in table and name not in BUILT_IN:
@@ -183,7 +183,7 @@ def _job_fault(
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        _name_fix(place, name, known) or use(known.first_names(LISTED)),
+        _name_fix(place, name, known) or known.use(),
         object=plan.job.id,
         place=place,
         related=related,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 HEADER: Final = ("QUEUE", "COHORT", "RESOURCE", "CAPACITY", "REQUESTED", "JOBS")
+UNKNOWN: Final = "?"
+"""The capacity of a queue whose cohorts have too many levels."""
 
 
 class QueueRow(NamedTuple):
@@ -86,11 +88,13 @@ def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[
         for one in podsets.pod_sets(plan.objects[0], admission.cluster):
             for name, value in (one.requests | {"pods": one.pods}).items():
                 requested[name] = requested.get(name, 0) + value
+    capacity = admission.capacity
+    is_too_deep = capacity.is_too_deep(queue.node.parent)
     return [
         QueueRow(
             resource,
             {
-                flavor: text_of(resource, admission.capacity.maximum(queue.node, (flavor, resource)))
+                flavor: UNKNOWN if is_too_deep else text_of(resource, capacity.maximum(queue.node, (flavor, resource)))
                 for flavor in group.flavors
             },
             text_of(resource, requested.get(resource, 0)),

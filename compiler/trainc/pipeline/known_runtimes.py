@@ -23,8 +23,7 @@ class KnownRuntimes(NamedTuple):
     """The names of the levels, each with the number of its runtimes."""
     by_name: dict[str, Key]
     """The first runtime of each name."""
-    of_kind: dict[str, KnownNames]
-    of_framework: dict[tuple[str, str], list[str]]
+    of_framework: dict[tuple[str, str], KnownNames]
     """The sorted names by kind and first word, and all of a kind by an empty word."""
 
 
@@ -45,6 +44,5 @@ def known_runtimes(levels: tuple[Level, ...]) -> KnownRuntimes:
     return KnownRuntimes(
         ", ".join(f"{level.name} ({len(each)})" for level, each in zip(levels, keys, strict=True)),
         by_name,
-        {kind: KnownNames(sorted(found)) for kind, found in names.items()},
-        of_framework,
+        {key: KnownNames(found) for key, found in of_framework.items()},
     )

@@ -185,12 +185,16 @@ class Transformation:
 
     def unmatched_images(self) -> Iterator[Diagnostic]:
         """Yield a warning for each item of `images` that has matched no image so far, in each layer that has it."""
-        for index, item in enumerate(self.environment.images):
-            if index not in self._matched:
-                from trainc.edits.transforming.image_overrides import unmatched_item
+        unmatched = [item for index, item in enumerate(self.environment.images) if index not in self._matched]
+        if not unmatched:
+            return
+        from trainc.base.suggestions import KnownNames
+        from trainc.edits.transforming.image_overrides import unmatched_item
 
-                for place in (*item.merged, item.place):
-                    yield unmatched_item(item._replace(place=place), self._names)
+        known = KnownNames(sorted(self._names))
+        for item in unmatched:
+            for place in (*item.merged, item.place):
+                yield unmatched_item(item._replace(place=place), known)
 
     def _metadata_of_job(self, metadata: Tree) -> Tree:
         environment, changed = self.environment, dict(metadata)

@@ -20,6 +20,7 @@ from trainc.kubernetes.violations import field_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.base.suggestions import KnownNames
     from trainc.diagnostics import Path, Place
     from trainc.edits.environment import Image
     from trainc.kubernetes.trees import Tree
@@ -34,8 +35,6 @@ REFERENCE: Final = ("image", "reference")
 """The path of the image in a volume."""
 OVERRIDES: Final[dict[str, Path]] = {"podSpecOverrides": (), "podTemplateOverrides": ("spec",)}
 """The lists of overrides in older dialects, and the path of the pod's spec in an override."""
-LISTED: Final = 8
-"""The number of names in a hint."""
 
 
 def images_of_job(job: Tree) -> Iterator[tuple[Path, str]]:
@@ -120,18 +119,17 @@ def line_of(item: Image) -> Place:
     return item.place
 
 
-def unmatched_item(item: Image, names: Iterable[str]) -> Diagnostic:
+def unmatched_item(item: Image, known: KnownNames) -> Diagnostic:
     """Return the warning for an item that matches none of the images with these names."""
     from trainc.base.fixes import Fix, replaced_name
-    from trainc.base.suggestions import use
 
-    place, known = item.place, sorted(names)
+    place = item.place
     if isinstance(get(place.document.value, (*place.path, "name")), str):
         place = place._replace(path=(*place.path, "name"))
     help: str | Fix = "remove it: no TrainJob and no runtime sets an image"
     if near := replaced_name(place.path, item.name, known):
         help = near._replace(applicability="unsafe")
     elif known:
-        help = f"{use(known[:LISTED])}{' ...' if len(known) > LISTED else ''}; or remove the item"
+        help = f"{known.use()}; or remove the item"
     message = f'no TrainJob and no runtime has the image "{item.name}"'
     return Diagnostic.declared(UNMATCHED_IMAGE, message, help, field=field_of(place.path), place=place)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.base.fixes import Fix
+    from trainc.base.suggestions import KnownNames
     from trainc.kubernetes.trees import At, Tree
 
 KUBERNETES_VERSION: Final = Declaration(
@@ -44,7 +45,7 @@ FieldRule = Callable[["PodViolations", "At", Any], None]
 class PodViolations:
     """The violations of one Job or Pod, the context that rules need, and the messages that several rules share."""
 
-    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "violations", "volumes")
+    __slots__ = ("_known_volumes", "claims", "job", "metadata", "of_job", "pod", "violations", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
         self.violations: list[Violation] = []
@@ -60,6 +61,16 @@ class PodViolations:
         """The pod's volumes by name: the volume, or None for an invalid volume, which does not count."""
         self.of_job = of_job
         """Whether a Job's template is checked, to which fewer rules apply than to a Pod."""
+        self._known_volumes: KnownNames | None = None
+
+    @property
+    def known_volumes(self) -> KnownNames:
+        """The names of the valid volumes, for hints about missing ones; all volumes are known when one is missing."""
+        if self._known_volumes is None:
+            from trainc.base.suggestions import KnownNames
+
+            self._known_volumes = KnownNames(name for name, volume in self.volumes.items() if volume)
+        return self._known_volumes
 
     def report(
         self,

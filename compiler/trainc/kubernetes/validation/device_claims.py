@@ -13,6 +13,8 @@ from trainc.kubernetes.validation.combinators import PodViolations, cluster_fiel
 from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trainc.kubernetes.trees import At, Tree
 
 RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim", fix="safe")
@@ -44,7 +46,8 @@ def declared(violations: PodViolations, at: At, claims: list[Tree]) -> None:
 
 def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
     """Check the claims that a container uses. The API server's errors name the claim, not its `name`."""
-    declared = [name for claim in violations.pod.get("resourceClaims") or () if (name := claim.get("name"))]
+    declared = {name: None for claim in violations.pod.get("resourceClaims") or () if (name := claim.get("name"))}
+    missing: list[tuple[At, str]] = []
     for index, claim in enumerate(claims):
         here = (at, index)
         name = claim.get("name")
@@ -56,15 +59,19 @@ def used(violations: PodViolations, at: At, claims: list[Tree]) -> None:
         if request := claim.get("request"):
             label(violations, (here, "request"), request)
         if name not in declared:
-            _report_missing(violations, here, name, declared)
+            missing.append((here, name))
+    if missing:
+        _report_missing(violations, missing, declared)
 
 
-def _report_missing(violations: PodViolations, at: At, name: str, declared: list[str]) -> None:
+def _report_missing(violations: PodViolations, missing: list[tuple[At, str]], declared: Iterable[str]) -> None:
     from trainc.base.fixes import replaced_name
-    from trainc.base.suggestions import use
+    from trainc.base.suggestions import KnownNames
 
-    one = f"{use(declared, ' and ')}, or " if declared else ""
-    near = replaced_name(path_of((at, "name")), name, declared)
-    help = near or f"{one}add {name} to the pod's resourceClaims"
-    message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
-    violations.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))
+    known = KnownNames(declared)
+    one = f"{known.use(' and ')}, or " if known else ""
+    for at, name in missing:
+        near = replaced_name(path_of((at, "name")), name, known)
+        help = near or f"{one}add {name} to the pod's resourceClaims"
+        message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
+        violations.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

@@ -53,12 +53,11 @@ def no_volume(violations: PodViolations, at: At, name: str) -> None:
             related=(("the volume", there),) if there else (),
         )
         return
-    known = [known for known, volume in violations.volumes.items() if volume]
     help = (
         f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space"
     )
-    near = replaced_name(path_of(at), name, known)
+    near = replaced_name(path_of(at), name, violations.known_volumes)
     violations.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", near or help)
 
 

@@ -156,16 +156,17 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 def targets(plan: Plan) -> Iterator[Finding]:
     """Older releases reject a patch or override of a replicated job that the runtime does not have."""
     from trainc.base.fixes import replaced_name, setting
+    from trainc.base.suggestions import KnownNames
 
-    known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
-    for path, name in _targeted(plan):
-        if name in known:
-            continue
+    jobs = {str(job.get("name")): None for job in plan.runtime.spec.get("replicatedJobs") or []}
+    missing = [(path, name) for path, name in _targeted(plan) if name not in jobs]
+    known = KnownNames(jobs if missing else ())
+    for path, name in missing:
         yield Finding(
             message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
             f'"{plan.runtime.id.name}" does not have',
             help=replaced_name(path, name, known)
-            or (setting(path, known[0], f"use {known[0]}") if len(known) == 1 else f"use {' or '.join(known)}"),
+            or (setting(path, known.only, known.use()) if known.only else known.use(" and ")),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )

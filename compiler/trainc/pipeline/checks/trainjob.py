@@ -5,6 +5,7 @@ Source: kubeflow/trainer v2.3.0, the JobSet plugin's validation. Each framework 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, JOBS_OF_PATCH, POD
@@ -17,6 +18,7 @@ from trainc.pipeline.objects import STEPS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.pipeline.library import Level
     from trainc.pipeline.plan import Plan
 
 MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
@@ -99,19 +101,28 @@ def _missing_part(jobs: list[Tree], step: str, *, mounted: bool) -> str:
 
 
 def _such_as(plan: Plan, step: str) -> str:
-    """Return the name of a runtime with this initializer and the same framework, as the end of a help.
+    """Return the name of a runtime with this initializer and the same framework, as the end of a help."""
+    found = _runtimes_with_initializers(plan.library.levels).get((step, plan.runtime.framework))
+    return f", such as {found}" if found else ""
+
+
+@lru_cache(maxsize=4)
+def _runtimes_with_initializers(levels: tuple[Level, ...]) -> dict[tuple[str, str], str]:
+    """Return the first runtime with each initializer and framework: one search for all TrainJobs.
 
     The given paths and the built-in runtimes are searched, not the --runtimes paths.
     """
-    levels = plan.library.levels
+    found: dict[tuple[str, str], str] = {}
     for level in (levels[0], levels[-1]):
         for key in level.known():
             entry = level.find(key) if key[0] in CLUSTER_SCOPED else None
             runtime = entry.conform_quietly()[0] if entry else None
-            same = runtime is not None and runtime.framework == plan.runtime.framework
-            if runtime and same and not _missing_part(runtime.spec.get("replicatedJobs") or [], step, mounted=True):
-                return f", such as {key[2]}"
-    return ""
+            if runtime is None:
+                continue
+            for step in STEPS.values():
+                if not _missing_part(runtime.spec.get("replicatedJobs") or [], step, mounted=True):
+                    found.setdefault((step, runtime.framework), key[2])
+    return found
 
 
 @check(

@@ -32,8 +32,6 @@ BUILT_IN_RUNTIME: Final = Declaration(
 KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
 PER_RUNTIME: Final = frozenset({"runtime-not-found", "kustomize-overlays", BUILT_IN_RUNTIME.id, DUPLICATE_RUNTIME.id})
 """The errors that all TrainJobs with one runtimeRef share."""
-LISTED: Final = 8
-"""The number of known names in a help."""
 LIKENESS: Final = 0.8
 """The similarity of a misspelled name to the one it suggests: names with a common first word are not misspelled."""
 
@@ -112,7 +110,6 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
     from trainc.base.fixes import replaced_name
-    from trainc.base.suggestions import use
     from trainc.pipeline.known_runtimes import known_runtimes
     from trainc.pipeline.runtime_owners import FORMER, first_release
 
@@ -136,12 +133,14 @@ def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     parts = name.split("-")
     if any("-".join(parts[:count]) in known.by_name for count in range(1, len(parts))):
         return "pin the runtime of your cluster with `trainc runtimes pull`; "  # a variant of a platform
-    near = replaced_name(("spec", "runtimeRef", "name"), name, known.of_kind.get(kind, ()), likeness=LIKENESS)
+    near = replaced_name(
+        ("spec", "runtimeRef", "name"), name, known.of_framework.get((kind, ""), ()), likeness=LIKENESS
+    )
     if near:
         return near._replace(applicability="unsafe")  # the cluster can have the runtime of that name
     framework, _, _ = name.partition("-")
-    names = known.of_framework.get((kind, framework)) or known.of_framework.get((kind, ""), [])
-    return f"{use(names[:LISTED])}{' ...' if len(names) > LISTED else ''}; " if names else ""
+    names = known.of_framework.get((kind, framework)) or known.of_framework.get((kind, ""))
+    return f"{names.use()}; " if names else ""
 
 
 def _forbidden(plan: Plan, setting: Place) -> Diagnostic:

@@ -17,10 +17,11 @@ from trainc.kubernetes.violations import Violation, field_of, listed, shortened,
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainc.base.fixes import Fix
     from trainc.base.releases import TrainerRelease
+    from trainc.base.suggestions import KnownNames
     from trainc.kubernetes.trees import Path, Tree
 
 COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet", fix="safe")
@@ -55,13 +56,18 @@ OF_ONE_JOB: Final = {
 }
 """The actions behind the feature gate RestartJob, and the action that restarts all jobs instead."""
 JOBS: Final[Path] = ("spec", "replicatedJobs")
+COMPARED: Final = 64
+"""The most jobs before a job that a hint about its dependency compares with the name."""
 
 
 def violations(jobset: Tree, release: TrainerRelease) -> Iterator[Violation]:
     """Yield the violations of dependencies, policies and the coordinator."""
     spec = jobset["spec"]
-    known = [job["name"] for job in spec.get("replicatedJobs") or ()]
-    yield from _dependencies(spec.get("replicatedJobs") or (), known)
+    jobs = spec.get("replicatedJobs") or ()
+    known: dict[str, int] = {}
+    for index, job in enumerate(jobs):
+        known.setdefault(job["name"], index)
+    yield from _dependencies(jobs, known)
     targets: Path = ("spec", "successPolicy", "targetReplicatedJobs")
     yield from _targets("successPolicy", spec["successPolicy"], targets, known)
     if policy := spec.get("failurePolicy"):
@@ -72,7 +78,7 @@ def violations(jobset: Tree, release: TrainerRelease) -> Iterator[Violation]:
             yield from _coordinator_name(jobset["metadata"]["name"], coordinator, spec)
 
 
-def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Violation]:
+def _dependencies(jobs: list[Tree] | tuple[()], known: dict[str, int]) -> Iterator[Violation]:
     """Check that each job depends only on jobs listed before it."""
     for index, job in enumerate(jobs):
         path: Path = (*JOBS, index, "dependsOn")
@@ -81,47 +87,54 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
             continue
         for number, entry in enumerate(job.get("dependsOn") or ()):
             name = entry["name"]
-            if name in known[: index + 1]:
+            if known.get(name, len(jobs)) <= index:
                 continue
             there = (*path, number, "name")
             later = name in known
+            before = [other["name"] for other in jobs[max(index - COMPARED, 0) : index]]
             yield Violation.at(
                 there,
                 DEPENDS_ON_UNKNOWN,
                 f'job "{job["name"]}" depends on "{shortened(name)}", which '
                 + ("is listed after it" if later else "is not a job of the JobSet"),
-                f'move job "{name}" before it' if later else _job_name_hint(there, name, known[:index]),
-                related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
+                f'move job "{name}" before it' if later else _job_name_hint(there, name, before),
+                related=((f'job "{name}"', (*JOBS, known[name], "name")),) if later else (),
             )
 
 
-def _first_depends(path: Path, job: Tree, known: list[str]) -> Violation:
+def _first_depends(path: Path, job: Tree, known: dict[str, int]) -> Violation:
     """Return the violation of a first job that depends on another one."""
     others = [entry["name"] for entry in job["dependsOn"]]
     missing = next((name for name in others if name not in known), None)
     help = f'move it after job "{others[-1]}"' if others else "remove dependsOn"
     if missing is not None:
-        jobs = listed([f'"{name}"' for name in known[1:]])
+        jobs = listed([f'"{name}"' for name in [*known][1:]])
         have = f"the other jobs are {jobs}" if jobs else "it is the only one"
         help = f'remove the dependency: there is no job "{shortened(missing)}"; {have}'
     message = f'job "{job["name"]}" is the first one and cannot depend on another'
     return Violation.at(path, DEPENDS_ON_FIRST, message, help)
 
 
-def _targets(policy_name: str, policy: Tree, path: Path, known: list[str]) -> Iterator[Violation]:
+def _targets(policy_name: str, policy: Tree, path: Path, known: dict[str, int]) -> Iterator[Violation]:
     """Check the jobs that a policy, or one of its rules, targets."""
-    for number, name in enumerate(policy.get("targetReplicatedJobs") or ()):
-        if name not in known:
-            there = (*path, number)
-            yield Violation.at(
-                there,
-                POLICY_TARGET_UNKNOWN,
-                f'{policy_name} targets job "{shortened(name)}", which the JobSet does not have',
-                _job_name_hint(there, name, known),
-            )
+    targets = enumerate(policy.get("targetReplicatedJobs") or ())
+    unknown = [(number, name) for number, name in targets if name not in known]
+    if not unknown:
+        return
+    from trainc.base.suggestions import KnownNames
+
+    names = KnownNames(known)
+    for number, name in unknown:
+        there = (*path, number)
+        yield Violation.at(
+            there,
+            POLICY_TARGET_UNKNOWN,
+            f'{policy_name} targets job "{shortened(name)}", which the JobSet does not have',
+            _job_name_hint(there, name, names),
+        )
 
 
-def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
+def _failure(policy: Tree, known: dict[str, int]) -> Iterator[Violation]:
     path: Path = ("spec", "failurePolicy")
     if policy.get("restartStrategy") == "InPlaceRestart":
         yield _gated((*path, "restartStrategy"), "restartStrategy", "InPlaceRestart", "InPlaceRestart", "Recreate")
@@ -263,11 +276,14 @@ def _coordinator_violation(key: str, message: str, help: str | Fix, *related: tu
     )
 
 
-def _job_name_hint(path: Path, name: str, known: list[str]) -> str | Fix:
+def _job_name_hint(path: Path, name: str, names: Iterable[str] | KnownNames) -> str | Fix:
     """Return a hint with the job name that was probably meant, or all job names."""
     from trainc.base.fixes import replaced_name, setting
-    from trainc.base.suggestions import use
+    from trainc.base.suggestions import KnownNames
 
-    if len(known) == 1 and not replaced_name(path, name, known):
-        return setting(path, known[0], use(known))
-    return replaced_name(path, name, known) or (use(known) if known else "remove it: there is no job to name")
+    known = names if isinstance(names, KnownNames) else KnownNames(names)
+    if near := replaced_name(path, name, known):
+        return near
+    if not known:
+        return "remove it: there is no job to name"
+    return setting(path, known.only, known.use()) if known.only else known.use()
