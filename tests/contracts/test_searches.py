@@ -59,7 +59,9 @@ def trainjob(name: str, *, queue: str = "", namespace: str = "team", **spec: Any
 def cluster_queue(name: str, cohort: str = "") -> dict[str, Any]:
     flavors = [{"name": "default", "resources": [{"name": "cpu", "nominalQuota": 8}]}]
     groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
-    spec: dict[str, Any] = {"namespaceSelector": {}, "resourceGroups": groups} | ({"cohortName": cohort} if cohort else {})
+    spec: dict[str, Any] = {"namespaceSelector": {}, "resourceGroups": groups} | (
+        {"cohortName": cohort} if cohort else {}
+    )
     return kueue("ClusterQueue", name, **spec)
 
 

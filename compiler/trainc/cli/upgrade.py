@@ -53,16 +53,17 @@ def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     if isinstance(runs, int):
         return runs
     report_skipped = partial(printing.report_skipped, run=run)
-    upgraded, diagnostics = list[Upgraded](), list[Diagnostic]()
+    upgraded, diagnostics, targets = list[Upgraded](), list[Diagnostic](), dict[str, str]()
     for each in map(options.for_reading, runs):
         files, found = upgrade(each.paths, stdin=stdin, options=each, report_skipped=report_skipped)
         upgraded += files
+        targets |= {file.path: each.settings.release.dialect for file in files}
         diagnostics += found
     if write:
         refused = {file.path: fault for file in upgraded if (fault := _replace(file)) is not None}
         upgraded = [file for file in upgraded if file.path not in refused]
         diagnostics += refused.values()
-    changes = "".join(line for file in upgraded for line in _changes(file, run.settings.release.dialect, done=write))
+    changes = "".join(line for file in upgraded for line in _changes(file, targets[file.path], done=write))
     printing.report_text(printing.audible(diagnostics, run))
     printing.report("" if run.quiet else changes)
     if check or diff:
@@ -132,6 +133,7 @@ command = Command(
         Option(("--write",), "Rewrite the files in place.", is_flag=True),
         Option(("--diff",), "Show the changes and write nothing.", is_flag=True),
         Option(("--check",), "Like --diff, and exit 3 if there are changes.", is_flag=True),
+        options.PROJECT,
         *options.OF_READING,
     ),
     short_help="Rewrite TrainJobs of older Trainer versions.",

@@ -199,7 +199,7 @@ PROJECT: Final = Option(
     ("--project",), "Only the project with this folder.", metavar="DIR", complete=folder_names, group=OF_SETTINGS
 )
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE, QUIET)
-OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, PROJECT, BUDGET, *READING)
+OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
 
 
@@ -331,8 +331,7 @@ def with_reading(function: Decorated) -> Decorated:
 
     def with_reading(**values: Any) -> Any:
         run, others = options_of(values)
-        runs = projects_of(run, one=True)
-        return runs if isinstance(runs, int) else function(paths=runs[0].paths, run=for_reading(runs[0]), **others)
+        return function(paths=run.paths, run=for_reading(run.with_project(run.paths)), **others)
 
     return _with_metadata_of(with_reading, function)
 
