@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
-from trainc.kubernetes.names import LONGEST_LABEL
+from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
@@ -141,7 +141,7 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
                     at,
                     FAILURE_REASON,
                     f"{shown(reason)} in {rule_name} is not a Job failure reason",
-                    _job_name_hint(at, reason, list(REASONS)),
+                    _name_hint(at, reason, list(REASONS)),
                 )
 
 
@@ -264,7 +264,17 @@ def _coordinator_violation(key: str, message: str, help: str | Fix, *related: tu
 
 
 def _job_name_hint(path: Path, name: str, known: list[str]) -> str | Fix:
-    """Return a hint with the job name that was probably meant, or all job names."""
+    """Return a hint with the job name that was probably meant, or all job names.
+
+    An invalid name of a job is an error of its own, which a fix must not spread.
+    """
+    if any(dns1035_label_errors(each) for each in known):
+        return f"correct the names of the jobs first: {listed([shown(each) for each in known])}"
+    return _name_hint(path, name, known)
+
+
+def _name_hint(path: Path, name: str, known: list[str]) -> str | Fix:
+    """Return a hint with the name that was probably meant, or all names."""
     from trainc.base.fixes import replaced_name, setting
     from trainc.base.suggestions import use
 
