@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents import read_stream
 from trainc.source.masking import masked_text
-from trainc.source.patterns import in_line
+from trainc.source.patterns import in_line, joined
 from trainc.source.printable import escape_line
 from trainc.source.secrets import secrets
 
@@ -63,6 +63,7 @@ class _ShownText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = [line for line in re.split(r"(?<=\n)", text) if line]
+        self._secrets_of: dict[int, list[Stretch]] = {}
 
     def shown(self, sign: str, begin: int, end: int) -> Iterator[str]:
         """Yield some lines as a diff shows them."""
@@ -98,11 +99,21 @@ class _ShownText:
                 continue
             yield from self._secrets_outside(at, low, start, broken=broken)
             first_word = start + len(line) - len(line.lstrip())
-            for first, last in secrets(text, low - begin, high - begin, parsed=True):
+            found = self._document_secrets(begin, text)
+            for index in range(bisect_right(found, low - begin, key=_end), len(found)):
+                first, last = found[index]
+                if begin + first >= high:
+                    break
                 # A secret may begin on a line above, and end on one below.
                 yield max(begin + first, low, first_word) - start, min(begin + last, high) - start
             at = high
         yield from self._secrets_outside(at, end, start, broken=broken)
+
+    def _document_secrets(self, begin: int, text: str) -> list[Stretch]:
+        """Return the secrets of a document, in order; they are searched once for all lines."""
+        if begin not in self._secrets_of:
+            self._secrets_of[begin] = list(joined(secrets(text, 0, len(text), parsed=True)))
+        return self._secrets_of[begin]
 
     def _secrets_outside(self, begin: int, end: int, start: int, *, broken: bool) -> Iterator[Stretch]:
         """Yield the secrets of a text outside of valid documents: a comment, or a part of a broken document."""
@@ -113,3 +124,7 @@ class _ShownText:
 
 def _begin(document: tuple[int, str]) -> int:
     return document[0]
+
+
+def _end(stretch: Stretch) -> int:
+    return stretch[1]
