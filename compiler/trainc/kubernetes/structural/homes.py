@@ -87,9 +87,15 @@ def repaired(unknown: UnknownField) -> Fix | None:
         return rename(unknown.path, near, applicability="safe")
     if fix := _synonym(unknown, free) or _variable(unknown) or _resource(unknown) or _moved_below(unknown):
         return fix
-    if near or (near := _field_ending_with(unknown.name, free)):
+    near = near or _field_ending_with(unknown.name, free)
+    if near and (isinstance(unknown.value, str | int | float | None) or _may_be(unknown, near)):
         return rename(unknown.path, near, applicability="unsafe")
     return _moved_above(unknown)
+
+
+def _may_be(unknown: UnknownField, name: str) -> bool:
+    """Return whether a field can have the list or mapping of an unknown one."""
+    return resembles(unknown.value, unknown.schema["properties"][name], unknown.root)
 
 
 def whole_moves(unknown: Sequence[Violation]) -> tuple[Violation, ...]:
