@@ -58,7 +58,7 @@ def test_the_verbose_version_has_the_evidence_for_each_behaviour() -> None:
     [
         pytest.param(["buidl"], id="no such command"),
         pytest.param(["build", "--frobnicate"], id="no such option"),
-        pytest.param(["build", "--check"], id="--check without a folder"),
+        pytest.param(["build", "jobs", "--check"], id="--check without a folder"),
         pytest.param(["build", "--format", "json", "-o", "out"], id="JSON into a folder"),
         pytest.param(["build", "--format", "toml"], id="no such format"),
     ],

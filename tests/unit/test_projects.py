@@ -176,7 +176,7 @@ def test_one_folder_of_two_projects_is_an_error(output: str) -> None:
     assert "write into one folder, out" in run("build", "-o", "out").err
 
 
-def test_a_project_without_an_output_folder_is_an_error_beside_others() -> None:
+def test_a_project_with_objects_and_without_an_output_folder_is_an_error_beside_others() -> None:
     write("jobs/nlp/trainc.yaml", "namespace: nlp\n")
     done = run("build")
     assert (done.code, "jobs/nlp has no output folder: set output in its trainc.yaml" in done.err) == (2, True)

@@ -44,7 +44,7 @@ def build(
     if isinstance(runs, int):
         return runs
     folders = _folders(output, form, runs, check=check)
-    folder = folders[0]
+    folder = next(filter(None, folders), None)
     if reports:
         from trainc.cli.common import reporting
 
@@ -64,6 +64,8 @@ def build(
     else:
         result = _compiled(first)
         parts = [(0, first.settings, result)]
+    if folder is not None and not result.failed:
+        _check_folders(folders, parts)
     printing.report_skipped(result.skipped, run)
     if result.failed:
         report(result)
@@ -74,7 +76,7 @@ def build(
 
     orders = [
         Order(
-            own or "",
+            own,
             each.inputs,
             project=each.settings.base is not None and not each.paths,
             prune=each.only is None,
@@ -88,6 +90,7 @@ def build(
             ),
         )
         for index, (each, own) in enumerate(zip(runs, folders, strict=True))
+        if own is not None
     ]
     return to_folders(orders, result, report)
 
@@ -108,34 +111,33 @@ def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
 
 
 def _folders(output: str | None, form: str, runs: Sequence[Options], *, check: bool) -> list[str | None]:
-    """Return the output folder of each project; None for standard output."""
+    """Return the output folder of each project; None for standard output, or for a project without one."""
     from trainc.diagnostics import failed
 
-    invalid = [failed(each.settings.diagnostics) for each in runs]
-    if all(invalid):
-        return [None for _ in runs]
+    valid = [not failed(each.settings.diagnostics) for each in runs]
     folders = [
-        None if wrong else _folder(output, form, each.paths, each.settings, check=check)
-        for each, wrong in zip(runs, invalid, strict=True)
+        _folder(output, form, each.paths, each.settings) if is_valid else None
+        for each, is_valid in zip(runs, valid, strict=True)
     ]
-    without = [
-        each.settings.folder
-        for each, folder, wrong in zip(runs, folders, invalid, strict=True)
-        if folder is None and not wrong
-    ]
-    if without and any(folders):
-        raise options.misuse(f"{without[0]} has no output folder: set output in its trainc.yaml, or use --project.")
+    if check and any(valid) and not any(folders):
+        raise options.misuse("--check requires -o DIR.")
     return folders
 
 
-def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:
+def _check_folders(folders: Sequence[str | None], parts: Iterable[tuple[int, Settings, Compilation]]) -> None:
+    """Raise UsageError for a project that has objects and no output folder, beside others that have one."""
+    for number, settings, result in parts:
+        if folders[number] is None and (result.jobs or result.copied):
+            where = settings.folder
+            raise options.misuse(f"{where} has no output folder: set output in its trainc.yaml, or use --project.")
+
+
+def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings) -> str | None:
     """Return the output folder: -o or, without a PATH, that of the settings; None for standard output."""
     folder = output
     if output is None and not paths and settings.output is not None:
         folder = settings.output.path
     if folder in {None, "-"}:
-        if check:
-            raise options.misuse("--check requires -o DIR.")
         return None
     if output in emit.FORMATS:  # kubectl selects the format with -o
         raise options.misuse(
