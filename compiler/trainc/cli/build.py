@@ -71,7 +71,8 @@ def build(
         report(result)
         return WRONG_INPUT
     if folder is None:
-        return _to_stdout(result, form, report)
+        chosen = all(settings.passthrough is not None for _, settings, _ in parts)
+        return _to_stdout(result, form, report, chosen=chosen)
     from trainc.cli.common.output_folder import Order, Part, to_folders
 
     orders = [

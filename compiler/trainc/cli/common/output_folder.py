@@ -97,11 +97,13 @@ def to_folders(orders: Sequence[Order], result: Compilation, report: Callable[..
     with ExitStack() as stack:
         planned: list[_Planned] = []
         lost: list[Diagnostic] = []
+        lost_data: list[str] = []
         try:
             for order in orders:
                 own = [*_planned(order, stack)]
                 decided = all(part.passthrough for part in order.parts)
                 lost += (fault for each in own if (fault := _loss(each, decided=decided)))
+                lost_data += (_data_note(each, order.parts) for each in own)
                 planned += own
         except (_FolderError, OverBudgetError) as error:
             report(result.with_diagnostics([error.diagnostic]))
