@@ -11,14 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Location, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.violations import field_of, listed
-from trainc.settings import nearest_settings
+from trainc.settings import DEFAULT, nearest_settings
 from trainc.settings.nested_projects import Apart, Files, find, folders_above
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, b
     files = _on_disk(own, contents)
     if options.config is not None or options.no_config:
         run = options.with_project(paths, contents)._replace(paths=tuple(paths))
-        note = replaced_settings(find(run.inputs, files, meter), options)
+        note = replaced_settings(find(run.inputs, files._replace(load=lambda file: DEFAULT), meter), options)
         diagnostics = (*run.settings.diagnostics, *([note] if note else ()))
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
@@ -143,6 +142,8 @@ def project_required(runs: Sequence[Options], project: str | None) -> Diagnostic
             f"{project} is not the folder of a project in the given paths",
             "use the folder of a trainc.yaml",
         )
+    from trainc.base.plural import plural
+
     return Diagnostic.declared(
         PROJECT_REQUIRED,
         f"no project is selected; the given paths have {plural(len(names), 'project')}: {_listed(names)}",

@@ -73,6 +73,8 @@ class _Side:
     def __init__(self, spec: SideSpec, options: Options, meter: Meter) -> None:
         self.spec = spec
         self.options = options._replace(config=None, no_config=False)
+        self.is_replaced = options.config is not None or options.no_config
+        """Whether an option replaces the settings of all projects."""
         whole = (os.path.dirname(self.file(os.curdir)) or os.curdir,)
         self.paths = whole if spec.project else spec.paths
         self.found = find(self.paths, self._files(), meter)
@@ -97,7 +99,7 @@ class _Side:
         spec, options = self.spec, self.options
 
         def load(file: str | None) -> Settings:
-            if file is None:
+            if file is None or self.is_replaced:
                 return options.with_settings(DEFAULT).settings
             return sides.settings_of(spec._replace(paths=(os.path.dirname(file) or os.curdir,)), options)
 

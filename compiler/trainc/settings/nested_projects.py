@@ -14,7 +14,6 @@ from trainc.base.records import NamedTuple
 from trainc.budget import size_of
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
-from trainc.files.exclude import ALL_EXCLUDED
 from trainc.files.selection import SETTINGS
 
 if TYPE_CHECKING:
@@ -96,7 +95,14 @@ def _projects_below(path: str, project: RunProject, files: Files) -> tuple[list[
     folders.pop(project.folder if project.file else "", None)
     outermost = [shown for folder, shown in folders.items() if not _is_below(folder, folders)]
     own = (name for name in documents if not folders or not _is_below(os.path.abspath(files.shown(name)), folders))
-    return outermost, any(own) or any(fault.id != ALL_EXCLUDED.id for fault in faults)
+    return outermost, any(own) or any(map(_is_of_path, faults))
+
+
+def _is_of_path(fault: Diagnostic) -> bool:
+    """Return whether a fault is one of a path: no file is read, so that patterns seem to exclude all of them."""
+    from trainc.files.exclude import ALL_EXCLUDED
+
+    return fault.id != ALL_EXCLUDED.id
 
 
 def _is_below(path: str, folders: Mapping[str, str]) -> bool:
