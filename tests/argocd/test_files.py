@@ -10,7 +10,9 @@ from running import run
 
 from trainc.argocd import application_files
 from trainc.argocd.application_files import MOST_BYTES, MOST_FILES, too_many
+from trainc.compilation import Options
 from trainc.diagnostics import Location
+from trainc.settings import DEFAULT
 
 HALF = MOST_BYTES // 2
 
@@ -23,8 +25,8 @@ def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[s
         with path.open("wb") as opened:
             opened.truncate(size)
     settings = repository / "trainc.yaml"
-    above = [str(file) for file in (settings, Path("trainc.yaml")) if file.exists()]
-    found = too_many((os.curdir, *runtimes), os.path.realpath(repository), settings=above)
+    above = next((str(file) for file in (settings, Path("trainc.yaml")) if file.exists()), "")
+    found = too_many([Options(runtimes=runtimes, settings=DEFAULT._replace(file=above))], os.path.realpath(repository))
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 
 

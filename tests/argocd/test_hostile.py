@@ -275,7 +275,8 @@ def test_discovery_among_five_thousand_files(repository: Path, tmp_path: Path) -
     done = cmp("discover", tmp_path / "log")
     assert (done.code, done.out, done.err) == (0, "", "")
     within = [path for path in done.opened if path.startswith(str(app))]
-    assert len(within) == len(set(within)) == 1 + 100 + 5000
+    assert len([path for path in within if path.endswith(".yaml")]) == 5000  # each is opened once
+    assert len(set(within)) == 1 + 100 + 5000
     command = [sys.executable, "-m", "trainc", "cmp", "discover"]
     assert min(seconds(command) for _ in range(5)) < 0.3
 

@@ -26,6 +26,7 @@ PLAIN = {
         "a -r b",
         "a -r b --runtimes c",
         "--runtimes=b a",
+        "--project jobs",
         "a -o out",
         "a -o -",
         "a --output=out --check",

@@ -373,10 +373,16 @@ CONSOLES: dict[str, dict[str, str]] = {
         "trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
         "jobs/finetune.yaml": JOB,
     },
-    "settings-not-in-force": {
-        "trainc.yaml": "sources: [jobs]\nlint: {disable: [no-resources]}\n",
-        "jobs/team/trainc.yaml": "labels: {team: nlp}\n",
-        "jobs/team/finetune.yaml": JOB,
+    "project-required": {
+        "jobs/nlp/trainc.yaml": "namespace: nlp\n",
+        "jobs/nlp/finetune.yaml": JOB,
+        "jobs/vision/trainc.yaml": "namespace: vision\n",
+        "jobs/vision/finetune.yaml": JOB,
+    },
+    "settings-replaced": {
+        "ci.yaml": "lint: {disable: [no-resources]}\n",
+        "jobs/trainc.yaml": "namespace: nlp\n",
+        "jobs/finetune.yaml": JOB,
     },
     "shared-object": {
         "wrong.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",

@@ -47,7 +47,7 @@ OURS = {
     "trainc.base": "data declarations kinds records releases trainjob_dialects version",
     "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
-    "trainc.compilation": "identities plans results sources",
+    "trainc.compilation": "identities plans projects results sources",
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
@@ -69,7 +69,7 @@ OURS = {
     "trainc.pipeline.lint": "triggers",
     "trainc.pipeline.frameworks": "",
     "trainc.pipeline.frameworks.torch": "torchrun",
-    "trainc.settings": "model",
+    "trainc.settings": "model nested_projects",
 }
 """The modules of trainc by package; the package itself is one of them."""
 OF_THE_NOTE = {

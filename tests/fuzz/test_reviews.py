@@ -1,10 +1,11 @@
 """A review and `build --check` cover whatever the Argo CD plugin and kubectl deploy, for small random trees.
 
-A tree has TrainJobs, runtimes, settings, patches, kustomizations, outputs, links, a submodule, pointers of git-lfs,
-attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two merge bases.
-The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed path. Each object
-that differs is in the review, or its file or a setting is listed, or the review fails. `build --check` fails for
-each manifest that is added below the output folder. `make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
+A tree has TrainJobs, runtimes, projects below others, patches, kustomizations, outputs, links, a submodule, pointers
+of git-lfs, attributes, odd modes and objects of other kinds. One tree is main and one is a branch, which may have two
+merge bases. The plugin runs on a checkout of main and on one of the merge, in each folder at or below the reviewed
+path. Each JobSet that differs is in the review, or its file is listed, or the review fails; for an object of another
+kind, a setting may be listed instead. `build` and `build --check` fail for each manifest that is added below the
+output folder. `make test` runs 100 pairs and 100 files, and `make fuzz` 2,000.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ SETTINGS = [
     "exclude: [x.yaml]\n",
     "passthrough: false\n",
     "patches: [{path: x.yaml, target: {kind: TrainJob}}]\n",
+    "sources: [team]\n",
+    "extends: ../trainc.yaml\n",
 ]
 IDENT = JOB + '    command: [sh, -c, "train # $Id$"]\n'
 ATTRIBUTES = ["*.yaml ident\n", "x.yaml ident\n", "*.yaml -ident\n", "*.yaml text eol=crlf\n", "jobs/** !ident\n"]
@@ -204,12 +207,12 @@ def identity(tree: Any) -> tuple[str, ...]:
 
 
 def check(trees: Trees) -> None:
-    """Check that each object that differs is in the review, or its file or a setting is listed, or the review fails."""
+    """Check that each object that differs is in the review, or that its file is listed, or that the review fails."""
     committed(trees)
     old = checked_out("main")
     before = deployed()
     merge = merged()
-    done = run("diff", "main...branch", "--format", "json", "--", "jobs", "runtimes")
+    done = run("diff", "main...branch", "-r", "runtimes", "--format", "json", "--", "jobs", "runtimes")
     assert done.code in {0, 1}, done.err
     assert merge or done.code == 1
     if done.code == 1:
@@ -221,7 +224,8 @@ def check(trees: Trees) -> None:
     objects |= {
         (each["object"]["kind"], each["object"].get("name", "")) for each in review["notCompared"] if "object" in each
     }
-    listed = {each["file"] for each in (*review["settings"], *review["notCompared"])}
+    files = {each["file"] for each in review["notCompared"]}
+    listed = files | {each["file"] for each in review["settings"]}
     # A submodule that does not change is not compared, also if a runtime or a setting changes its objects.
     unchanged = {path for path in old if old[path].startswith("160000") and new.get(path) == old[path]}
     # If the plugin fails, Argo CD leaves the cluster as it is.
@@ -235,7 +239,7 @@ def check(trees: Trees) -> None:
             if unchanged and "vendor" in key[2]:
                 continue
             note(f"{folder}: {key} differs\n{done.out}")
-            assert any(is_of(file, folder) for file in listed), (folder, key)
+            assert any(is_of(file, folder) for file in (files if key[0] == "JobSet" else listed)), (folder, key)
 
 
 def is_of(file: str, folder: str) -> bool:
@@ -296,5 +300,7 @@ def test_a_mutated_output_folder_is_checked(part: int, tmp_path: Path, monkeypat
         done = run("build", "--check")
         note(f"{path}: {done}")
         assert (done.code != 0) == fails
+        if not (is_marked or content.startswith(MARK)):
+            assert (run("build").code != 0) == fails
 
     check_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -157,24 +158,69 @@ def test_a_patch_of_one_environment_is_a_source_in_none() -> None:
     assert "evil" not in run("pods", "jobs", "--env", "prod").out
 
 
-SETTINGS_BELOW = "environments: {prod: {}}\nimages: [{name: pytorch/pytorch, newName: evil/x}]\n"
+SETTINGS_BELOW = """\
+environments: {prod: {namespace: training}}
+images: [{name: pytorch/pytorch, newName: evil/x}]
+runtimes: {paths: [RUNTIMES]}
+"""
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("path", ["jobs/team/trainc.yaml", "jobs/trainc.yaml"])
-def test_settings_below_the_project_are_listed(path: str, form: str) -> None:
-    write(path, SETTINGS_BELOW)
+@pytest.mark.parametrize(
+    ("path", "runtimes"), [("jobs/team/trainc.yaml", "../../runtimes"), ("jobs/trainc.yaml", "../runtimes")]
+)
+def test_settings_of_a_folder_are_in_force_in_a_review_of_the_root(path: str, runtimes: str, form: str) -> None:
+    settings = SETTINGS_BELOW.replace("RUNTIMES", runtimes)
+    write(path, settings)
     commit()
     assert "evil/x" in generate(str(Path(path).parent), "prod", "runtimes").out
     assert path in review(form).out
-    write(path, SETTINGS_BELOW.replace("evil/x", "evil/y"))
+    assert "evil/x" in shown(review(form))
+    write(path, settings.replace("evil/x", "evil/y"))
     commit()
     done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
-    assert (done.code, path in done.out) == (3, True)
+    assert (done.code, path in done.out, "evil/y" in shown(done)) == (3, True, True)
 
 
-def test_a_copy_of_the_settings_in_another_folder_is_listed() -> None:
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_runtime_of_the_settings_of_a_folder_is_compared(form: str) -> None:
+    write("jobs/team/trainc.yaml", "environments: {prod: {}}\nruntimes: {paths: [own]}\n")
+    runtime = Path("runtimes/team-torch.yaml").read_text()
+    write("jobs/team/own/team-torch.yaml", runtime)
+    commit()
+    git("branch", "--force", "main")
+    write("jobs/team/own/team-torch.yaml", runtime.replace("pytorch/pytorch", "evil/x"))
+    commit()
+    for paths in ((), ("jobs",), ("jobs", "runtimes")):
+        done = run("diff", "main...HEAD", "--review-config", "main", "--format", form, "--", *paths)
+        assert "evil/x" in shown(done), done.err
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_new_job_is_compiled_with_the_settings_of_its_folder(form: str) -> None:
+    field = "/spec/replicatedJobs/0/template/spec/template/spec/hostNetwork"
+    patch = f"patches: [{{target: {{kind: JobSet}}, patch: [{{op: add, path: {field}, value: true}}]}}]\n"
+    write("jobs/team/trainc.yaml", SETTINGS_BELOW.replace("RUNTIMES", "../../runtimes") + patch)
+    commit()
+    git("branch", "--force", "main")
+    write("jobs/team/evil.yaml", JOB)
+    commit()
+    assert generate("jobs/team", "prod", "runtimes").out.count("hostNetwork: true") == 2
+    assert run("build", "jobs", "--env", "prod", "-o", "-").out.count("hostNetwork: true") == 2
+    done = review(form)
+    assert "evil" in shown(done)
+    assert ("hostNetwork" in done.out) == (form == "html")  # the other formats only name an added object
+
+
+def shown(done: Done) -> str:
+    """Return the text of a review without the line breaks and escapes of its format."""
+    return re.sub(r"<wbr>|[`*\\]", "", done.out)
+
+
+def test_a_copy_of_the_settings_in_another_folder_is_an_error() -> None:
     write("jobs/trainc.yaml", Path("trainc.yaml").read_text())
     commit()
     for form in FORMATS:
-        assert "jobs/trainc.yaml" in review(form).out
+        done = review(form)
+        assert (done.code, done.out) == (1, "")
+        assert "error[runtime-not-found]" in done.err

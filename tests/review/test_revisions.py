@@ -254,7 +254,9 @@ def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> No
     done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes")
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
     assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes") == {"finetune": "changed"}
-    assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes", "--no-config") == {}
+    done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes", "--no-config")
+    assert "nothing changes" in done.out
+    assert "note[settings-replaced]: --no-config replaces trainc.yaml" in done.err
 
 
 RULES_OFF = "lint: {disable: [no-resources, no-gang]}\n"
@@ -278,7 +280,7 @@ def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == expected
     assert settings("HEAD~1", "--", "jobs", "runtimes") == expected
     assert settings("HEAD", "--", "jobs", "runtimes") == []
-    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == expected  # not in force
+    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == []
     assert settings("HEAD~1..HEAD", "--config", "trainc.yaml", "--", "jobs", "runtimes") == []
     git("rm", "-q", "trainc.yaml")
     commit({})
@@ -288,7 +290,7 @@ def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
 def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(repository: Path) -> None:
     commit({"trainc.yaml": "lint: {strict: true}\n"})
     commit({"jobs/trainc.yaml": RULES_OFF})
-    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [
+    assert settings("HEAD~1..HEAD", "-r", "runtimes", "--", "jobs", "runtimes") == [
         ("jobs/trainc.yaml", "lint.strict", "removed"),
         ("jobs/trainc.yaml", "lint.disable", "added"),
         ("jobs/trainc.yaml", "lint.disable", "added"),

@@ -58,7 +58,7 @@ def test_the_verbose_version_has_the_evidence_for_each_behaviour() -> None:
     [
         pytest.param(["buidl"], id="no such command"),
         pytest.param(["build", "--frobnicate"], id="no such option"),
-        pytest.param(["build", "--check"], id="--check without a folder"),
+        pytest.param(["build", "jobs", "--check"], id="--check without a folder"),
         pytest.param(["build", "--format", "json", "-o", "out"], id="JSON into a folder"),
         pytest.param(["build", "--format", "toml"], id="no such format"),
     ],
@@ -71,7 +71,7 @@ def test_a_wrong_command_line_is_2(arguments: list[str]) -> None:
 
 def test_a_wrong_input_is_1_and_prints_nothing_but_diagnostics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN)
-    done = run("build", ".")
+    done = run("build", ".", "--no-config")
     assert (done.code, done.out) == (1, "")
     assert "error[runtime-not-found]" in done.err
     assert run("validate", ".").code == 1
@@ -82,7 +82,7 @@ def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pyte
         raise RuntimeError("a bug")
 
     monkeypatch.setattr("trainc.compilation.compile_paths", fail)
-    done = run("build", str(GOLDEN))
+    done = run("build", str(GOLDEN), "--no-config")
     assert (done.code, done.out) == (70, "")
     assert "RuntimeError: a bug" in done.err
     assert "internal error" in done.err
@@ -312,7 +312,7 @@ def test_a_document_as_read(document: str, printed: str, tmp_path: Path) -> None
 
 def test_control_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trainc.compilation.compile_paths", mock.Mock(side_effect=KeyboardInterrupt))
-    done = run("build", str(GOLDEN))
+    done = run("build", str(GOLDEN), "--no-config")
     assert (done.code, done.out) == (130, "")
 
 

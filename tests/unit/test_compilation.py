@@ -176,7 +176,7 @@ def test_nothing_that_was_read_is_changed(monkeypatch: pytest.MonkeyPatch) -> No
         return documents, errors
 
     monkeypatch.setattr("trainc.kubernetes.documents.read_stream", remembering)
-    trainc.compile([str(path) for path in sorted(golden.glob("*/input.yaml"))])
+    trainc.compile([str(path) for path in sorted(golden.glob("*/input.yaml"))], options=Options(no_config=True))
     assert len(read) > 20
     for value, before in read:
         assert value == before

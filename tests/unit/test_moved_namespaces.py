@@ -169,7 +169,7 @@ def compiled(project: Tree, removed: set[str]) -> tuple[EnvironmentRun, ...]:
     options = Options(copies=False, others="skip").with_project(["."])
     chosen = selected(options)
     assert not isinstance(chosen, Diagnostic)
-    return runs(chosen, lambda each: compile_paths(["."], each))
+    return runs([chosen], lambda each: compile_paths(["."], each))
 
 
 def written(compiled_runs: tuple[EnvironmentRun, ...]) -> Iterator[WrittenObject]:

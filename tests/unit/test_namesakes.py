@@ -145,7 +145,7 @@ def test_a_project_refuses_two_runtimes_of_one_name(second: int) -> None:
     write({"trainc.yaml": PROJECT, "dev/r.yaml": runtime(1), "prod/r.yaml": runtime(second), "dev/job.yaml": job()})
     assert found() == ["prod/r.yaml error duplicate-runtime"]
     assert run("build").code == 1
-    assert found("--no-config") == []
+    assert found("--no-config") == ["trainc.yaml note settings-replaced"]
 
 
 # Two TrainJobs of one name

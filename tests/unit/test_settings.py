@@ -42,7 +42,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("jobs/trainc.yaml", "jobs", True, id="in the folder"),
         pytest.param("jobs/team/trainc.yaml", "jobs/team/job.yaml", True, id="beside the file"),
         pytest.param("jobs/trainc.yaml", "jobs/team/job.yaml", True, id="between"),
-        pytest.param("jobs/team/trainc.yaml", "jobs", False, id="below the input"),
         pytest.param("../trainc.yaml", "jobs", False, id="above the root"),
         pytest.param("jobs/trainc.yml", "jobs", False, id="another suffix"),
     ],

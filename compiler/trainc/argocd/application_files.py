@@ -11,6 +11,7 @@ Source   Argo CD 3.2.1: argocd-repo-server's --max-combined-directory-manifests-
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
@@ -21,6 +22,7 @@ from trainc.files.selection import is_manifest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
     from trainc.files.exclude import Excluded, Patterns
 
@@ -31,53 +33,61 @@ MOST_BYTES: Final = 10 << 20
 MOST_FILES: Final = 10_000
 
 
-def files_below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator[str]:
-    """Yield the files below a folder in a fixed order; none if the resolved folder is outside the root."""
+def files_below(
+    path: str, root: str, *, exclude: Sequence[Patterns] = (), projects: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield the files of a project below a folder in a fixed order; none if the folder is outside the root.
+
+    `projects` are the folders of all projects.
+    """
     real, excluded = os.path.realpath(path), None
     if exclude:
         from trainc.files.exclude import Excluded
 
         excluded = Excluded(exclude)
     if is_within(real, root):
-        yield from _files(path, real, root, {real}, 1, excluded)
+        apart = {os.path.realpath(folder) for folder in projects}
+        yield from _files(path, real, root, {real, *apart}, 1, excluded)
 
 
-def too_many(
-    paths: Iterable[str], root: str, *, settings: Iterable[str] = (), exclude: Sequence[Patterns] = ()
-) -> Diagnostic | None:
-    """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice.
+def too_many(runs: Iterable[Options], root: str) -> Diagnostic | None:
+    """Return the diagnostic of an application that exceeds a limit; a file below two of its paths counts twice.
 
-    `settings` are the settings files and the files that they name, which count also if they are not below the paths.
+    The settings files and the files that they name count also if they are not below the paths.
     """
     files, size, most, largest = 0, 0, 0, ""
-    counted = [os.path.relpath(os.path.realpath(file)) for file in settings]
-    known = frozenset(counted)
-    for path in (*counted, *paths):
-        for file in _files_of_path(path, root, exclude):
-            if file in known and path not in known:
-                continue
-            files += 1
-            if files > MOST_FILES:
-                return _fault(f"has more than {MOST_FILES:,} files")
-            try:
-                bytes = os.stat(file).st_size
-            except OSError:  # `inputs` reports it
-                continue
-            size += bytes
-            if bytes > most:
-                most, largest = bytes, file
+    for file in chain.from_iterable(_counted(run, root) for run in runs):
+        files += 1
+        if files > MOST_FILES:
+            return _fault(f"has more than {MOST_FILES:,} files")
+        try:
+            bytes = os.stat(file).st_size
+        except OSError:  # `inputs` reports it
+            continue
+        size += bytes
+        if bytes > most:
+            most, largest = bytes, file
     if size <= MOST_BYTES:
         return None
     message = f"has {-(-size * 10 >> 20) / 10} MiB of manifests, more than the limit of {MOST_BYTES >> 20} MiB"
     return _fault(message, largest if most > size // 2 else None)
 
 
-def _files_of_path(path: str, root: str, exclude: Sequence[Patterns]) -> Iterator[str]:
-    if os.path.isfile(path):
-        if is_within(os.path.realpath(path), root):
+def _counted(run: Options, root: str) -> Iterator[str]:
+    """Yield the files of a project, and those that its settings name."""
+    environment = run.settings.environment
+    named = (*run.settings.files, *(() if environment is None else environment.files))
+    counted = [os.path.relpath(os.path.realpath(file)) for file in named]
+    known = frozenset(counted)
+    for path in (*counted, *run.inputs, *run.runtimes):
+        if not os.path.isfile(path):
+            yield from (file for file in _project_files(path, root, run) if file not in known)
+        elif is_within(os.path.realpath(path), root):
             yield path
-    else:
-        yield from files_below(path, root, exclude=exclude)
+
+
+def _project_files(path: str, root: str, run: Options) -> Iterator[str]:
+    return files_below(path, root, exclude=run.settings.exclude, projects=run.apart.projects)
 
 
 def _fault(message: str, file: str | None = None) -> Diagnostic:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.argocd.application_files import files_below
 from trainc.base.kinds import COMPILED
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -32,46 +33,63 @@ OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml"
 """Files that mark a folder of Helm or kustomize. Argo CD queries its plugins before it looks for these itself."""
 
 
-def find(root: str, *, named: bool, exclude: Sequence[Patterns] = (), kinds: Collection[Kind] = COMPILED) -> str | None:
+class Search(NamedTuple):
+    """A project of an application."""
+
+    paths: Sequence[str]
+    kinds: Collection[Kind] = COMPILED
+    """The kinds that `generate` compiles."""
+    exclude: Sequence[Patterns] = ()
+    """The patterns of files that `generate` does not read."""
+    projects: Sequence[str] = ()
+    """The folders of all projects."""
+
+
+def find(root: str, runs: Sequence[Search], *, named: bool) -> str | None:
     """Return the first file with a TrainJob.
 
     Args:
         root: the folder outside of which nothing is read, with all links resolved.
+        runs: the projects.
         named: whether the Application names a plugin. If not, folders that Argo CD renders itself are skipped.
-        exclude: the patterns of files that `generate` does not read.
-        kinds: the kinds that `generate` compiles.
     """
     if not named and any(map(os.path.lexists, OF_OTHER_TOOLS)):
         return None
     as_yaml = 0
-    for path, data in _mentions(root, exclude, kinds):
+    for path, data, kinds in _mentions(root, runs):
         as_yaml += len(data)
         if _declares_a_job(path, data, kinds) if as_yaml <= READ_AS_YAML else _may_declare_a_job(data, kinds):
             return path
     return None
 
 
-def names(root: str, exclude: Sequence[Patterns] = (), kinds: Collection[Kind] = COMPILED) -> list[str]:
+def names(root: str, runs: Sequence[Search]) -> list[str]:
     """Return the sorted names of the TrainJobs in the files that are parsed as YAML."""
     from trainc.kubernetes.documents import read_stream
 
     found: set[str] = set()
     left = READ_AS_YAML
-    for path, data in _mentions(root, exclude, kinds):
+    for path, data, kinds in _mentions(root, runs):
         if len(data) <= left:
             left -= len(data)
             found.update(name for read in read_stream(data)[0] for name in _jobs(path, read.value, kinds))
     return sorted(found - {""})
 
 
-def _mentions(root: str, exclude: Sequence[Patterns], kinds: Collection[Kind]) -> Iterator[tuple[str, bytes]]:
+def _mentions(root: str, runs: Sequence[Search]) -> Iterator[tuple[str, bytes, Collection[Kind]]]:
     """Yield the files that contain the name of a kind of jobs, with their bytes, within the limits of the search."""
-    words = [row.group if row.plugin else row.kind for row in kinds if row.role == "job"]
     left = MOST_BYTES
-    for path in islice(files_below(os.curdir, root, exclude=exclude), MOST_FILES):
+    files = (
+        (path, run.kinds)
+        for run in runs
+        for each in run.paths
+        for path in files_below(each, root, exclude=run.exclude, projects=run.projects)
+    )
+    for path, kinds in islice(files, MOST_FILES):
+        words = [row.group if row.plugin else row.kind for row in kinds if row.role == "job"]
         size, data = _mentioning(path, left, words)
         if data is not None:
-            yield path, data
+            yield path, data, kinds
         left -= size
         if left < 0:
             return

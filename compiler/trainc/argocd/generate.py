@@ -27,6 +27,8 @@ from trainc.compilation import (
     fixed_names,
     wrong_namespace,
 )
+from trainc.compilation.projects import projects_of
+from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.argocd.plugin_environment import PluginEnvironment
+    from trainc.compilation import Options
 
 KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", trainc_only=True
@@ -69,30 +72,38 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
         return GeneratedManifests(Compilation(diagnostics=faults), notes=notes)
     limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
     requested = requested._replace(namespace=environment.namespace, root=environment.root, budget=limits)
-    options = environment_runs.select_environment(requested.with_project((os.curdir,)), FIX, always=True)
-    if isinstance(options, Diagnostic):
-        return GeneratedManifests(Compilation(diagnostics=(options,)), notes=notes)
-    settings = options.settings
-    paths = (os.curdir, *options.runtimes)
-    patches = () if settings.environment is None else settings.environment.files
-    named = (*settings.files, *patches)
-    too_large = too_many(paths, environment.root, settings=named, exclude=settings.exclude)
-    if too_large is not None:
+    projects = projects_of(requested, (os.curdir,))
+    selected = [environment_runs.select_environment(each, FIX, always=True) for each in projects]
+    if missing := tuple(each for each in selected if isinstance(each, Diagnostic)):
+        return GeneratedManifests(Compilation(diagnostics=missing), notes=notes)
+    chosen = [each for each in selected if not isinstance(each, Diagnostic)]
+    if (too_large := too_many(chosen, environment.root)) is not None:
         return GeneratedManifests(Compilation(diagnostics=(too_large,)), notes=notes)
-    result = compile_paths((os.curdir,), options)
+    if len(chosen) == 1:
+        result = _compiled(chosen[0])
+    else:
+        runs = environment_runs.runs([(each,) for each in chosen], _compiled)
+        result = environment_runs.merge_runs(runs).with_diagnostics(
+            shared_objects(each for run in runs for each in written_objects(run))
+        )
+    if not (result.jobs or result.failed):
+        result = result.with_diagnostics([_no_manifests(result)])
+    if result.kustomizations is not None:
+        notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
+    return GeneratedManifests(result, result.copied, notes)
+
+
+def _compiled(options: Options) -> Compilation:
+    """Return the result of a project, including the faults of its output."""
+    result = compile_paths(options.inputs, options)
     others = result.copied
     if not_applied := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).with_diagnostics(not_applied)
     result = result.with_diagnostics(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.with_diagnostics(
+    return result.with_diagnostics(
         (*duplicates(result, others), *fixed_names(result), *wrong_namespace(result, others))
     )
-    if not (result.jobs or result.failed):
-        result = result.with_diagnostics([_no_manifests(result)])
-    if result.kustomizations is not None:
-        notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
-    return GeneratedManifests(result, others, notes)
 
 
 def _notes(environment: PluginEnvironment) -> Iterator[str]:

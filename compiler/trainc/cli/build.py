@@ -11,7 +11,7 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
@@ -31,9 +31,8 @@ Examples:
 """
 
 
-@options.with_run
+@options.with_options
 def build(
-    paths: tuple[str, ...],
     run: Options,
     output: str | None,
     form: str,
@@ -41,48 +40,67 @@ def build(
     reports: tuple[tuple[str, str], ...],
 ) -> int:
     """Compile the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
-    settings = run.settings
-    folder = _folder(output, form, paths, settings, check=check)
+    runs = options.projects_of(run)
+    if isinstance(runs, int):
+        return runs
+    folders = _folders(output, form, runs, check=check)
+    folder = next(filter(None, folders), None)
     if reports:
         from trainc.cli.common import reporting
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
-        reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
-    given, report = settings.inputs(paths), partial(_report, reports, run)
-    run = run._replace(
-        names_settings=not run.no_config,
-        written=tuple(file for _, file in reports),
-        output_folder=folder,
-        others="skip",
-        copies=False,
+        reporting.check(reports, inputs=(*run.paths, *run.runtimes), stdout=carries)
+    report = partial(_report, reports, run)
+    runs = tuple(
+        each._replace(written=tuple(file for _, file in reports), output_folder=own, others="skip", copies=False)
+        for each, own in zip(runs, folders, strict=True)
     )
-    if run.environments or settings.environment_names:
+    [first, *others] = runs
+    if others or first.environments or first.settings.environment_names:
         from trainc.cli.common.environments import compiled
 
-        result, found = compiled(run, partial(_compiled, given), several=folder is not None)
-        runs = [(each.name, each.result, each.settings) for each in found]
+        result, found = compiled(runs, _compiled, several=folder is not None)
+        parts = [(each.project, each.settings, each.result) for each in found]
     else:
-        runs = [("", result := _compiled(given, run), settings)]
+        result = _compiled(first)
+        parts = [(0, first.settings, result)]
+    if folder is not None and not result.failed:
+        _check_folders(folders, parts)
     printing.report_skipped(result.skipped, run)
     if result.failed:
         report(result)
         return WRONG_INPUT
     if folder is None:
-        return _to_stdout(result, form, report, chosen=runs[0][2].passthrough is not None)
-    from trainc.cli.common.output_folder import Order, Part, to_folder
+        chosen = all(settings.passthrough is not None for _, settings, _ in parts)
+        return _to_stdout(result, form, report, chosen=chosen)
+    from trainc.cli.common.output_folder import Order, Part, to_folders
 
-    project, every = settings.base is not None and not paths, not run.environments
-    prune = run.only is None
-    order = Order(folder, given, project, prune=prune, check=check, every=every, keep=settings.keep)
-    parts = [Part(name, each, own.passthrough is not None) for name, each, own in runs]
-    return to_folder(order, parts, result, report)
+    orders = [
+        Order(
+            own,
+            each.inputs,
+            project=each.settings.base is not None and not each.paths,
+            prune=each.only is None,
+            check=check,
+            every=not each.environments,
+            keep=each.settings.keep,
+            parts=tuple(
+                Part(settings.environment_name, result, settings.passthrough is not None)
+                for number, settings, result in parts
+                if number == index
+            ),
+        )
+        for index, (each, own) in enumerate(zip(runs, folders, strict=True))
+        if own is not None
+    ]
+    return to_folders(orders, result, report)
 
 
-def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = None) -> Compilation:
+def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run, including the faults of the output as a whole."""
     from trainc.compilation import compile_paths, duplicates, fixed_names, wrong_namespace
 
-    result = compile_paths(paths, run, files_of)
+    result = compile_paths(run.inputs, run, files_of)
     result = result.with_diagnostics(
         (
             *duplicates(result, result.copied),
@@ -93,14 +111,34 @@ def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = No
     return printing.with_unknown(result) if run.verbose else result
 
 
-def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:
+def _folders(output: str | None, form: str, runs: Sequence[Options], *, check: bool) -> list[str | None]:
+    """Return the output folder of each project; None for standard output, or for a project without one."""
+    from trainc.diagnostics import failed
+
+    valid = [not failed(each.settings.diagnostics) for each in runs]
+    folders = [
+        _folder(output, form, each.paths, each.settings) if is_valid else None
+        for each, is_valid in zip(runs, valid, strict=True)
+    ]
+    if check and any(valid) and not any(folders):
+        raise options.misuse("--check requires -o DIR.")
+    return folders
+
+
+def _check_folders(folders: Sequence[str | None], parts: Iterable[tuple[int, Settings, Compilation]]) -> None:
+    """Raise UsageError for a project that has objects and no output folder, beside others that have one."""
+    for number, settings, result in parts:
+        if folders[number] is None and (result.jobs or result.copied):
+            where = settings.folder
+            raise options.misuse(f"{where} has no output folder: set output in its trainc.yaml, or use --project.")
+
+
+def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings) -> str | None:
     """Return the output folder: -o or, without a PATH, that of the settings; None for standard output."""
     folder = output
     if output is None and not paths and settings.output is not None:
         folder = settings.output.path
     if folder in {None, "-"}:
-        if check:
-            raise options.misuse("--check requires -o DIR.")
         return None
     if output in emit.FORMATS:  # kubectl selects the format with -o
         raise options.misuse(

@@ -12,9 +12,11 @@ from trainc.cli.common.arguments import Command
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.argocd.discovery import Search
     from trainc.argocd.generate import GeneratedManifests
-    from trainc.base.kinds import Kind
-    from trainc.settings import Settings
+    from trainc.settings.nested_projects import RunProject
 
 EPILOG = """\b
 Examples:
@@ -45,13 +47,10 @@ def generate(budget: str) -> int:
 
 def discover() -> int:
     """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
-    from trainc import settings
     from trainc.argocd import discovery, plugin_environment
 
     root = plugin_environment.root(os.environ)
-    named = plugin_environment.PARAMETERS in os.environ
-    project = settings.load((os.curdir,), root=root)
-    found = discovery.find(root, named=named, exclude=project.exclude, kinds=_kinds(project))
+    found = discovery.find(root, _searched(_projects(root)), named=plugin_environment.PARAMETERS in os.environ)
     if found is not None:
         from trainc.source.printable import escape
 
@@ -63,28 +62,53 @@ def announce() -> int:
     """Print the plugin's parameters as JSON, for Argo CD's forms."""
     import json
 
-    from trainc import settings
     from trainc.argocd import discovery, parameters, plugin_environment
     from trainc.source.printable import escape_json
 
     root = plugin_environment.root(os.environ)
-    found = settings.load((os.curdir,), root=root)
-    names = discovery.names(root, found.exclude, _kinds(found))
-    announced = parameters.announcement(names, found.environment_names)
+    projects = _projects(root)
+    names = dict.fromkeys(name for each in projects for name in each.settings.environment_names)
+    announced = parameters.announcement(discovery.names(root, _searched(projects)), tuple(names))
     printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
 
 
-def _kinds(project: Settings) -> tuple[Kind, ...]:
-    """Return the kinds that an application compiles, in any of its environments."""
+def _projects(root: str) -> list[RunProject]:
+    """Return the projects of an application."""
+    from functools import partial
+
+    from trainc.budget import UNLIMITED, Meter
+    from trainc.files import inputs
+    from trainc.files.selection import Selection
+    from trainc.settings import DEFAULT, nearest_settings, read
+    from trainc.settings.nested_projects import Files, find
+
+    files = Files(
+        nearest=partial(nearest_settings, root=root),
+        load=lambda file: DEFAULT if file is None else read(file, root=root),
+        selection=lambda own: Selection(settings=own.files, patches=own.patch_files, exclude=own.exclude),
+        read=partial(inputs.read, root=root),
+    )
+    return find((os.curdir,), files, Meter(UNLIMITED))
+
+
+def _searched(projects: Sequence[RunProject]) -> list[Search]:
+    """Return how to search each project, with the kinds that it compiles in any of its environments."""
     from trainc.argocd import parameters, plugin_environment
+    from trainc.argocd.discovery import Search
     from trainc.base.kinds import COMPILED, LEGACY
     from trainc.settings import in_environment
 
-    options, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
-    each = [project, *(in_environment(project, name) for name in project.environment_names)]
-    enabled = {row for settings in each for row in settings.kinds}
-    return (*COMPILED, *(row for row in LEGACY if options.legacy or row in enabled))
+    given, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
+    folders = [project.folder for project in projects if project.file]
+    searched = []
+    for project in projects:
+        settings = project.settings
+        each = [settings, *(in_environment(settings, name) for name in settings.environment_names)]
+        enabled = {row for one in each for row in one.kinds}
+        kinds = (*COMPILED, *(row for row in LEGACY if given.legacy or row in enabled))
+        searched.append(Search(project.paths, kinds, settings.exclude, folders))
+    return searched
 
 
 def _report_errors(answer: GeneratedManifests) -> None:

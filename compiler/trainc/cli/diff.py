@@ -93,7 +93,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     run = run._replace(others="skip", copies=False)
     try:
         old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
-        reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
+        reported = (
+            None if review_config is None else reporting(review_config, run._replace(config=None, no_config=False))
+        )
         review = compare(old, new, run, reported)
     except AmbiguousWordError as error:
         return printing.report_ambiguous_word(error.diagnostic)
@@ -134,8 +136,8 @@ command = Command(
         *options.LEGACY,
         Option(
             ("--review-config",),
-            "Settings file that decides which warnings are reported.",
-            metavar="[REV:]FILE",
+            "Settings that decide which warnings are reported: a file, or each project's own of a revision.",
+            metavar="REV|[REV:]FILE",
             complete=options.file_names,
         ),
         options.ENVIRONMENTS,

@@ -78,7 +78,7 @@ def explain(
         raise click.UsageError(f"--losses cannot be combined with {'--patches' if patches else 'FIELD'}.")
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", legacy_files=True, stand_ins="show"))
+    result = compile_paths(run.inputs, run._replace(others="skip", legacy_files=True, stand_ins="show"))
     printing.report_skipped(result.skipped, run)
     if losses:
         return _losses(result, run, form)

@@ -29,7 +29,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="referenced", legacy_files=True))
+    result = compile_paths(run.inputs, run._replace(others="referenced", legacy_files=True))
     printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs

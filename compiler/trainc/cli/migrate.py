@@ -54,7 +54,7 @@ def migrate(
     from trainc.diagnostics import failed
     from trainc.rewriting.migration import migrate
 
-    given = run.settings.inputs(paths)
+    given = run.inputs
     if folder is not None:
         run = run._replace(written=(folder,))
     migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])

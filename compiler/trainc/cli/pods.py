@@ -32,9 +32,7 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
     from trainc.compilation import compile_paths
 
-    result = compile_paths(
-        run.settings.inputs(paths), run._replace(others="referenced", legacy_files=True, stand_ins="show")
-    )
+    result = compile_paths(run.inputs, run._replace(others="referenced", legacy_files=True, stand_ins="show"))
     printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs

@@ -29,7 +29,7 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """
     from trainc.compilation import compile_paths
 
-    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip", all_queue_faults=True))
+    result = compile_paths(run.inputs, run._replace(others="skip", all_queue_faults=True))
     printing.report_errors(result, run, _is_about_queues)
     if result.stopped:
         return WRONG_INPUT

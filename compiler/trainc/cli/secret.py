@@ -36,7 +36,7 @@ def secret(job: str, paths: tuple[str, ...], run: Options, output: str | None) -
     from trainc.source.printable import escape
 
     run = run._replace(only=job, others="skip")
-    result = compile_paths(run.settings.inputs(paths), run)
+    result = compile_paths(run.inputs, run)
     printing.report_skipped(result.skipped, run)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))

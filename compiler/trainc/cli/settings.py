@@ -27,8 +27,8 @@ Examples:
 """
 
 
-@options.with_run
-def show(paths: tuple[str, ...], run: Options, form: str) -> int:
+@options.with_options
+def show(run: Options, form: str) -> int:
     """Show the effective settings of the project of PATH, each with the line, option or default that sets it.
 
     The other options are those of build and validate: they override trainc.yaml.
@@ -36,6 +36,8 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     from trainc.settings import in_environment, with_flags
     from trainc.settings.listing import entries
 
+    paths = run.paths
+    run = run.with_project(paths)
     flags: Flags = {**run.flags, ("sources",): paths} if paths else run.flags
     settings = with_flags(run.settings, flags)
     names = dict.fromkeys(run.environments) or settings.environment_names

@@ -28,19 +28,20 @@ Examples:
 """
 
 
-@options.with_reading
-def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check: bool) -> int:
+@options.with_options
+def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the dialect of the release, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
     """
+    paths = run.paths
     if write and (check or diff):
         raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
-    from trainc.diagnostics import failed
+    from trainc.diagnostics import Diagnostic, failed
     from trainc.files import inputs
-    from trainc.rewriting.upgrade import upgrade
+    from trainc.rewriting.upgrade import Upgraded, upgrade
 
     stdin = b""
     if "-" in paths:
@@ -48,13 +49,21 @@ def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check
         if not isinstance(read, inputs.File):
             return printing.report_error(read)
         stdin = read.data
+    runs = options.projects_of(run._replace(paths=paths or (".",)))
+    if isinstance(runs, int):
+        return runs
     report_skipped = partial(printing.report_skipped, run=run)
-    upgraded, diagnostics = upgrade(paths or (".",), stdin=stdin, options=run, report_skipped=report_skipped)
+    upgraded, diagnostics, targets = list[Upgraded](), list[Diagnostic](), dict[str, str]()
+    for each in map(options.for_reading, runs):
+        files, found = upgrade(each.paths, stdin=stdin, options=each, report_skipped=report_skipped)
+        upgraded += files
+        targets |= {file.path: each.settings.release.dialect for file in files}
+        diagnostics += found
     if write:
         refused = {file.path: fault for file in upgraded if (fault := _replace(file)) is not None}
         upgraded = [file for file in upgraded if file.path not in refused]
         diagnostics += refused.values()
-    changes = "".join(line for file in upgraded for line in _changes(file, run.settings.release.dialect, done=write))
+    changes = "".join(line for file in upgraded for line in _changes(file, targets[file.path], done=write))
     printing.report_text(printing.audible(diagnostics, run))
     printing.report("" if run.quiet else changes)
     if check or diff:
@@ -124,6 +133,7 @@ command = Command(
         Option(("--write",), "Rewrite the files in place.", is_flag=True),
         Option(("--diff",), "Show the changes and write nothing.", is_flag=True),
         Option(("--check",), "Like --diff, and exit 3 if there are changes.", is_flag=True),
+        options.PROJECT,
         *options.OF_READING,
     ),
     short_help="Rewrite TrainJobs of older Trainer versions.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
 from trainc.cli.common import options, printing
@@ -11,7 +10,7 @@ from trainc.cli.common.arguments import OF_REPORT, Command, Option
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import click
 
@@ -39,9 +38,8 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     return options.data_names("diagnostics", ".md", incomplete)
 
 
-@options.with_run
+@options.with_options
 def validate(
-    paths: tuple[str, ...],
     run: Options,
     form: str,
     reports: tuple[tuple[str, str], ...],
@@ -50,6 +48,7 @@ def validate(
     **fixing: bool,
 ) -> int:
     """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
+    paths = run.paths
     if any(fixing.values()):
         _check_fix_options(paths, **fixing)
     if explain is not None:
@@ -64,17 +63,11 @@ def validate(
         reporting.check(reports, inputs=(*paths, *run.runtimes), stdout="the report of --format")
     from trainc.reports import load
 
-    run = run._replace(
-        all_rules=True,
-        names_settings=not run.no_config,
-        written=tuple(file for _, file in reports),
-        others="skip",
-        copies=False,
-        check_only=True,
-        stand_ins="check",
-    )
-    check = _Check(paths, among, run)
-    result = check.result(run)
+    runs = options.projects_of(run if among is None else run._replace(paths=(among,)))
+    if isinstance(runs, int):
+        return runs
+    check = _Check(paths, among, runs, written=tuple(file for _, file in reports))
+    result = check.result(check.runs)
     if applied := _applied(result, check, fixing):
         result = applied.result._replace(diagnostics=_collapsed(applied.result.diagnostics))
     summary = check.summary(result)
@@ -111,37 +104,74 @@ def _check_fix_options(paths: tuple[str, ...], *, fix: bool, unsafe_fixes: bool,
 class _Check:
     """The check of a command, which can be repeated with other contents of some files."""
 
-    def __init__(self, paths: tuple[str, ...], among: str | None, run: Options) -> None:
+    def __init__(
+        self, paths: tuple[str, ...], among: str | None, runs: Sequence[Options], *, written: tuple[str, ...]
+    ) -> None:
         self.paths = paths
         self.among = among
-        self.run = run
-        self.runs: tuple[EnvironmentRun, ...] = ()
-        """The runs of the environments of the last check."""
+        self.written = written
+        self.all_repeated = False
+        """Whether to keep all repeated diagnostics, to fix each of them."""
+        self.done: tuple[EnvironmentRun, ...] = ()
+        """The runs of the last check, of several projects or environments."""
+        self.runs = self._check_options(runs)
+        """The options of each project."""
 
-    def result(self, run: Options, files_of: Reader | None = None) -> Compilation:
+    def _check_options(self, runs: Sequence[Options]) -> tuple[Options, ...]:
+        """Return the options of each project, as those of a check."""
+        return tuple(
+            run._replace(
+                all_rules=True,
+                written=self.written,
+                others="skip",
+                copies=False,
+                check_only=True,
+                stand_ins="check",
+                all_repeated=self.all_repeated,
+            )
+            for run in runs
+        )
+
+    def result(self, runs: Sequence[Options], files_of: Reader | None = None) -> Compilation:
         """Return the result of a check."""
-        compile = partial(_compiled, run.settings.inputs(self.paths), self.among)
-        if not (run.environments or run.settings.environment_names):
-            return compile(run, files_of)
+        [run, *others] = runs
+        if not (others or run.environments or run.settings.environment_names):
+            return self._compiled(run, files_of)
         from trainc.cli.common.environments import compiled
 
-        result, self.runs = compiled(run, lambda run, reader: compile(run, files_of or reader))
+        result, self.done = compiled(runs, lambda run, reader: self._compiled(run, files_of or reader))
         return result
+
+    def _compiled(self, run: Options, files_of: Reader | None = None) -> Compilation:
+        """Return the result of a run; with `among`, of the paths as a subset of that folder."""
+        from trainc.compilation import wrong_namespace
+
+        if self.among is None:
+            from trainc.compilation import compile_paths
+
+            result = compile_paths(run.inputs, run, files_of)
+        else:
+            from trainc.compilation.subset import compile_subset
+
+            result = compile_subset(self.paths, run.inputs[0], run, files_of)
+        result = result.with_diagnostics(wrong_namespace(result, result.copied))
+        return printing.with_unknown(result) if run.verbose else result
 
     def again(self, contents: Mapping[str, bytes]) -> Compilation:
         """Return the result of a check with the contents of some files."""
         from trainc.cli.common.applied_fixes import reader_of
+        from trainc.compilation.projects import projects_of
 
         paths = self.paths if self.among is None else (self.among,)
-        return self.result(self.run.with_project(paths, contents), reader_of(contents))
+        return self.result(self._check_options(projects_of(self.runs[0], paths, contents)), reader_of(contents))
 
     def summary(self, result: Compilation) -> str:
         """Return the summary of a result."""
-        if not self.runs:
+        if not self.done:
             return printing.verdict(result)
         from trainc.cli.common.environments import verdict
 
-        return verdict(result, self.runs)
+        return verdict(result, self.done)
 
 
 def _with_fixable(result: Compilation, summary: str) -> str:
@@ -163,9 +193,9 @@ def _applied(result: Compilation, check: _Check, fixing: dict[str, bool]) -> App
     from trainc.compilation import MANY
 
     options = FixOptions(unsafe=fixing["unsafe_fixes"], diff=fixing["diff"], check=fixing["check"])
-    check.run = check.run._replace(all_repeated=True)
+    check.all_repeated = True
     complete = check.again({}) if len(result.diagnostics) >= MANY else result
-    return apply(complete, check.again, options, check.run)
+    return apply(complete, check.again, options, check.runs[0])
 
 
 def _collapsed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -187,22 +217,6 @@ def _show_diff(applied: Applied, summary: str, run: Options) -> int:
     if result.failed:
         return WRONG_INPUT
     return DIFFERENT if applied.options.check and applied.diff else OK
-
-
-def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of: Reader | None = None) -> Compilation:
-    """Return the result of a run; with `among`, of the paths as a subset of that folder."""
-    from trainc.compilation import wrong_namespace
-
-    if among is None:
-        from trainc.compilation import compile_paths
-
-        result = compile_paths(paths, run, files_of)
-    else:
-        from trainc.compilation.subset import compile_subset
-
-        result = compile_subset(paths, among, run, files_of)
-    result = result.with_diagnostics(wrong_namespace(result, result.copied))
-    return printing.with_unknown(result) if run.verbose else result
 
 
 command = Command(

@@ -471,6 +471,7 @@ def _compilation(build: Build) -> Compilation:
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
         built_in=built_in,
+        lint_of_built_in=build.lint_of_built_in,
         namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,
         legacy_option=options.option_names.legacy,

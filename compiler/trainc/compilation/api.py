@@ -7,11 +7,14 @@ Returns  a `Compilation`. Errors in the input are diagnostics; a wrong argument 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.releases import release_fault
 from trainc.compilation import NO_OPTIONS, compile_paths, environment_runs
+from trainc.compilation.projects import projects_of
 from trainc.compilation.results import Compilation, Options
+from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.settings import DEFAULT
@@ -59,14 +62,34 @@ def compile(
         raise ValueError("paths and text cannot be combined")
     if text is not None and not isinstance(text, str):
         raise TypeError(f"text must be a str, not {_kind(text)}")
-    given = _checked_paths(paths)
+    given = _checked_paths(paths) if text is None else (TEXT,)
     if trainer_version is not None:
         options = options._replace(trainer_version=trainer_version)
-    options = _checked_options(options)
-    run = _in_environment(options._replace(legacy=legacy or options.legacy), given, environment)
-    if text is None:
-        return compile_paths(run.settings.inputs(given), run)
-    return compile_paths((TEXT,), run, _reader(text))
+    options = _checked_options(options)._replace(legacy=legacy or options.legacy)
+    if environment is not None and not isinstance(environment, str):
+        raise TypeError(f"environment must be a str, not {_kind(environment)}")
+    if environment is not None and options.environments:
+        raise ValueError("environment and options.environments cannot be combined")
+    if environment is not None:
+        options = options._replace(environments=(environment,))
+    if options.settings != DEFAULT:
+        projects: tuple[Options, ...] = (options.with_settings(options.settings)._replace(paths=given),)
+    elif text is not None:
+        projects = (options.with_project(())._replace(paths=given),)
+    else:
+        projects = projects_of(options, given)
+    chosen = [_in_environment(each) for each in projects]
+    compiled = partial(_compiled, files_of=None if text is None else _reader(text))
+    if len(chosen) == 1:
+        return compiled(chosen[0])
+    runs = environment_runs.runs([(each,) for each in chosen], compiled)
+    return environment_runs.merge_runs(runs).with_diagnostics(
+        shared_objects(each for run in runs for each in written_objects(run))
+    )
+
+
+def _compiled(options: Options, *, files_of: Reader | None) -> Compilation:
+    return compile_paths(options.inputs, options, files_of)
 
 
 def _checked_paths(paths: StrPath | Iterable[StrPath] | None, name: str = "paths") -> tuple[str, ...]:
@@ -111,18 +134,8 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _in_environment(options: Options, paths: tuple[str, ...], environment: str | None) -> Options:
+def _in_environment(options: Options) -> Options:
     """Return the options with the settings of an environment. Raise ValueError if it is missing or unknown."""
-    if environment is not None:
-        if not isinstance(environment, str):
-            raise TypeError(f"environment must be a str, not {_kind(environment)}")
-        if options.environments:
-            raise ValueError("environment and options.environments cannot be combined")
-        options = options._replace(environments=(environment,))
-    if options.settings == DEFAULT:
-        options = options.with_project(paths)
-    else:
-        options = options.with_settings(options.settings)
     settings = options.settings
     if not options.environments and (settings.environment_name or not settings.environment_names):
         return options

@@ -1,13 +1,14 @@
-"""The environments of a project: the settings of each run, and the results of several runs together.
+"""The projects and environments of a run: the settings of each one, and the results of all of them together.
 
-Reads    the settings of a project, the requested environments, and the result of a run for each one.
+Reads    the settings of the projects, the requested environments, and the result of a run for each one.
 Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
-         source files. Imported only for a project with environments.
+         source files. Imported only for several projects, or for a project with environments.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
@@ -59,6 +60,8 @@ class EnvironmentRun(NamedTuple):
 
     settings: Settings
     result: Compilation
+    project: int = 0
+    """The number of its project."""
 
     @property
     def name(self) -> str:
@@ -137,27 +140,30 @@ class CachedStreams:
             yield from self._streams[path]
 
 
-def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[EnvironmentRun, ...]:
-    """Return a run for each environment; `compiled` compiles with the options of one.
+def runs(
+    projects: Sequence[Sequence[Options]], compiled: Callable[[Options], Compilation]
+) -> tuple[EnvironmentRun, ...]:
+    """Return a run for each environment of each project; `compiled` compiles with the options of one.
 
     The budget is that of all runs together. Each file is parsed once.
     """
-    meter, found = Meter(options[0].budget), list[EnvironmentRun]()
-    if len(options) > 1:
-        parsed = ParsedFiles()
-        options = [each._replace(all_runs=meter, parsed=parsed) for each in options]
-    for each in options:
-        result = compiled(each._replace(settings=each.settings._replace(strict="")))
-        if not found and len(options) > 1:
-            size = options[0].parsed.size if options[0].parsed is not None else 0
-            meter.charge_product("bytes of environments", (size, "bytes of files"), (len(options), "environments"))
-        meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
-        meter.charge("errors and warnings", len(result.diagnostics))
-        if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
-            result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
-        found.append(EnvironmentRun(each.settings, result))
-        if meter.over is not None:
-            return tuple(found)
+    meter, found = Meter(projects[0][0].budget), list[EnvironmentRun]()
+    several = sum(map(len, projects)) > 1
+    for number, environments in enumerate(projects):
+        parsed = ParsedFiles() if several else None
+        for index, options in enumerate(environments):
+            lenient = options._replace(settings=options.settings._replace(strict=""))
+            result = compiled(lenient._replace(all_runs=meter, parsed=parsed) if several else lenient)
+            if not index and parsed is not None:
+                factors = (parsed.size, "bytes of files"), (len(environments), "environments")
+                meter.charge_product("bytes of environments", *factors)
+            meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
+            meter.charge("errors and warnings", len(result.diagnostics))
+            if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
+                result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
+            found.append(EnvironmentRun(options.settings, result, number))
+            if meter.over is not None:
+                return tuple(found)
     if any(run.result.jobs for run in found):
         # A TrainJob that only some environments exclude is found.
         return tuple(
@@ -171,7 +177,57 @@ def _without_id(result: Compilation, id: str) -> Compilation:
 
 
 def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
-    """Return the results of several environments as one: each fault once, with the environments that have it."""
+    """Return the results of several projects and environments as one: each fault once, with its environments."""
+    merged = [_merge_environments([*group]) for _, group in groupby(runs, key=lambda run: run.project)]
+    if len(merged) == 1:
+        return merged[0]
+    return merged[0]._replace(
+        jobs=tuple(job for each in merged for job in each.jobs),
+        others=tuple(document for each in merged for document in each.others),
+        copied=tuple(document for each in merged for document in each.copied),
+        runtimes=sum(each.runtimes for each in merged),
+        stand_ins=sum(each.stand_ins for each in merged),
+        files=sum(each.files for each in merged),
+        kustomizations=next((each.kustomizations for each in merged if each.kustomizations is not None), None),
+        skipped=tuple(dict.fromkeys(path for each in merged for path in each.skipped)),
+        diagnostics=merge_projects(each.diagnostics for each in merged),
+        checked=tuple(dict.fromkeys(checked for each in merged for checked in each.checked)),
+        strict=next((each.strict for each in merged if each.strict), ""),
+        raised=sum(each.raised for each in merged),
+        built_in=_built_in(merged),
+        stopped=any(each.stopped for each in merged),
+    )
+
+
+def merge_projects(diagnostics: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of several projects; one of a file that they share is one."""
+    merged: dict[Hashable, Diagnostic] = {}
+    for diagnostic in chain.from_iterable(diagnostics):
+        known = merged.setdefault((_key(diagnostic), diagnostic.severity), diagnostic)
+        names = tuple(dict.fromkeys((*known.environments, *diagnostic.environments)))
+        merged[_key(diagnostic), diagnostic.severity] = known._replace(environments=names)
+    return tuple(merged.values())
+
+
+def _built_in(merged: Sequence[Compilation]) -> Diagnostic | None:
+    """Return the note about the built-in runtimes of several projects; None without any."""
+    found = [each for each in merged if each.built_in is not None]
+    if len(found) < 2:
+        return found[0].built_in if found else None
+    from trainc.compilation.built_in import note
+
+    lint: dict[str, set[str]] = {}
+    for each in found:
+        for name, ids in each.lint_of_built_in.items():
+            lint.setdefault(name, set()).update(ids)
+    return note((job.plan for each in found for job in each.jobs), lint)
+
+
+def _merge_environments(runs: Sequence[EnvironmentRun]) -> Compilation:
+    """Return the results of the environments of a project as one."""
+    if len(runs) == 1 and not runs[0].name:
+        [run] = runs
+        return run.result._replace(diagnostics=(), strict=run.settings.strict).with_diagnostics(run.result.diagnostics)
     first = runs[0].result
     diagnostics, raised = _merged(runs)
     notes = [(run.name, note) for run in runs if (note := run.result.built_in) is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 from trainc.base.kinds import LEGACY, TRAINJOB
@@ -9,13 +10,15 @@ from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, size_of
 from trainc.diagnostics import Checked, Diagnostic, Document, failed, warnings_as_errors
+from trainc.files.confine import is_within
 from trainc.files.selection import Selection
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.library import FLAGS, OptionNames
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
     from trainc.edits.transforming.namespaces import Namespaces
     from trainc.frontends.kustomizations import Kustomizations
@@ -96,14 +99,18 @@ class Options(NamedTuple):
     """Whether to keep all repeated diagnostics, to fix each of them."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
-    names_settings: bool = False
-    """Whether to report the settings files below the paths that are not in force."""
     all_environments: bool = False
     """Whether the run is one of those of all environments, so that a setting of the file may affect none of them."""
     option_names: OptionNames = FLAGS
     """The names of options in diagnostics."""
     settings: Settings = DEFAULT
     """The project's settings, in the environment of the run."""
+    paths: tuple[str, ...] = ()
+    """The files and folders of the run; none for the sources of the project."""
+    project: str | None = None
+    """The folder of the only project to run; None for all projects of the paths."""
+    apart: Apart = Apart()
+    """What the other projects of the run have."""
     all_runs: Meter | None = None
     """With a run for each environment, the meter of the products of all runs."""
     parsed: ParsedFiles | None = None
@@ -117,14 +124,30 @@ class Options(NamedTuple):
     @property
     def selection(self) -> Selection:
         """The files that are not manifests."""
-        own = self.settings
+        own, apart = self.settings, self.apart
+        output = [] if self.output_folder is None else [self.output_folder]
         return Selection(
-            settings=own.files,
-            patches=own.patch_files,
-            outputs=[*own.output_folders, *([self.output_folder] if self.output_folder is not None else [])],
+            settings=(*own.files, *apart.settings),
+            patches=[*own.patch_files, *apart.patches],
+            outputs=[*own.output_folders, *output, *apart.outputs],
             written=self.written,
             exclude=own.exclude,
+            projects=apart.projects,
         )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The paths that the run reads: without a path, the sources of the project, which are by default its folder.
+
+        The settings file of an option does not make its folder the default.
+        """
+        own = self.settings
+        if self.paths or own.base is None:
+            return self.paths or (os.curdir,)
+        if own.sources:
+            return tuple(source.path for source in own.sources)
+        is_default = self.config is None or is_within(os.getcwd(), own.base.folder)
+        return (own.folder if is_default else os.curdir,)
 
     @property
     def quiet_rules(self) -> frozenset[str]:
@@ -244,6 +267,8 @@ class Compilation(NamedTuple):
     """The number of errors that were warnings."""
     built_in: Diagnostic | None = None
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
+    lint_of_built_in: Mapping[str, Set[str]] = {}
+    """The ids of the lint findings in these runtimes, by name."""
     namespaces: Namespaces | None = None
     """The namespaces that the settings move; None without settings that change documents."""
     budget: Budget = DEFAULT_BUDGET

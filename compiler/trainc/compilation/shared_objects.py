@@ -1,12 +1,13 @@
 """Objects that two environments of one cluster write: each apply would overwrite the other, each prune delete both.
 
-Reads    the objects that the environments render, copied documents included.
+Reads    the objects that the environments of all projects render, copied documents included.
 Returns  an error for each two environments that write one object. They may write one that `shared` names, if both write
-         the same.
+         the same. An error for each two projects that write into one folder.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
@@ -14,18 +15,22 @@ from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.compilation.identities import is_object
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.files.confine import is_within, resolved
 from trainc.kubernetes.trees import get
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.compilation import Options
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
     from trainc.settings import Settings
 
-SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", trainc_only=True)
+SHARED_OBJECT: Final = Declaration(
+    "shared-object", ("read",), "Object or folder of two environments or projects", trainc_only=True
+)
 MOST_SHOWN: Final = 3
 """The most objects of two environments whose documents are shown."""
 
@@ -34,12 +39,26 @@ class WritingEnvironment(NamedTuple):
     """An environment that writes objects."""
 
     name: str
-    """The name in messages; no other environment has it."""
+    """The name, which no other environment of its project has; empty for a project without environments."""
     cluster: str
     """The name of its cluster; environments without one are in the same cluster."""
     place: Place | None
     """The setting of its namespace, or its name."""
     field: str = ""
+    project: int = 0
+    """The number of its project."""
+    folder: str = ""
+    """The folder of its project, for messages."""
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """The identity among the environments of all projects."""
+        return self.project, self.name
+
+    @property
+    def title(self) -> str:
+        """The environment and its project, for messages."""
+        return f"environment {self.name} of {self.folder}" if self.name else f"project {self.folder}"
 
 
 class WrittenObject(NamedTuple):
@@ -61,7 +80,7 @@ class WrittenObject(NamedTuple):
 
 def written_objects(run: EnvironmentRun) -> Iterator[WrittenObject]:
     """Yield the objects that an environment writes."""
-    writer, result = _writer(run.settings), run.result
+    writer, result = _writer(run.settings)._replace(project=run.project, folder=run.settings.folder), run.result
     is_shared = result.namespaces.is_shared if result.namespaces is not None else lambda _: False
     for job in result.jobs:
         document = job.plan.job.document
@@ -74,18 +93,18 @@ def written_objects(run: EnvironmentRun) -> Iterator[WrittenObject]:
 def shared_objects(objects: Iterable[WrittenObject]) -> Iterator[Diagnostic]:
     """Yield an error for each two environments of one cluster that write one object."""
     first: dict[ObjectId, WrittenObject] = {}
-    several: dict[tuple[str, str, bool], list[tuple[WrittenObject, WrittenObject]]] = {}
+    several: dict[tuple[object, object, bool], list[tuple[WrittenObject, WrittenObject]]] = {}
     for each in objects:
         if not each.id.name:
             continue  # each apply creates another one
         group, slash, _ = each.id.apiVersion.partition("/")
         key = each.id._replace(apiVersion=f"{each.writer.cluster}/{group if slash else ''}")
         other = first.setdefault(key, each)
-        if other.writer.name == each.writer.name:
+        if other.writer.key == each.writer.key:
             continue
         named = other.is_shared and each.is_shared
         if not named or _is_different(other.tree, each.tree):
-            several.setdefault((other.writer.name, each.writer.name, named), []).append((other, each))
+            several.setdefault((other.writer.key, each.writer.key, named), []).append((other, each))
     for (_, _, named), pairs in several.items():
         yield _shared(pairs, named=named)
 
@@ -105,19 +124,46 @@ def _shared(pairs: list[tuple[WrittenObject, WrittenObject]], *, named: bool) ->
     text = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
     more = f" and {plural(len(pairs) - 1, 'more object')}" if len(pairs) > 1 else ""
     copies = any(each.is_copy for pair in pairs for each in pair)
-    message = f"the environments {one.name} and {other.name} write the same {text}{more}"
+    is_one_project = one.project == other.project
+    writers = f"the environments {one.name} and {other.name}" if is_one_project else f"{one.title} and {other.title}"
+    message = f"{writers} write the same {text}{more}"
     help = "set another namespace or suffix in one of them, or cluster if each has a cluster of its own"
     if named:
         message = f"{message}, which `shared` names, but not the same content"
         help = "remove what differs, or remove the object from one of the environments"
     elif copies:
         help = f"{help}; or add the objects to `shared` if both write the same"
-    related = [] if one.place is None else [Related("the other environment", one.place)]
+    related = (
+        [] if one.place is None else [Related(f"the other {'environment' if is_one_project else 'project'}", one.place)]
+    )
     for pair in [pair for pair in pairs if named or pair[1].is_copy][:MOST_SHOWN]:
         related += _documents(*pair)
     return Diagnostic.declared(
         SHARED_OBJECT, message, help, object=id, field=other.field, place=other.place, related=tuple(related)
     )
+
+
+def shared_folders(projects: Sequence[Options]) -> Iterator[Diagnostic]:
+    """Yield an error for each project that writes into the output folder of an earlier one, above it or below it."""
+    known: list[tuple[str, Options]] = []
+    for options in projects:
+        own = options.settings.output
+        folder = options.output_folder or (own and own.path)
+        if not folder:
+            continue
+        real = resolved(folder)
+        for other_folder, other in known:
+            if is_within(real, other_folder) or is_within(other_folder, real):
+                yield Diagnostic.declared(
+                    SHARED_OBJECT,
+                    f"project {other.settings.folder} and project {options.settings.folder} write into one folder, "
+                    f"{os.path.relpath(max(real, other_folder, key=len))}",
+                    "set another output in one of them, or build each one with --project",
+                    field="output" if own else "",
+                    place=own and own.place,
+                )
+                break
+        known.append((real, options))
 
 
 def _documents(one: WrittenObject, other: WrittenObject) -> Iterator[Related]:
@@ -126,8 +172,10 @@ def _documents(one: WrittenObject, other: WrittenObject) -> Iterator[Related]:
     if one.document.identity == other.document.identity:
         yield Related(f"the {other.id.kind} in both environments", where)
         return
-    yield Related(f"the {one.id.kind} in {one.writer.name}", Place(one.document, ("metadata", "name")))
-    yield Related(f"the {other.id.kind} in {other.writer.name}", where)
+    yield Related(
+        f"the {one.id.kind} in {one.writer.name or one.writer.folder}", Place(one.document, ("metadata", "name"))
+    )
+    yield Related(f"the {other.id.kind} in {other.writer.name or other.writer.folder}", where)
 
 
 def _writer(settings: Settings) -> WritingEnvironment:
@@ -135,9 +183,9 @@ def _writer(settings: Settings) -> WritingEnvironment:
     name, cluster, base = settings.environment_name, settings.cluster, settings.base
     if base is None:
         return WritingEnvironment(name, cluster, None)
-    path = (ENVIRONMENTS, name)
+    path = (ENVIRONMENTS, name) if name else ()
     for key in ("namespace", "namespaceSuffix", "namespacePrefix"):
         document = base.document_with(*path, key)
         if get(document.value, (*path, key)):
             return WritingEnvironment(name, cluster, Place(document, (*path, key)), ".".join((*path, key)))
-    return WritingEnvironment(name, cluster, Place(base.document_with(*path), path, key=True), ".".join(path))
+    return WritingEnvironment(name, cluster, Place(base.document_with(*path), path, key=bool(path)), ".".join(path))

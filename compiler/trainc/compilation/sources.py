@@ -7,7 +7,7 @@ Returns  the documents by role, and the runtimes by level, with a diagnostic for
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
 from trainc.budget import Meter, size_of
@@ -16,6 +16,7 @@ from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.pipeline.library import BuiltIn, Level, Library
 from trainc.settings import DEFAULT
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from trainc.frontends.reading import Reader
     from trainc.pipeline.library import OverlayConflict
     from trainc.settings import ProjectPath
-
-
-SETTINGS_ROLE: Final = "settings"
 
 
 def metered(options: Options) -> Meter:
@@ -64,17 +62,7 @@ def read(
     )
     if options.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)
-    selection, others = options.selection, list[str]()
-    if options.names_settings:
-        selection = selection._replace(
-            leave_out=lambda path, role, _: others.append(path) if role == SETTINGS_ROLE else None
-        )
-    reading.gather(paths, selection, root=options.root, follow_links=options.follow_links)
-    if others:
-        from trainc.settings.not_in_force import not_in_force
-
-        if (warning := not_in_force(others, options.settings)) is not None:
-            reading.report(warning)
+    reading.gather(paths, options.selection, root=options.root, follow_links=options.follow_links)
     for source in options.settings.sources:
         reading.diagnostics = at_setting(reading.diagnostics, source)
     return reading
@@ -117,9 +105,7 @@ def library(
         level, duplicate_runtimes = Level.build("the given paths", given, conform, apart, unique=unique)
         found += duplicate_runtimes
         levels.append(level)
-    plain = options._replace(
-        settings=DEFAULT._replace(exclude=options.settings.exclude), copies=None, names_settings=False
-    )
+    plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude), copies=None, apart=Apart())
     searched = [
         (names.runtimes.format(path), read([path], plain, files_of, kinds=RUNTIMES, meter=meter))
         for path in options.runtimes

@@ -21,6 +21,7 @@ from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.selection import SETTINGS, is_manifest
 from trainc.frontends.reading import Reading
+from trainc.settings import nearest_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
@@ -49,8 +50,9 @@ def compile_subset(
         files_of: the function that reads files; by default, from the disk.
     """
     settings = options.settings
-    if failed(settings.diagnostics):
-        return Compilation(diagnostics=settings.diagnostics)
+    paths = [path for path in paths if _is_of_project(path, options)]
+    if failed(settings.diagnostics) or not paths:
+        return Compilation(diagnostics=settings.diagnostics if paths else ())
     given = _file_predicate(paths)
     parts = _project_paths(folder, options)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
@@ -64,12 +66,6 @@ def compile_subset(
         meter=metered(options),
     )
     asked_for = 0
-    if options.names_settings and any(os.path.basename(path) == SETTINGS for path in paths):
-        from trainc.settings.not_in_force import not_in_force
-
-        files = [path for path in _not_excluded(list(paths), settings) if os.path.basename(path) == SETTINGS]
-        if (warning := not_in_force(files, settings)) is not None:
-            read.report(warning)
     for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options, read.files_of):
         if isinstance(file, Diagnostic):
             read.report(file)
@@ -108,6 +104,18 @@ def compile_subset(
         files=asked_for,
         checked=tuple(checked for checked in result.checked if given(checked.file)),
     )
+
+
+def _is_of_project(path: str, options: Options) -> bool:
+    """Return whether a path belongs to the project of a run, or has runtimes, settings or a patch that it uses."""
+    own = options.settings
+    if options.config is not None or options.no_config:
+        return True
+    file = nearest_settings(path, options.root)
+    if (resolved(file) if file else "") == own.file:
+        return True
+    used = (*own.files, *map(resolved, own.patch_files))
+    return resolved(path) in used or _is_in(path, (path.path for path in own.runtimes))
 
 
 def _project_paths(folder: str, options: Options) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 Reads    the folder by descriptors, as kubectl reads it: with hidden files and folders, except for `.git`, which no
          commit contains. No link is followed, and of a file without trainc's marker only the start is read.
-Returns  the outputs with the sources that they name, and the other files that kubectl would apply.
+Returns  the outputs with the sources that they name, and the other files that kubectl or Argo CD would apply.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from trainc.files.selection import GIT, is_manifest
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+JSONNET: Final = ".jsonnet"
+"""The suffix of the programs that Argo CD runs in a folder of manifests."""
 _START: Final = 4096
 """The bytes that decide whether a file has the marker."""
 
@@ -65,13 +67,13 @@ def tree_of(
                 path = f"{below}/{name}" if below else name
                 if is_folder:
                     left += [path] if path not in skip and name != GIT else []
-                elif name.startswith(".") and not is_manifest(name):
+                elif name.startswith(".") and not (is_manifest(name) or name.endswith(JSONNET)):
                     interrupted |= {below} if name.endswith(PART) else set()
                 elif path in known or is_kept(path, is_link):
                     continue
                 elif (data := _output(at, name)) is not None:
                     outputs[path] = sources_of(data)
-                elif is_link or is_manifest(name):
+                elif is_link or is_manifest(name) or name.endswith(JSONNET):
                     others.append(path)
         finally:
             os.close(at)

@@ -314,10 +314,10 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
 
 
 def unexpected_file(folder: str, path: str) -> Diagnostic:
-    """Return the error of `--check` for a file in an output folder that no build writes."""
+    """Return the error for a file in an output folder that no build writes."""
     return Diagnostic.declared(
         OUTPUT_UNEXPECTED,
-        "is in the output folder, but the build does not write it; kubectl would apply it with the outputs",
+        "is in the output folder, but the build does not write it; it would be applied with the outputs",
         "remove it, or add its path in the output folder to `keep` in trainc.yaml",
         place=Location(file=os.path.join(folder, path)),
     )

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from trainc.files.exclude import Excluded, Patterns
 
 Role = Literal[
-    "manifest", "output", "settings", "patch", "written", "excluded", "hidden", "other", "submodule", "kept", "link"
+    "manifest",
+    "output",
+    "settings",
+    "patch",
+    "written",
+    "excluded",
+    "hidden",
+    "other",
+    "submodule",
+    "kept",
+    "link",
+    "project",
 ]
 """The role of an entry, before its content is read.
 
@@ -33,6 +44,7 @@ other     a file without the name of a manifest
 submodule a folder of a commit whose files are in another repository
 link      a link below the paths; its target is read, too, if it was not read before
 kept      a file in the output folder that the setting `keep` names
+project   the folder of another project, which has settings of its own
 """
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -70,6 +82,10 @@ class Selection(NamedTuple):
     """If it is not None, all files with the name of a manifest are read, as kubectl does, but these paths."""
     leave_out: Callable[[str, Role, str], object] | None = None
     """Called for each entry that is not read, with its path, role and git object, and for each link with its target."""
+    projects: Collection[str] = ()
+    """The folders of projects: one below a path is left out."""
+    names_only: bool = False
+    """Whether no file is read: manifests are left out, too."""
 
 
 class Roles:
@@ -85,6 +101,8 @@ class Roles:
         self._written = tuple(out for out in written if not any(is_within(path, out) for path in given))
         self._read_before = selection.read_before
         self._leave_out = selection.leave_out
+        self._projects = frozenset(map(resolve, selection.projects))
+        self._names_only = selection.names_only
         self.excluded: Excluded | None = None
         if selection.exclude:
             from trainc.files.exclude import Excluded
@@ -107,6 +125,8 @@ class Roles:
             return self.target_role(name, real, is_folder=is_folder)
         if name.startswith("."):
             return "hidden"
+        if name == SETTINGS and not is_folder:
+            return "settings"  # no pattern moves the end of a project
         if self.excluded is not None and self.excluded.matches(path, is_folder=not is_file):
             return "excluded"
         return self.target_role(name, real, is_folder=is_folder)
@@ -118,6 +138,8 @@ class Roles:
                 return "settings"
             if real in self._patches:
                 return "patch"
+        if is_folder and real in self._projects:
+            return "project"
         if self._written and any(is_within(real, out) for out in self._written):
             return "written"
         return "output" if self._outputs and self.is_output(real) else "manifest"
@@ -142,5 +164,8 @@ class Roles:
             self._leave_out(path, role, object)
 
     def was_read(self, path: str) -> bool:
-        """Return whether a file was read before."""
+        """Return whether a file was read before, or is not read at all."""
+        if self._names_only:
+            self.leave_out(path, "manifest")
+            return True
         return self._read_before is not None and path in self._read_before

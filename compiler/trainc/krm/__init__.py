@@ -21,6 +21,7 @@ from trainc.compilation import (
     metered,
     wrong_namespace,
 )
+from trainc.compilation.projects import project_required, projects_of
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
@@ -65,6 +66,8 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
     options = request.options._replace(root=root, budget=budget._replace(option="trainc krm --budget {}"))
     options = options.with_project(())
+    if request.paths and (foreign := _other_projects(request.paths, options)):
+        return _answer(given, Compilation(diagnostics=(foreign,)), given.items)
     selected = environment_runs.select_environment(options, FIX, always=True)
     if isinstance(selected, Diagnostic):
         return _answer(given, Compilation(diagnostics=(selected,)), given.items)
@@ -87,6 +90,15 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     except OverBudgetError as error:
         compilation, answer = compilation.with_diagnostics([error.diagnostic]), given.items
     return _answer(given, compilation, answer)
+
+
+def _other_projects(paths: Sequence[str], options: Options) -> Diagnostic | None:
+    """Return the error for paths with files of another project: a function has the settings of one."""
+    runs = projects_of(options, paths)
+    own = options.settings
+    if all(run.settings.file == own.file for run in runs):
+        return None
+    return project_required(runs, None)._replace(help="list only paths of the project of the working directory")
 
 
 def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Reading:

@@ -22,6 +22,7 @@ from trainc.review import (
     checkouts,
     lint_annotations,
     merged_reviews,
+    project_pairs,
     renamed_jobs,
     runtime_changes,
     side_environments,
@@ -33,6 +34,7 @@ from trainc.review.changes import changes
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
 from trainc.review.masked_changes import shown
 from trainc.review.masked_settings import shown_setting
+from trainc.review.moved_objects import with_moved_objects
 from trainc.review.objects_ahead import with_objects_ahead
 from trainc.review.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
@@ -42,7 +44,7 @@ from trainc.review.setting_order import in_order
 from trainc.review.side_environments import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trainc.compilation import Compiled, Options
     from trainc.diagnostics import ObjectId, Place
@@ -59,15 +61,42 @@ OLD_SIDE: Final = "in {}: "
 """The prefix of the old side's messages."""
 
 
-def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings | None = None) -> Review:
-    """Compare two sides, in each of their environments. Raise OverBudgetError beyond the budget.
+def compare(
+    old: SideSpec, new: SideSpec, options: Options, reporting: Callable[[SideSpec], Settings] | None = None
+) -> Review:
+    """Compare two sides, in each of their projects and environments. Raise OverBudgetError beyond the budget.
 
-    `reporting` has the settings that decide what is reported; by default, each side has its own.
+    `reporting` returns the settings that decide what is reported; by default, each side has its own.
     """
     meter = Meter(options.budget)
     for spec in (old, new):
         if spec.commit is not None:
             spec.commit.objects.meter = meter
+    found, note = project_pairs.pairs(old, new, options, meter)
+    effects = Meter(options.budget)
+    reviews = [_compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1) for pair in found]
+    if len(reviews) == 1:
+        review = reviews[0]
+    elif all(each.is_empty and not (each.unchanged or each.diagnostics) for each in reviews):
+        review = Review(old.name, new.name, diagnostics=(sides.no_jobs(old, new),))
+    else:
+        reviews = with_moved_objects(reviews, sides.settings_of(found[0][1], options).release)
+        review = in_order(merged_reviews.merge_projects(reviews))
+    notes = (note,) if note is not None else ()
+    return review._replace(diagnostics=(*notes, *checkouts.faults(old, new, OLD_SIDE), *review.diagnostics))
+
+
+def _compare_project(
+    old: SideSpec,
+    new: SideSpec,
+    options: Options,
+    reporting: Callable[[SideSpec], Settings] | None,
+    meter: Meter,
+    effects: Meter,
+    *,
+    several: bool,
+) -> Review:
+    """Compare two sides of a project; `meter` counts the work of all projects, `effects` that to measure settings."""
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
@@ -76,14 +105,19 @@ def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings 
     strict = options
     if _are_releases(old, new) and options.field_validation is None:
         strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
-    before, after = Versions(old, lenient, meter, reporting), Versions(new, strict, meter, reporting)
-    review = _compare_environments(before, after, options, names)
-    found = (*checkouts.faults(old, new, OLD_SIDE), *review.diagnostics)
-    review = review._replace(diagnostics=found)
+    reported = None if reporting is None else reporting(new)
+    before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
+    if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
+        return Review(old.name, new.name, diagnostics=(project_pairs.rendered_beside_several(old, new),))
+    review = _compare_environments(
+        before, after, options, names, SettingEffects(before, after, effects, several=several)
+    )
     return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
 
 
-def _compare_environments(before: Versions, after: Versions, options: Options, names: Sequence[str]) -> Review:
+def _compare_environments(
+    before: Versions, after: Versions, options: Options, names: Sequence[str], settings: SettingEffects
+) -> Review:
     """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
     hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
@@ -91,7 +125,6 @@ def _compare_environments(before: Versions, after: Versions, options: Options, n
         before.read_as_rendered()
         after.read_as_rendered()
         return _compare_rendered(before, after, options)
-    settings = SettingEffects(before, after)
     if names == ("",):
         return in_order(_compare(before.first, after.first, options, settings=settings))
     found: list[tuple[str, Review]] = []
@@ -149,8 +182,8 @@ def _compare(
     diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
-    if is_empty and not diagnostics and (settings is None or not settings.in_environments):
-        diagnostics = (sides.no_jobs(before, after),)
+    if is_empty and not diagnostics and (settings is None or settings.is_required):
+        diagnostics = (sides.no_jobs(old, new),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     effects = [] if settings is None else settings.measured(after, environment)
@@ -327,7 +360,6 @@ class _Reviewer:
             edit.owner,
             effect.unknown,
             edit.folders,
-            in_force=edit.in_force,
             rank=edit.rank,
             severity=self.settings.severity(effect),
         )

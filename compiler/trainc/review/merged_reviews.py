@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
-from trainc.review.reviewed import AffectedObject, Review
+from trainc.pods.footprint import NOTHING
+from trainc.review.reviewed import AffectedObject, PodNumbers, Review
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.pods.footprint import Footprint
     from trainc.review.reviewed import ChangedSetting, Reviewed
 
 
@@ -37,6 +39,63 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         diagnostics=diagnostics,
         skipped=_skipped(reviews),
     )
+
+
+def merge_projects(reviews: Sequence[Review]) -> Review:
+    """Return one review of several projects."""
+    diagnostics = environment_runs.merge_projects(review.diagnostics for review in reviews)
+    first = reviews[0]
+    if any(each.severity == "error" for each in diagnostics):
+        return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
+    return first._replace(
+        settings=tuple(_settings_of_projects(reviews)),
+        objects=tuple(each for review in reviews for each in review.objects),
+        unchanged=sum(review.unchanged for review in reviews),
+        pods=tuple(_pods(reviews)),
+        diagnostics=diagnostics,
+        skipped=_skipped(reviews),
+        not_compared=tuple(dict.fromkeys(row for review in reviews for row in review.not_compared)),
+    )
+
+
+def _pods(reviews: Iterable[Review]) -> Iterator[PodNumbers]:
+    """Yield the pods of each environment of each cluster, in all projects."""
+    merged: dict[tuple[str, str | None], PodNumbers] = {}
+    for pods in (pods for review in reviews for pods in review.pods):
+        key = pods.environment, pods.cluster
+        known = merged.get(key)
+        merged[key] = (
+            pods
+            if known is None
+            else pods._replace(before=_sum(known.before, pods.before), after=_sum(known.after, pods.after))
+        )
+    yield from merged.values()
+
+
+def _sum(one: Mapping[str, Footprint], other: Mapping[str, Footprint]) -> dict[str, Footprint]:
+    """Return the sum of two footprints by queue."""
+    return {queue: one.get(queue, NOTHING) + other.get(queue, NOTHING) for queue in dict.fromkeys((*one, *other))}
+
+
+def _settings_of_projects(reviews: Iterable[Review]) -> Iterator[ChangedSetting]:
+    """Yield the settings of all projects; one of a file that they share is one, with the objects of all of them."""
+    merged: dict[Hashable, ChangedSetting] = {}
+    for setting in (setting for review in reviews for setting in review.settings):
+        known = merged.setdefault(_key(setting), setting)
+        if known is not setting:
+            merged[_key(setting)] = known._replace(
+                objects=(*known.objects, *setting.objects),
+                unknown=known.unknown or setting.unknown,
+                folders=tuple(dict.fromkeys((*known.folders, *setting.folders))),
+                severity=max(known.severity, setting.severity),
+            )
+    yield from merged.values()
+
+
+def _key(setting: ChangedSetting) -> Hashable:
+    """Return the key of a setting. Removed rules have one place and one field; only their values differ."""
+    change = setting.change
+    return (setting.at, setting.gone, setting.owner, change.kind, change.field, repr((change.old, change.new)))
 
 
 def _objects(by_name: Iterable[tuple[str, Review]]) -> dict[int, Reviewed]:
@@ -73,10 +132,7 @@ def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]
     merged: dict[Hashable, tuple[list[ChangedSetting], dict[tuple[ObjectId, ObjectId | None, bool], list[str]]]] = {}
     for name, review in by_name:
         for setting in review.settings:
-            change = setting.change
-            # Removed rules have one place and one field; only their values differ.
-            key = (setting.at, setting.gone, setting.owner, change.kind, change.field, repr((change.old, change.new)))
-            equal, changed = merged.setdefault(key, ([], {}))
+            equal, changed = merged.setdefault(_key(setting), ([], {}))
             equal.append(setting)
             for each in setting.objects:
                 changed.setdefault((each.id, each.renamed, bool(name)), []).append(name)

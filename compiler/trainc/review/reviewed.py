@@ -165,9 +165,7 @@ class ChangedSetting(NamedTuple):
     unknown: str = ""
     """The reason why the objects are unknown; empty if they are known."""
     folders: tuple[str, ...] = ()
-    """The folders of the trainc.yaml files that have it, or that extend its file; none for an annotation."""
-    in_force: bool = True
-    """Whether its file is in force for the reviewed paths; a command in one of the folders uses it."""
+    """The folders of the projects that have it; none for an annotation."""
     rank: int = 0
     """The position among the changed settings (`setting_changes`)."""
     severity: int = 0

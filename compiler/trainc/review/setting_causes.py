@@ -65,8 +65,6 @@ class CausesBySetting:
 
     def severity(self, effect: SettingEffect) -> int:
         """Return the severity of the changes that a setting causes; it is known after the causes."""
-        if not effect.edit.in_force:
-            return 0
         if effect.unknown:
             return len(RANK)
         if any(effect.decides_presence(each.id) for each in effect.objects):

@@ -55,9 +55,7 @@ class SettingEdit(NamedTuple):
     file: str = OWN
     """The path of its file, relative to the project's own one."""
     folders: tuple[str, ...] = ()
-    """The folders of the trainc.yaml files that have it, or that extend its file; none for an annotation."""
-    in_force: bool = True
-    """Whether its file is in force for the reviewed paths."""
+    """The folder of the project that has it; none for an annotation."""
     is_switch: bool = False
     """Whether it is the choice of the file in force."""
 

@@ -14,13 +14,13 @@ import json
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.budget import Meter, OverBudgetError
+from trainc.budget import OverBudgetError
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.confine import repository_above
 from trainc.files.inputs import File
 from trainc.pipeline.suffix import digest
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review import commit_settings, setting_changes, settings_files
+from trainc.review import commit_settings, project_pairs, setting_changes
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import touches
 from trainc.review.renamed_jobs import NAMES, renaming, with_old_names
@@ -35,6 +35,7 @@ from trainc.settings.model import Base, SettingsFile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from trainc.budget import Meter
     from trainc.compilation import Compiled
     from trainc.diagnostics import ObjectId
     from trainc.review.changes import Change
@@ -47,6 +48,9 @@ NOT_MEASURED: Final = frozenset({LINT, "requiredVersion"})
 """The keys that change no object."""
 NAME: Final = NAMES[-1]
 INVALID: Final = "without the change, the settings are invalid"
+WITH_PATHS: Final = frozenset({EXTENDS, "exclude", "output", "passthrough", "patches", "runtimes", "sources"})
+"""The keys with paths, which are relative to their file."""
+OTHER_FILE: Final = "another file is in force, to which its paths are relative"
 OVER: Final = "the budget does not suffice to measure them"
 
 
@@ -84,18 +88,23 @@ class SettingEffect(NamedTuple):
 class SettingEffects:
     """The changed settings of a review, and the compilations without one of them."""
 
-    def __init__(self, old: Versions, new: Versions) -> None:
-        folders = settings_files.folders(old, new)
-        in_force = (edit._replace(folders=folders) for edit in setting_changes.edits(old.project, new.project))
-        self.edits = [*in_force, *settings_files.edits(old, new)]
+    def __init__(self, old: Versions, new: Versions, meter: Meter, *, several: bool) -> None:
+        """`meter` is that of the compilations; `several` is whether other projects are reviewed, too."""
+        self.several = several
+        switch = [*project_pairs.file_in_force(old, new)]
+        folders = project_pairs.folders(old, new)
+        found = (*switch, *setting_changes.edits(old.project, new.project))
+        self.edits = [edit._replace(folders=folders) for edit in found]
+        self.is_same_file = not switch
         self.old = old
         self.new = new
-        self.meter = Meter(new.options.budget)
+        self.meter = meter
 
     @property
-    def in_environments(self) -> bool:
-        """Return whether a changed setting can have effects in an environment that neither side has."""
-        return bool(self.edits) and any(each.project.environment_names for each in (self.old, self.new))
+    def is_required(self) -> bool:
+        """Whether a side must have objects: no setting has effects elsewhere, and no other project has objects."""
+        in_environments = self.edits and any(each.project.environment_names for each in (self.old, self.new))
+        return not (in_environments or self.several)
 
     def other_environments(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the environments that are none of the given ones, and that exist if a setting is set back."""
@@ -114,12 +123,12 @@ class SettingEffects:
 
     def _effect(self, edit: SettingEdit, side: Side, environment: str) -> SettingEffect:
         path = edit.change.path
-        if not edit.in_force:
-            return SettingEffect(edit)
         # The only environment of a project decides whether there is a run without one.
         elsewhere = edit.environment not in ("", environment) and (environment or own_path(path))
         if elsewhere or {*own_path(path)[:1]} & NOT_MEASURED:
             return SettingEffect(edit)
+        if not self.is_same_file and {*own_path(path)[:1]} & WITH_PATHS:
+            return SettingEffect(edit, unknown=OTHER_FILE)
         without = self._settings_without(edit)
         if without is None:
             return SettingEffect(edit)

@@ -40,4 +40,4 @@ def _key(setting: ChangedSetting) -> object:
     """Return what a setting has in common with those that it may represent: the key at the top of its layer."""
     if setting.owner is not None:
         return True
-    return setting.in_force, own_path(setting.change.path)[:1]
+    return own_path(setting.change.path)[:1]

@@ -16,11 +16,12 @@ from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
 from trainc.review import branch_merges, commit_settings, revisions
 from trainc.review.ambiguous_words import ambiguous_argument
-from trainc.review.sides import SideSpec
+from trainc.review.sides import SideSpec, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from trainc.compilation import Options
     from trainc.settings import Settings
 
 SEPARATOR: Final = "--"
@@ -185,20 +186,31 @@ def _split(argument: str) -> tuple[revisions.Commit, str | None]:
     return commit, path if path.startswith(("./", "../")) else os.path.join(commit.top, path)
 
 
-def reporting(argument: str, *, follow_links: bool = False) -> Settings:
-    """Return the settings that decide what a review reports. Raises RevisionError, or ValueError with the reason.
+def reporting(argument: str, options: Options) -> Callable[[SideSpec], Settings]:
+    """Return the settings that decide what a review reports about a side. Raises RevisionError, or ValueError.
 
-    `argument` is a path, or `REV:PATH`. With a colon it is always the latter, so that no file of that name can replace
-    it; `./a:b` is a file. A revision without a trainc.yaml has the default settings.
+    `argument` is a path, `REV:PATH`, or `REV`, where each project has its own settings. With a colon it is never a
+    path, so that no file of that name can replace it; `./a:b` is a file. A revision without a trainc.yaml has the
+    default settings.
     """
     if ":" in argument and not argument.startswith(PATHLIKE):
-        found = _commit_settings(argument)
-    else:
-        found = settings.read(argument, follow_links=follow_links)
-    if failed(found.diagnostics):
-        error = next(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error")
+        found = _checked(_commit_settings(argument), argument)
+        return lambda spec: found
+    if not os.path.lexists(argument) and revisions.known(argument):
+        commit = revisions.commit(argument)
+        return lambda spec: _checked(settings_of(spec._replace(commit=commit), options), argument)
+    if os.path.lexists(argument) and _names_revision(argument):
+        raise ambiguous_argument(argument)
+    found = _checked(settings.read(argument, follow_links=options.follow_links), argument)
+    return lambda spec: found
+
+
+def _checked(settings_of_file: Settings, argument: str) -> Settings:
+    """Return settings without errors. Raises ValueError."""
+    if failed(settings_of_file.diagnostics):
+        error = next(diagnostic for diagnostic in settings_of_file.diagnostics if diagnostic.severity == "error")
         raise ValueError(f"invalid --review-config: {error.locate() or argument}: {error.message}")
-    return found
+    return settings_of_file
 
 
 def _commit_settings(argument: str) -> Settings:

@@ -66,8 +66,6 @@ class SideFiles:
         self.is_rendered = False
         self._settings: list[Settings] = []
         """The settings of each environment."""
-        self._nested: set[str] = set()
-        """The folders with a trainc.yaml, below which other settings may be in force."""
 
     def leave_out(self, path: str, role: Role, object: str) -> None:
         """Record an entry that a walk leaves out."""
@@ -76,24 +74,12 @@ class SideFiles:
             self._links[name] = object
             return
         self.left_out.setdefault(name, (role, object))
-        if role == "settings":
-            self._nested.add(os.path.dirname(name))
 
     def lists_others(self, file: str) -> bool:
         """Return whether the objects of other kinds in a file are neither compared nor left out by a setting."""
         if self.is_rendered:
             return False
-        if any(own.passthrough is None for own in self._settings):
-            return True
-        copied = any(own.copied_files(default=False)(_absolute_path(self.commit, file)) for own in self._settings)
-        return not copied and self._has_other_settings(file)
-
-    def _has_other_settings(self, file: str) -> bool:
-        """Return whether a trainc.yaml below that of the project is nearer to a file."""
-        full = _absolute_path(self.commit, file)
-        own = {settings.base.folder for settings in self._settings if settings.base is not None}
-        folders = {_absolute_path(self.commit, folder or os.curdir) for folder in self._nested}
-        return any(is_within(full, folder) for folder in folders - own)
+        return any(own.passthrough is None for own in self._settings)
 
     def add(self, reading: Reading, own: Settings, paths: Iterable[str]) -> None:
         """Add the files of an environment with its settings; `paths` are those of its walk."""

@@ -25,6 +25,7 @@ from trainc.frontends.reading import Reading
 from trainc.review import commit_files, commit_settings, rendered_files
 from trainc.review.server_fields import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
+from trainc.settings.nested_projects import Apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,6 +58,10 @@ class SideSpec(NamedTuple):
     """Whether no path is given, so that the sources of its trainc.yaml are read."""
     trainer_version: str = ""
     """The release of Trainer that it is compiled for; empty for that of the settings."""
+    below: bool = False
+    """Whether its paths are folders of projects below the given paths, which the side may lack."""
+    apart: Apart = Apart()
+    """What the other projects of the side have."""
 
     def without_revision(self, file: str) -> str:
         """Return a file name of this side without its revision."""
@@ -200,10 +205,9 @@ def _read(
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
         own = in_environment(own, environment, options.flags)
-    if spec.project and own.base is not None:
-        spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
+    spec = spec._replace(paths=_paths_of_project(spec, own))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    selection = _selection(spec, own, options)._replace(leave_out=files.leave_out)
+    selection = selection_of(spec, own, options)._replace(leave_out=files.leave_out)
     found = Reading(
         files_of,
         kinds=own.kinds,
@@ -239,13 +243,33 @@ def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
     return spec.without_revision(place.file) not in given and os.path.normpath(place.file) not in given
 
 
-def _selection(spec: SideSpec, own: Settings, options: Options) -> Selection:
+def _paths_of_project(spec: SideSpec, own: Settings) -> tuple[str, ...]:
+    """Return the paths of a side; of a project, its sources."""
+    paths = spec.paths
+    if spec.project and own.base is not None:
+        sources = tuple(source.path for source in own.sources) or (own.folder,)
+        paths = tuple(_parts_in_folders(sources, paths)) if spec.below else sources
+    if spec.below and spec.commit is None:
+        paths = tuple(path for path in paths if os.path.lexists(path))
+    return paths
+
+
+def _parts_in_folders(sources: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
+    """Yield the parts of the sources that are in some folders."""
+    for source in sources:
+        for folder in folders:
+            one, other = os.path.abspath(source), os.path.abspath(folder)
+            if is_within(one, other) or is_within(other, one):
+                yield source if is_within(one, other) else folder
+
+
+def selection_of(spec: SideSpec, own: Settings, options: Options) -> Selection:
     """Return the files of a side that are not manifests. A commit's links are its own."""
-    selection = options._replace(settings=own).selection
+    selection = options._replace(settings=own, apart=spec.apart).selection
     if spec.commit is None:
         return selection
     settings = (*([options.config] if options.config else ()), *(file.path for file in own.extended))
-    return selection._replace(settings=settings)
+    return selection._replace(settings=(*settings, *spec.apart.settings))
 
 
 class _Rendered:
@@ -279,7 +303,9 @@ class _Rendered:
     def side(self) -> Side:
         """Return the side with its hidden files; its content is "nothing" if it has no document."""
         patterns = [patterns for patterns in self.own.exclude if not patterns.places]
-        selection = Selection(outputs=self.own.output_folders, exclude=patterns, read_before=self.names)
+        apart = self.spec.apart
+        outputs = [*self.own.output_folders, *apart.outputs]
+        selection = Selection(outputs=outputs, exclude=patterns, read_before=self.names, projects=apart.projects)
         files = self.files_of(self.spec.paths, selection, follow_links=self.follow_links)
         found = rendered_files.joined(self.found, rendered_files.read(self._charged(files), self.meter.budget))
         self.meter.charge("errors and warnings", len(found.diagnostics))
@@ -462,10 +488,10 @@ def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
     )
 
 
-def no_jobs(old: Side, new: Side) -> Diagnostic:
+def no_jobs(old: SideSpec, new: SideSpec) -> Diagnostic:
     """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.declared(
         NOTHING_TO_COMPARE,
-        f"neither {old.spec.name} nor {new.spec.name} contains a TrainJob or a JobSet",
+        f"neither {old.name} nor {new.name} contains a TrainJob or a JobSet",
         "give the folder that contains them: `trainc diff main jobs/`",
     )

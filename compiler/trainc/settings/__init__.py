@@ -22,7 +22,7 @@ from trainc.pipeline.delivery import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.settings.extending import FileSource
@@ -38,6 +38,7 @@ __all__ = [
     "load",
     "load_base",
     "load_file",
+    "nearest_settings",
     "read",
     "with_flags",
 ]
@@ -113,24 +114,24 @@ def load(
         contents: the contents of files that differ from those on the disk, by their paths.
     """
     if file is None and search:
-        file = next(_settings_files_above(paths[0] if paths else ".", root), None)
+        file = nearest_settings(paths[0] if paths else os.curdir, root)
     if file is None:
         return DEFAULT
     return read(file, root=root, follow_links=follow_links, limits=limits, contents=contents)
 
 
-def _settings_files_above(path: str, root: str | None) -> Iterator[str]:
-    """Yield the settings files in a path's folder and its parent folders, the nearest first, up to the root."""
-    start = "." if path == STDIN else path
-    folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
+def nearest_settings(path: str, root: str | None = None) -> str | None:
+    """Return the settings file in the folder of a path or nearest above it, up to the root; None without one."""
+    start = os.curdir if path == STDIN else path
+    folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or os.curdir)
     root = repository_above(folder) if root is None else resolved(root)
     at = folder
     while True:
         candidate = os.path.join(at, SETTINGS)
         if os.path.lexists(candidate):
-            yield candidate if os.path.isabs(start) else os.path.relpath(candidate)
+            return candidate if os.path.isabs(start) else os.path.relpath(candidate)
         if root is None or at == root or not is_within(at, root):
-            return
+            return None
         at = os.path.dirname(at)
 
 
@@ -147,7 +148,7 @@ def read(
 
     file = inputs.settings(path, root=root, follow_links=follow_links, contents=contents)
     if isinstance(file, Diagnostic):
-        return Settings(diagnostics=(file,))
+        return Settings(diagnostics=(file,), file=resolved(path))
     relative, full = not os.path.isabs(path), os.path.abspath(path)
     root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
     source = files_on_disk(root, relative=relative, follow_links=follow_links, contents=contents)

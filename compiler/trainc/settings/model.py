@@ -205,17 +205,6 @@ class Settings(NamedTuple):
             return os.curdir
         return os.path.relpath(self.base.folder) if self.base.relative else self.base.folder
 
-    def inputs(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Return some paths; without one, the project's sources, which are by default the folder of the trainc.yaml.
-
-        The settings file of another project does not make that project's folder the default.
-        """
-        if paths or self.base is None:
-            return paths or (os.curdir,)
-        if self.sources:
-            return tuple(source.path for source in self.sources)
-        return (self.folder if is_within(os.getcwd(), self.base.folder) else os.curdir,)
-
     def copied_files(self, *, default: bool) -> Callable[[str], bool]:
         """Return the function that tells whether the documents of other kinds in a file are copied to the output.
 

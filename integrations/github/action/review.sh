@@ -11,6 +11,6 @@ fi
 # `--` separates revisions from paths, because a pull request can add a folder that is named like a revision.
 # --review-config reads the lint rules of the base branch, because the pull request's trainc.yaml may turn off the
 # rules that it violates.
-trainc diff "$base...HEAD" --review-config "$base:trainc.yaml" --format markdown -- "${paths[@]}" \
+trainc diff "$base...HEAD" --review-config "$base" --format markdown -- "${paths[@]}" \
   > "$RUNNER_TEMP/trainc-review.md"
 cat "$RUNNER_TEMP/trainc-review.md" >> "$GITHUB_STEP_SUMMARY"

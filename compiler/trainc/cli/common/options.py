@@ -195,6 +195,9 @@ BUDGET: Final = Option(
 PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
 )
+PROJECT: Final = Option(
+    ("--project",), "Only the project with this folder.", metavar="DIR", complete=folder_names, group=OF_SETTINGS
+)
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE, QUIET)
 OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
@@ -227,7 +230,7 @@ LEGACY: Final = (
 """The options for legacy jobs."""
 CONFIG: Final = Option(
     ("--config",),
-    "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
+    "Settings file for all files; default: for each file, the nearest trainc.yaml in its folder or above.",
     metavar="FILE",
     complete=file_names,
     group=OF_SETTINGS,
@@ -240,6 +243,7 @@ SETTINGS: Final = (
     *LEGACY,
     CONFIG,
     NO_CONFIG,
+    PROJECT,
     BUDGET,
     *READING,
 )
@@ -267,18 +271,42 @@ PASSTHROUGH: Final = Option(
 )
 
 
+def with_options(function: Decorated) -> Decorated:
+    """Return the function with one argument `run`: the `Options` of a command line, without settings."""
+
+    def with_options(**values: Any) -> Any:
+        run, others = options_of(values)
+        return function(run=run, **others)
+
+    return _with_metadata_of(with_options, function)
+
+
+def projects_of(run: Options, *, one: bool = False) -> tuple[Options, ...] | int:
+    """Return the options of each project of the paths; the exit code of an error if there is none, or not one."""
+    from trainc.compilation import projects
+
+    runs = projects.projects_of(run, run.paths)
+    if not runs or (one and len(runs) > 1):
+        from trainc.cli.common import printing
+
+        return printing.report_error(projects.project_required(runs, run.project))
+    return runs
+
+
 def with_run(function: Decorated) -> Decorated:
     """Return the function with one argument `run`: the `Options` of a command line, with the settings of trainc.yaml.
 
-    With ENVIRONMENT, they are the settings of that environment. An unknown one ends the command with an error.
+    Several projects end the command with an error. With ENVIRONMENT, the settings are those of that environment, and
+    an unknown one is an error, too.
     """
 
-    def with_run(*, paths: tuple[str, ...], **values: Any) -> Any:
+    def with_run(**values: Any) -> Any:
         selects_one = ENVIRONMENT.argument in values
         run, others = options_of(values)
-        # Files that are checked as a subset of a folder use that folder's settings.
-        among = others.get("among")
-        run = run.with_project(paths if among is None else (among,))
+        runs = projects_of(run, one=True)
+        if isinstance(runs, int):
+            return runs
+        [run] = runs
         if selects_one and (run.environments or run.settings.environment_names):
             from trainc.compilation.environment_runs import OPTION, select_environment
             from trainc.diagnostics import Diagnostic
@@ -289,7 +317,7 @@ def with_run(function: Decorated) -> Decorated:
 
                 return printing.report_error(selected)
             run = selected
-        return function(paths=paths, run=run, **others)
+        return function(paths=run.paths, run=run, **others)
 
     return _with_metadata_of(with_run, function)
 
@@ -301,28 +329,33 @@ def with_reading(function: Decorated) -> Decorated:
     errors is an error: its patterns are unknown.
     """
 
-    def with_reading(*, paths: tuple[str, ...], **values: Any) -> Any:
-        from trainc.settings import DEFAULT, load
-
+    def with_reading(**values: Any) -> Any:
         run, others = options_of(values)
-        environment = run.environments[0] if run.environments else None
-        found = run.with_settings(load(paths, follow_links=run.follow_links), environment).settings
-        settings = DEFAULT._replace(
-            field_validation=found.field_validation,
-            release=found.release,
-            exclude=found.exclude,
-            diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
-            runtimes=found.runtimes,
-            built_in_forbidden=found.built_in_forbidden,
-            sources=found.sources,
-            output=found.output,
-            base=found.base,
-            document=found.document,
-            settings_files=found.settings_files,
-        )
-        return function(paths=paths, run=run._replace(others="skip", settings=settings), **others)
+        return function(paths=run.paths, run=for_reading(run.with_project(run.paths)), **others)
 
     return _with_metadata_of(with_reading, function)
+
+
+def for_reading(run: Options) -> Options:
+    """Return the options of a run that does not compile for a project; with an environment, the first one given."""
+    from trainc.settings import DEFAULT
+
+    environment = run.environments[0] if run.environments else None
+    found = run.with_settings(run.settings, environment).settings
+    settings = DEFAULT._replace(
+        field_validation=found.field_validation,
+        release=found.release,
+        exclude=found.exclude,
+        diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
+        runtimes=found.runtimes,
+        built_in_forbidden=found.built_in_forbidden,
+        sources=found.sources,
+        output=found.output,
+        base=found.base,
+        document=found.document,
+        settings_files=found.settings_files,
+    )
+    return run._replace(others="skip", settings=settings)
 
 
 def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
@@ -332,6 +365,8 @@ def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
 
     if values.get("config") is not None and values["no_config"]:
         raise misuse("--config and --no-config cannot be combined.")
+    if values.get("project") is not None and (values.get("config") is not None or values.get("no_config")):
+        raise misuse("--project cannot be combined with --config or --no-config: they replace all projects.")
     if values.get("quiet") and values["verbose"]:
         raise misuse("--quiet and --verbose cannot be combined.")
     _check_patterns(values.get("exclude", ()))

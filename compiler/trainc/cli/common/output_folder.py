@@ -1,7 +1,7 @@
-"""The output folder of `trainc build`: one file per TrainJob, in a subfolder for each environment.
+"""The output folders of `trainc build`: one file per TrainJob, in a subfolder for each environment.
 
-Reads    the results of a build, without errors, and the folder.
-Returns  the exit code. Nothing is written for any environment if one of their folders cannot be written as planned.
+Reads    the results of a build, without errors, and the folder of each project.
+Returns  the exit code. Nothing is written for any project if one of the folders cannot be written as planned.
 """
 
 from __future__ import annotations
@@ -39,8 +39,18 @@ MOST_KEPT: Final = 20
 """The maximum number of kept files that are named."""
 
 
+class Part(NamedTuple):
+    """The result of an environment."""
+
+    environment: str
+    """The name; empty for a project without environments."""
+    result: Compilation
+    passthrough: bool
+    """Whether a setting or the option decides which documents of other kinds are copied."""
+
+
 class Order(NamedTuple):
-    """How to write a build."""
+    """How to write the build of a project."""
 
     folder: str
     paths: tuple[str, ...]
@@ -51,18 +61,10 @@ class Order(NamedTuple):
     check: bool
     every: bool
     """Whether all environments are built, so that the outputs of deleted ones are pruned."""
-    keep: tuple[str, ...] = ()
+    keep: tuple[str, ...]
     """The patterns of other files that stay, relative to the folder."""
-
-
-class Part(NamedTuple):
-    """The result of an environment."""
-
-    environment: str
-    """The name; empty for a project without environments."""
-    result: Compilation
-    passthrough: bool
-    """Whether a setting or the option decides which documents of other kinds are copied."""
+    parts: tuple[Part, ...]
+    """The result of each environment."""
 
 
 class _Planned(NamedTuple):
@@ -75,47 +77,48 @@ class _Planned(NamedTuple):
     others: tuple[Document, ...] = ()
 
 
-def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: Callable[..., None]) -> int:
-    """Write the outputs of all environments, or compare them with the folder.
+class _FolderError(Exception):
+    """A folder cannot be read or written."""
+
+    def __init__(self, folder: str, error: OSError) -> None:
+        super().__init__(folder)
+        self.diagnostic = outputs.write_fault(folder, "", error)
+
+
+def to_folders(orders: Sequence[Order], result: Compilation, report: Callable[..., None]) -> int:
+    """Write the outputs of all projects and environments, or compare them with their folders.
 
     Args:
-        order: how to write.
-        parts: the result of each environment.
+        orders: how to write each project.
         result: the result to report.
         report: the function that reports a result and lines of text.
     """
+    check = orders[0].check
     with ExitStack() as stack:
         planned: list[_Planned] = []
-        folder, keep = order.folder, _kept_files(order)
+        lost: list[Diagnostic] = []
+        lost_data: list[str] = []
         try:
-            rendered = [_rendered(order, part) for part in parts]
-            for part, files in zip(parts, rendered, strict=True):
-                folder = _folder(order, part.environment)
-                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
-                planned.append(_plan(order, keep, part, files, output))
-            names = [part.environment for part in parts if part.environment]
-            if names and order.every:
-                # The outputs of deleted environments, and those from before the project had environments.
-                folder = order.folder
-                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
-                planned.append(_Planned(output, _changes(order, keep, output, {}, skip=names)))
-            decided = all(part.passthrough for part in parts)
-            lost = [fault for each in planned if (fault := _loss(each, decided=decided))]
-        except OSError as error:
-            report(result.with_diagnostics([outputs.write_fault(folder, "", error)]))
-            return WRONG_INPUT
-        except OverBudgetError as error:
+            for order in orders:
+                own = [*_planned(order, stack)]
+                decided = all(part.passthrough for part in order.parts)
+                lost += (fault for each in own if (fault := _loss(each, decided=decided)))
+                lost_data += (_data_note(each, order.parts) for each in own)
+                planned += own
+        except (_FolderError, OverBudgetError) as error:
             report(result.with_diagnostics([error.diagnostic]))
             return WRONG_INPUT
-        result = result.with_diagnostics(chain(lost, *map(_diagnostics, planned)))
+        unexpected = [
+            outputs.unexpected_file(one.output.folder, path) for one in planned for path in one.changes.unmarked
+        ]
+        result = result.with_diagnostics(chain(lost, *map(_diagnostics, planned), () if check else unexpected))
         if result.failed:
             report(result)
             return WRONG_INPUT
         kept = [*map(_kept_outputs_note, planned)]
-        if order.check:
-            return _compare(order, result, planned, kept, report)
-        kept.append(_unmarked_note(planned))
-        lost_data = [_data_note(each, parts) for each in planned]
+        if check:
+            folders = ", ".join(dict.fromkeys(order.folder for order in orders))
+            return _compare(folders, result.with_diagnostics(unexpected), planned, kept, report)
         for each in planned:
             if refused := outputs.apply(each.output, each.changes):
                 report(result.with_diagnostics(refused))
@@ -124,6 +127,25 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
     omitted = dict.fromkeys(_omitted(each) for each in planned if each.part is not None)
     report(result, _lines(*kept, *done, *lost_data, *omitted))
     return OK
+
+
+def _planned(order: Order, stack: ExitStack) -> Iterator[_Planned]:
+    """Yield the changes of each folder of a project. Raise OverBudgetError beyond the budget, and _FolderError."""
+    keep, folder = _kept_files(order), order.folder
+    rendered = [_rendered(order, part) for part in order.parts]
+    try:
+        for part, files in zip(order.parts, rendered, strict=True):
+            folder = _folder(order, part.environment)
+            output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
+            yield _plan(order, keep, part, files, output)
+        names = [part.environment for part in order.parts if part.environment]
+        if names and order.every:
+            # The outputs of deleted environments, and those from before the project had environments.
+            folder = order.folder
+            output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
+            yield _Planned(output, _changes(order, keep, output, {}, skip=names))
+    except OSError as error:
+        raise _FolderError(folder, error) from None
 
 
 def _folder(order: Order, environment: str) -> str:
@@ -247,18 +269,17 @@ def _named(id: ObjectId) -> str:
 
 
 def _compare(
-    order: Order, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
+    folders: str, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
 ) -> int:
-    """Print the differences between the folder and the output; report the files that the build does not write."""
+    """Print the differences between the folders and the output."""
     from trainc.source.file_diffs import unified_diff
 
-    unexpected = [outputs.unexpected_file(one.output.folder, path) for one in planned for path in one.changes.unmarked]
     differences = [each for one in planned for each in outputs.diff(one.output, one.changes)]
     difference = "".join(line for each in differences for line in unified_diff(*each))
-    outdated = f"{escape(order.folder)} is out of date: run trainc build without --check" if difference else ""
-    report(result.with_diagnostics(unexpected), _lines(*kept, outdated))
+    outdated = f"{escape(folders)} is out of date: run trainc build without --check" if difference else ""
+    report(result, _lines(*kept, outdated))
     printing.write(difference)
-    return WRONG_INPUT if unexpected else DIFFERENT if difference else OK
+    return WRONG_INPUT if result.failed else DIFFERENT if difference else OK
 
 
 def _done(planned: _Planned) -> str:
@@ -291,17 +312,6 @@ def _kept_outputs_note(planned: _Planned) -> str:
         files.append(f"{more} more files kept")
     missing = outputs.shown(changes.missing)
     return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
-
-
-def _unmarked_note(planned: Sequence[_Planned]) -> str:
-    """Return a line that names the files in the folder that trainc did not write."""
-    paths = sorted(os.path.join(each.output.folder, path) for each in planned for path in each.changes.unmarked)
-    if not paths:
-        return ""
-    from trainc.base.plural import plural
-
-    more = f" and {len(paths) - MOST_KEPT} more" if len(paths) > MOST_KEPT else ""
-    return f"kept {plural(len(paths), 'file')} that trainc did not write: {escape(', '.join(paths[:MOST_KEPT]))}{more}"
 
 
 def _lines(*lines: str) -> str:

@@ -32,7 +32,7 @@ class RuntimeEntries(NamedTuple):
         return [entry for entry in self.entries if self.library.forbidden is None or entry.level != BUILT_IN]
 
 
-def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
+def search(run: Options) -> RuntimeEntries:
     """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones.
 
     Raise OverBudgetError beyond the budget.
@@ -42,7 +42,7 @@ def search(paths: tuple[str, ...], run: Options) -> RuntimeEntries:
     settings = run.settings
     runtimes = run.runtimes or tuple(path.path for path in settings.runtimes)
     meter = metered(run)
-    found, diagnostics = library(run._replace(runtimes=(*settings.inputs(paths), *runtimes)), meter=meter)
+    found, diagnostics = library(run._replace(runtimes=(*run.inputs, *runtimes)), meter=meter)
     meter.check()
     printing.report_skipped(found.skipped, run)
     firsts = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))

@@ -33,8 +33,8 @@ def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
     from trainc.compilation import metered
     from trainc.compilation.runtime_users import users
 
-    found, meter = search(paths, run), metered(run)
-    counts = users(run.settings.inputs(paths), found.library, run, meter)
+    found, meter = search(run), metered(run)
+    counts = users(run.inputs, found.library, run, meter)
     meter.check()
     known = [
         (entry, runtime, counts[entry.document.identity])

@@ -23,7 +23,7 @@ Examples:
 @options.with_reading
 def show_runtime(name: str, paths: tuple[str, ...], run: Options) -> int:
     """Print the runtime NAME of PATH, or else the built-in one, as it is written."""
-    found = search(paths, run)
+    found = search(run)
     entries = [entry for entry in found.entries if entry.id.name == name]
     if not entries:
         return report([*found.diagnostics, _missing_runtime(name, {entry.id.name for entry in found.entries})])

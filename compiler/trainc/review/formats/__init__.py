@@ -164,8 +164,6 @@ def changed_by(setting: ChangedSetting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
-    if not setting.in_force:
-        return f"what is compiled in {listed(setting.folders)}"
     if setting.unknown:
         return f"an unknown number of objects: {setting.unknown}"
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING

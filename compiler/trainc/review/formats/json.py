@@ -62,7 +62,7 @@ def _setting(setting: ChangedSetting) -> Tree:
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
     else:
-        found |= {"folders": list(setting.folders)} | ({} if setting.in_force else {"inForce": False})
+        found["folders"] = list(setting.folders)
     if setting.unknown:
         found["unknown"] = setting.unknown
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
