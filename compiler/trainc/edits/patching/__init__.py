@@ -34,13 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["JobSetPatches", "Patch", "Patches"]
 
 
-_GLOB_OF_EXPRESSION: Final = re.compile(r"[\^]?([\w*.?-]*?)\.\*([\w*.?-]*)\$?")
+_EXPRESSION: Final = re.compile(r"\^?([\w*.?-]*)\$?")
 
 
 def _target_meant(name: str) -> str:
     """Return the hint for a target's name that is a regular expression of kustomize; empty for another one."""
-    expression = _GLOB_OF_EXPRESSION.fullmatch(name)
-    return f"names are globs: use {expression[1]}*{expression[2]}" if expression else ""
+    expression = _EXPRESSION.fullmatch(name)
+    if expression is None or ".*" not in expression[1]:
+        return ""
+    begin, _, end = expression[1].partition(".*")
+    return f"names are globs: use {begin}*{end}"
 
 
 class Patches:

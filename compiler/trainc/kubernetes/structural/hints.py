@@ -30,8 +30,9 @@ _SWITCHES: Final = {
     False: frozenset({"disable", "disabled", "forbid", "never", "off", "no"}),
 }
 """The names, in lower case, that an enumeration can have for true and for false."""
-_NAME: Final = re.compile(r"[\w./*-]*\w[\w./*-]*")
+_NAME: Final = re.compile(r"[./*-]*\w[\w./*-]*")
 """An item of a list of names; not the ellipsis of an example."""
+_LETTER: Final = re.compile(r"\w")
 _MOST_OF_REFERENCE: Final = 4
 """The most fields of a reference or a variable, which a name describes completely."""
 _MANY: Final = 8
@@ -212,7 +213,7 @@ def _mapping_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
             return replace(path, {name: {} for name in value})
         case [dict() as one]:
             return Fix((Replacement(path, one),), "remove the dash: this is a single mapping, not a list")
-        case str() if not _NAME.search(value):
+        case str() if not _LETTER.search(value):
             return "replace the ellipsis of the example" if "..." in value else _plain_hint(path, "object", schema)
         case str() if value.startswith("/") and {"name", "hostPath", "mountPath"} <= {*(properties or ())}:
             paths = {"name": value.rstrip("/").rpartition("/")[2].lower(), "hostPath": value, "mountPath": value}
