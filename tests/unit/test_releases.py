@@ -83,15 +83,6 @@ def test_the_page_has_no_other_section() -> None:
     assert re.findall(r"^### (.*)$", differences, re.MULTILINE) == [behaviour.title for behaviour in BEHAVIOURS]
 
 
-def test_the_page_lists_the_releases() -> None:
-    for release in RELEASES:
-        pattern = (
-            rf"^\| `{release.name}`(?:, the default)? \| Trainer {release.tag} \| v0\.\d+\.\d+ \| {release.source} \|$"
-        )
-        assert re.search(pattern, PAGE, re.MULTILINE)
-    assert f"`{DEFAULT_RELEASE.name}`, the default" in PAGE
-
-
 OF_RELEASES = {"base/releases.py", "base/behaviours.py"}
 """The modules that may name releases."""
 

@@ -338,6 +338,7 @@ BEHAVIOURS: Final = (
         objects=False,
     ),
 )
+"""All behaviours, in the order of the page."""
 
 
 def evidence_lines() -> list[str]:
@@ -351,9 +352,6 @@ def evidence_lines() -> list[str]:
     widths = [max(map(len, column)) for column in (titles, *columns)]
     rows = zip(titles, *columns, strict=True)
     return ["", *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
-
-
-"""All behaviours, in the order of the page."""
 
 
 class ChangedBehaviour(NamedTuple):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainc.base.trainjob_dialects import PROCESSES_FIELD
+
 _GPUS: Final = ("resourcesPerNode", "limits", "nvidia.com/gpu")
 
 FIELDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
@@ -33,13 +35,13 @@ FIELDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "mounts": (("volumeMounts",),),
     "nnodes": (("numNodes",),),
     "nodes": (("numNodes",),),
-    "nprocpernode": (("numProcPerNode",),),
-    "nproc_per_node": (("numProcPerNode",),),
+    "nprocpernode": ((PROCESSES_FIELD,),),
+    "nproc_per_node": ((PROCESSES_FIELD,),),
     "num_nodes": (("numNodes",),),
     "numgpus": (_GPUS,),
     "numworkers": (("numNodes",),),
     "paused": (("suspend",),),
-    "processespernode": (("numProcPerNode",),),
+    "processespernode": ((PROCESSES_FIELD,),),
     "pullpolicy": (("imagePullPolicy",),),
     "pullsecrets": (("imagePullSecrets",),),
     "replicas": (("numNodes",),),

@@ -28,6 +28,10 @@ WORDS: Final = ("auto", "cpu", "gpu")
 """The values that some dialects allow for the number of processes, besides a number."""
 
 
+PROCESSES_FIELD: Final = "numProcPerNode"
+"""The name of the number of processes per node in the form of a TrainJob, and in the policies of runtimes."""
+
+
 class TrainJobForm:
     """The form in which all stages and checks read a TrainJob: the paths of its fields by which dialects differ."""
 
@@ -36,9 +40,13 @@ class TrainJobForm:
     PATCHES: Final = ("spec", "runtimePatches")
     PATCHED_METADATA: Final = (*PATCHES, EACH, "trainingRuntimeSpec", "template", "metadata")
     PATCHED_JOB: Final = (*PATCHES, EACH, *JOBS_OF_PATCH, EACH, "name")
-    PROCESSES: Final = ("spec", "trainer", "numProcPerNode")
+    PROCESSES: Final = ("spec", "trainer", PROCESSES_FIELD)
     MANAGER: Final = ("spec", "managedBy")
     DEADLINE: Final = ("spec", "activeDeadlineSeconds")
+
+
+TORCH_PROCESSES: Final = ("spec", "mlPolicy", "torch", PROCESSES_FIELD)
+"""The number of processes in torch runtimes of Trainer v2.0 and v2.1, which later releases drop."""
 
 
 class Field(NamedTuple):

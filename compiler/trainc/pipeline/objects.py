@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.kinds import TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
-from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm
+from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.objectmeta import PLACEHOLDER
 from trainc.kubernetes.trees import Path, Tree, get
@@ -106,6 +106,11 @@ class TrainJob(NamedTuple):
         return mapping(mapping(self.value, "spec"), "trainer")
 
     @property
+    def processes(self) -> Any:
+        """The processes per node: a number, or a word of an older dialect; None if the field is missing."""
+        return self.trainer.get(PROCESSES_FIELD)
+
+    @property
     def runtime_ref(self) -> Tree:
         """spec.runtimeRef, with its defaults."""
         return mapping(mapping(self.value, "spec"), "runtimeRef")
@@ -184,6 +189,16 @@ class Runtime(NamedTuple):
         """The object's identity."""
         return ObjectId.from_source(self.value)
 
+    @property
+    def processes(self) -> Any:
+        """The processes per node of its framework policy; None if the field is missing."""
+        return self.settings.get(PROCESSES_FIELD)
+
+    @property
+    def processes_path(self) -> Path:
+        """The path of the processes per node of its framework policy."""
+        return ("spec", "mlPolicy", self.framework, PROCESSES_FIELD)
+
     def metadata(self, key: str) -> Tree:
         """Return the template's labels or annotations, which the JobSet gets."""
         found = get(self.value, ("spec", "template", "metadata", key))
@@ -213,7 +228,7 @@ class Traits(NamedTuple):
     """The name of the main container of its jobs; empty for the first container."""
     nodes_field: str = "numNodes"
     """The field with the number of nodes."""
-    processes_field: str = "numProcPerNode"
+    processes_field: str = PROCESSES_FIELD
     """The field with the number of processes on each node."""
     process_words: Literal["ignored", "read", "rejected"] = "ignored"
     """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which older dialects allow."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import VERSION
+from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.diagnostics import Finding
 from trainc.kubernetes.resources import merge_resources
 from trainc.kubernetes.trees import Tree, edit, get, put
@@ -92,10 +93,10 @@ def _with_torch(plan: Plan, variables: list[Tree]) -> list[Tree]:
 
 
 def _torch(plan: Plan) -> list[Tree]:
-    processes = plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto"))
+    found = [count for count in (plan.job.processes, plan.runtime.processes) if count is not None]
     return [
         value("PET_NNODES", _nodes(plan)),
-        value("PET_NPROC_PER_NODE", processes),
+        value("PET_NPROC_PER_NODE", next(iter(found), "auto")),
         from_field("PET_NODE_RANK", COMPLETION_INDEX),
         value("PET_MASTER_ADDR", plan.host(plan.named(TRAINER_NODE) or 0, 0, 0)),
         value("PET_MASTER_PORT", PORT),
@@ -149,7 +150,7 @@ def ignored(plan: Plan) -> Iterator[Finding]:
     if plan.job.trainer and plan.find(plan.named(TRAINER_NODE), TRAINER) is None:
         yield _missing_finding(plan, ("spec", "trainer"), f'job "{TRAINER_NODE}" with a container "{TRAINER}"')
     elif not _is_implemented(plan):
-        for key in ("env", "numNodes", "numProcPerNode"):
+        for key in ("env", "numNodes", PROCESSES_FIELD):
             if key in plan.job.trainer:
                 yield _job_finding(plan, ("spec", "trainer", key), "without a torch or a plain mlPolicy", key=True)
     elif framework == "torch":

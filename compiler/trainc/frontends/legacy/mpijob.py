@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
+from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.frontends.legacy import mpi_admission, own_runtime
 from trainc.frontends.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
 from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
@@ -210,11 +211,11 @@ def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
     )
     found = own_runtime.with_gang(found, job, [*roles.values()], gang)
     return found._replace(
-        job=put(found.job, ("spec", "trainer"), {"numProcPerNode": get(job, SLOTS, 1)}),
+        job=put(found.job, ("spec", "trainer"), {PROCESSES_FIELD: get(job, SLOTS, 1)}),
         # Findings about the runtime as a whole, and about the number of nodes, are reported at the last two fields.
         of_job=(
             *found.of_job,
-            Move(SLOTS, ("spec", "trainer", "numProcPerNode")),
+            Move(SLOTS, TrainJobForm.PROCESSES),
             Move(REPLICAS, ("spec", "runtimeRef")),
             Move((*REPLICAS, WORKER, "replicas"), ("spec", "trainer", "numNodes")),
         ),

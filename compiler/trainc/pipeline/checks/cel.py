@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import EACH
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import Path, Tree, values_at
 from trainc.kubernetes.violations import Violation, field_of, listed, shown
@@ -141,7 +142,7 @@ def nodes_below_zero(count: Any, path: Path) -> Iterator[Violation]:
 def processes_below_one(count: Any, path: Path) -> Iterator[Violation]:
     """Require at least one process per node."""
     if type(count) is int and count < 1:
-        message = f"numProcPerNode must be at least 1, not {count}"
+        message = f"{PROCESSES_FIELD} must be at least 1, not {count}"
         yield Violation.at(path, MINIMUM_COUNT, message, "set 1 or more, or remove the field")
 
 
@@ -149,7 +150,7 @@ def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
     """Require at least one process per node."""
     if type(count) is int and count < 1:
         yield Violation.at(
-            path, FLUX_PROCESSES, f"numProcPerNode must be at least 1, not {count}", "use 1, or remove the field"
+            path, FLUX_PROCESSES, f"{PROCESSES_FIELD} must be at least 1, not {count}", "use 1, or remove the field"
         )
 
 
@@ -238,8 +239,8 @@ def _runtime() -> tuple[CelRule, ...]:
         _rule(policy, one_ml_policy, "25356e262c57", "b7d6884678ef"),
         _rule_of_releases(policy, nodes_of_elastic, "4b3f685dcb91"),
         _rule_of_releases((*policy, "numNodes"), nodes_below_zero),
-        _rule_of_releases((*policy, "mpi", "numProcPerNode"), processes_below_one),
-        _rule((*policy, "flux", "numProcPerNode"), flux_processes, "db79007bd8f7"),
+        _rule_of_releases((*policy, "mpi", PROCESSES_FIELD), processes_below_one),
+        _rule((*policy, "flux", PROCESSES_FIELD), flux_processes, "db79007bd8f7"),
         _rule_of_releases((*policy, *names), node_container_injected, "94d855f7f547"),
         *_jobset("spec", "template", "spec"),
     )
@@ -260,7 +261,7 @@ RULES: Final[dict[str, tuple[CelRule, ...]]] = {
         _rule_of_releases(("spec", "initializer", "model", "storageUri"), storage_uri, "8f8719b24ce8"),
         _rule(("spec", "managedBy"), managed_by, "fd68d6fb21f5"),
         _rule_of_releases(("spec", "trainer", "numNodes"), nodes_below_zero),
-        _rule_of_releases(("spec", "trainer", "numProcPerNode"), processes_below_one),
+        _rule_of_releases(TrainJobForm.PROCESSES, processes_below_one),
     ),
     "TrainingRuntime": _runtime(),
     "ClusterTrainingRuntime": _runtime(),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Diagnostic
 from trainc.kubernetes.violations import field_of
 
@@ -45,7 +46,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
         )
     if traits.checks_counts:
         return
-    nodes, processes = (plan.job.trainer.get(key) for key in ("numNodes", "numProcPerNode"))
+    nodes, processes = plan.job.trainer.get("numNodes"), plan.job.processes
     if nodes == 0 and not refuses_zero_nodes(plan.runtime):
         outcome = "the TrainJob completes without training"
         if traits.launcher:
@@ -62,11 +63,11 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
     if is_below_one(processes):
         yield Diagnostic.declared(
             PROCESS_COUNT,
-            f"numProcPerNode must be at least 1, not {processes}: Trainer's next release rejects it",
+            f"{PROCESSES_FIELD} must be at least 1, not {processes}: Trainer's next release rejects it",
             "set the number of processes per node, or remove the field to use the runtime's default",
             object=plan.job.id,
-            field="spec.trainer.numProcPerNode",
-            place=plan.job.at("spec", "trainer", "numProcPerNode"),
+            field=field_of(TrainJobForm.PROCESSES),
+            place=plan.job.at(*TrainJobForm.PROCESSES),
         )
 
 
@@ -90,16 +91,15 @@ def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
             place=runtime.at("spec", "mlPolicy", "numNodes"),
             phase="runtime",
         )
-    processes = runtime.settings.get("numProcPerNode") if traits.launcher else None
+    processes = runtime.processes if traits.launcher else None
     if is_below_one(processes):
-        path = ("spec", "mlPolicy", runtime.framework, "numProcPerNode")
         yield Diagnostic.declared(
             PROCESS_COUNT,
-            f"{runtime.framework}.numProcPerNode must be at least 1, not {processes}: the nodes have no slots for "
+            f"{runtime.framework}.{PROCESSES_FIELD} must be at least 1, not {processes}: the nodes have no slots for "
             "processes",
-            "set `numProcPerNode: 1` for one process per GPU, or the number of processes",
+            f"set `{PROCESSES_FIELD}: 1` for one process per GPU, or the number of processes",
             object=runtime.id,
-            field=field_of(path),
-            place=runtime.at(*path),
+            field=field_of(runtime.processes_path),
+            place=runtime.at(*runtime.processes_path),
             phase="runtime",
         )

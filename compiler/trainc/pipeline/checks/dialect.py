@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, removal, setting
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
-from trainc.base.trainjob_dialects import DIALECTS, WORDS, TrainJobForm, detect, field_meant, shown
+from trainc.base.trainjob_dialects import (
+    DIALECTS,
+    PROCESSES_FIELD,
+    TORCH_PROCESSES,
+    WORDS,
+    TrainJobForm,
+    detect,
+    field_meant,
+    shown,
+)
 from trainc.diagnostics import Finding, ObjectId, Place, Related
 from trainc.frontends.dialects import in_dialect, moves
 from trainc.frontends.moves import moved
@@ -58,7 +67,7 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
     new = _new_field(mark, target)
     if mark == new == TrainJobForm.PROCESSES:
         word = get(document.value, mark)
-        message = f'numProcPerNode "{word}" belongs to {release}; a {target.title} cluster rejects it'
+        message = f'{PROCESSES_FIELD} "{word}" belongs to {release}; a {target.title} cluster rejects it'
         help = "remove it" if word == "auto" else "set the number of processes per node"
     else:
         message = (
@@ -206,32 +215,32 @@ def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
                 yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
 
 
-@check("processes-per-node", phase="trainjob", title="Invalid numProcPerNode")
+@check("processes-per-node", phase="trainjob", title="Invalid number of processes")
 def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
     """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
-    count: Any = plan.job.trainer.get("numProcPerNode")
+    count: Any = plan.job.processes
     words = traits.process_words if not plan.runtime.is_first_release else "ignored"
     if not isinstance(count, str) or words == "ignored":
         return
     if count not in WORDS or words == "rejected":
         allowed = "a number" if words == "rejected" else f"a number, {', '.join(WORDS[:-1])} or gpu"
         yield Finding(
-            message=f'numProcPerNode must be {allowed}, not "{count}"',
+            message=f'{PROCESSES_FIELD} must be {allowed}, not "{count}"',
             help="set the number of processes per node, or remove the field",
             place=plan.job.at(*TrainJobForm.PROCESSES),
         )
 
 
-@check("runtime-processes", phase="schema", title="Invalid numProcPerNode in a runtime", fix="safe")
+@check("runtime-processes", phase="schema", title="Invalid number of processes in a runtime", fix="safe")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION
     if count in WORDS or _is_positive(count) or (is_first and isinstance(count, str)):
         return
-    path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+    path: Path = TORCH_PROCESSES
     quoted = isinstance(count, str) and count.isascii() and count.isdecimal() and count[0] != "0"
     yield Finding(
-        message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
+        message=f"torch.{PROCESSES_FIELD} must be a positive number, auto, cpu or gpu"
         + (f', not the string "{count}"' if quoted else ""),
         help=setting(path, int(str(count)), f"use a number: {count}", applicability="safe")
         if quoted
@@ -254,11 +263,11 @@ def _is_positive(number: object) -> bool:
 def older_runtime(document: Document, count: object, target: TrainerRelease) -> Iterator[Finding]:
     """Trainer since v2.2 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
     if count is not None and count != "auto":
-        path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+        path: Path = TORCH_PROCESSES
         release = DIALECTS["v2.1"].name if document.value["apiVersion"] == VERSION else DIALECTS["v1.9"].name
         yield Finding(
             message=f"{field_of(path)} belongs to {release}; a {target.title} cluster drops it",
-            help="set spec.trainer.numProcPerNode in each TrainJob",
+            help=f"set {field_of(TrainJobForm.PROCESSES)} in each TrainJob",
             place=Place(document=document, path=path, key=True),
         )
     version = document.value["apiVersion"]

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.diagnostics import Finding
 from trainc.pipeline.checks import Check, check
 from trainc.pipeline.objects import ANCESTOR, Traits
@@ -152,7 +153,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
         if framework and variable.get("name") in names:
             from trainc.base.fixes import removal
 
-            title = "remove it: its value follows from numNodes, numProcPerNode and the runtime"
+            title = f"remove it: its value follows from numNodes, {PROCESSES_FIELD} and the runtime"
             if ":" in str(variable.get("value", "")) and variable["name"] == "PET_NNODES":
                 title = "remove it: elasticPolicy of the runtime sets a range of nodes"
             yield Finding(

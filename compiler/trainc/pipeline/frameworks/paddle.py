@@ -48,7 +48,7 @@ def apply(plan: Plan) -> Plan:
 
 def node_variables(plan: Plan) -> list[Tree]:
     """Return the variables that only the launcher reads: its own host name, and the number of processes to start."""
-    count = plan.job.trainer.get("numProcPerNode")
+    count = plan.job.processes
     processes = [] if count is None else [value("PADDLE_NPROC_PER_NODE", count)]
     return [value("POD_IP", plan.endpoint("$(PADDLE_RANK)")), *processes]
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import program, words
 from trainc.kubernetes.device_plugins import Accelerators, accelerators
@@ -149,8 +150,8 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
 
 def written_at(plan: Plan) -> Place | None:
     """Return the place of numProcPerNode; None for a legacy job, whose variable leads to it."""
-    if "numProcPerNode" in plan.job.trainer:
-        return plan.job.at("spec", "trainer", "numProcPerNode")
+    if plan.job.processes is not None:
+        return plan.job.at(*TrainJobForm.PROCESSES)
     if plan.job.own_runtime is None:
-        return plan.runtime.at("spec", "mlPolicy", plan.runtime.framework, "numProcPerNode")
+        return plan.runtime.at(*plan.runtime.processes_path)
     return None

@@ -134,7 +134,7 @@ def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], val
         return None
     wanted = bounds(variables.get("PET_NPROC_PER_NODE", ""))
     field = traits(plan.runtime).processes_field
-    is_set = "numProcPerNode" in plan.job.trainer or field in plan.runtime.settings
+    is_set = plan.job.processes is not None or field in plan.runtime.settings
     if is_set and wanted is not None:
         return None if wanted == count else (f"{field} is {wanted[0]}", field)
     devices = gpus(container.get("resources") or {})

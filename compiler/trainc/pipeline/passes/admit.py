@@ -60,5 +60,5 @@ def _release_checks(plan: Plan) -> tuple[PlanCheck, ...]:
 
 def _starts_nothing(plan: Plan) -> bool:
     """Return whether a count may be below 1, or there is no job."""
-    counts = (plan.job.trainer.get("numNodes", 1), plan.job.trainer.get("numProcPerNode", 1))
+    counts = (plan.job.trainer.get("numNodes"), plan.job.processes)
     return not plan.jobs or any(isinstance(count, int) and count < 1 for count in counts)

@@ -12,7 +12,7 @@ import marshal
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
-from trainc.base.trainjob_dialects import DIALECTS, Detected, detect
+from trainc.base.trainjob_dialects import DIALECTS, TORCH_PROCESSES, Detected, detect
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
 from trainc.kubernetes import objectmeta
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from trainc.pipeline.objects import TrainJob
     from trainc.pipeline.plan import Plan
 
-PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
-"""The number of torch processes in runtimes of Trainer v2.0 and v2.1; v2.3 drops the field."""
 _SHARED: Final = Memory()
 """Parts of TrainJobs by their serialized contents, which are equal only for equal values in equal order."""
 _WITHOUT_REFERENCES: Final = 2
@@ -280,10 +278,10 @@ def conform_runtime(
     option   the name of the option that drops unknown fields with a warning
     """
     subject = ObjectId.from_source(document.value)
-    written, processes = document.value, get(document.value, PROCESSES)
+    written, processes = document.value, get(document.value, TORCH_PROCESSES)
     older = release.older_dialects == "translated" and (processes is not None or subject.apiVersion != VERSION)
     if older and processes is not None:
-        written = drop_field(written, PROCESSES)
+        written = drop_field(written, TORCH_PROCESSES)
     value, violations, unknown = admit(
         written, extensions.load(subject.kind, release.crds), namespaced=subject.kind not in CLUSTER_SCOPED
     )
@@ -296,11 +294,11 @@ def conform_runtime(
         found += older_runtime(subject, document, processes, release)
         if processes is not None:
             found += runtime_processes(subject, document, processes)
-            value = put(value, PROCESSES, processes)
+            value = put(value, TORCH_PROCESSES, processes)
     elif release.older_dialects == "unknown":
         from trainc.pipeline.checks.dialect import native_runtime
 
-        found += native_runtime(document, get(value, PROCESSES), release)
+        found += native_runtime(document, get(value, TORCH_PROCESSES), release)
     if failed(found):
         return None, (*found, *unknown_found)
     found += unknown_found
@@ -310,7 +308,7 @@ def conform_runtime(
     runtime = Runtime.from_value(document, release, value, as_go_type(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
-    per_node = runtime.settings.get("numProcPerNode", 1)
+    per_node = runtime.processes
     if (runtime.policy or {}).get("numNodes", 1) < 1 or (isinstance(per_node, int) and per_node < 1):
         from trainc.pipeline import frameworks
         from trainc.pipeline.checks import counts

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.releases import find_release
-from trainc.base.trainjob_dialects import DIALECTS
+from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD
 from trainc.diagnostics import Document
 from trainc.frontends.dialects import in_dialect
 from trainc.kubernetes.gotypes import as_go_type
@@ -215,9 +215,9 @@ class _LegacyJob:
 
     def _processes(self) -> Tree:
         """Return the number of processes of each node, if the job sets a number."""
-        settings = self.plan.runtime.settings
-        given = str(self.plan.job.trainer.get("numProcPerNode", settings.get(self.traits.processes_field)))
-        return {"numProcPerNode": int(given)} if given.isascii() and given.isdecimal() else {}
+        of_job, of_runtime = self.plan.job.processes, self.plan.runtime.settings.get(self.traits.processes_field)
+        given = str(of_runtime if of_job is None else of_job)
+        return {PROCESSES_FIELD: int(given)} if given.isascii() and given.isdecimal() else {}
 
     def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
         """Return the template for a policy.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, JOB, JOBS_OF_JOBSET, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.base.trainjob_dialects import DIALECTS, WORDS, TrainJobForm, detect
+from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD, TORCH_PROCESSES, WORDS, TrainJobForm, detect
 from trainc.compilation import NO_OPTIONS, Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
@@ -27,7 +27,7 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.library import Library
 from trainc.pipeline.objects import ANCESTOR, TRAINER_NODE, TrainJob, is_first_release
-from trainc.pipeline.passes.conform import PROCESSES, conform, drop_field
+from trainc.pipeline.passes.conform import conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
@@ -232,12 +232,12 @@ def _values(node: Any, variable: str) -> Iterator[str]:
 def _runtime(document: Document) -> Iterator[UpgradedJob]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
-    processes = get(value, PROCESSES)
+    processes = get(value, TORCH_PROCESSES)
     moves: list[Move] = []
     if processes == "auto":
-        moves.append(Move(PROCESSES, ()))
+        moves.append(Move(TORCH_PROCESSES, ()))
     elif is_old and isinstance(processes, str) and processes.isascii() and processes.isdecimal():
-        moves.append(Move(PROCESSES, PROCESSES, int(processes)))
+        moves.append(Move(TORCH_PROCESSES, TORCH_PROCESSES, int(processes)))
     if is_old:
         moves += [Move(("apiVersion",), ("apiVersion",), VERSION), *_names(value)]
     for move in moves:
@@ -326,9 +326,11 @@ def _not_upgradable(document: Document, why: str) -> Diagnostic:
     return Diagnostic.declared(
         NOT_UPGRADABLE,
         f"the {document.value['kind']} cannot be upgraded: {why}",
-        "set numProcPerNode to a number first" if words else "rewrite it by hand, or keep it: `trainc build` reads it",
+        f"set {PROCESSES_FIELD} to a number first"
+        if words
+        else "rewrite it by hand, or keep it: `trainc build` reads it",
         object=ObjectId.from_source(document.value),
-        field="spec.trainer.numProcPerNode" if words else "",
+        field=field_of(NUMBER) if words else "",
         place=Place(document=document, path=NUMBER if words else ()),
     )
 

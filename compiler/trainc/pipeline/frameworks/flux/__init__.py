@@ -17,6 +17,7 @@ import os.path
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_PATCH, JOBS_OF_RUNTIME, POD
+from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import Check, check
@@ -105,8 +106,8 @@ def command(plan: Plan) -> list[str]:
 
 def processes(plan: Plan) -> int:
     """Return the processes per node of the TrainJob, else of the runtime."""
-    of_job = plan.job.trainer.get("numProcPerNode")
-    return int(plan.runtime.settings["numProcPerNode"] if of_job is None else of_job)
+    of_job = plan.job.processes
+    return int(plan.runtime.processes if of_job is None else of_job)
 
 
 def volumes(plan: Plan, scripts: str) -> tuple[Tree, ...]:
@@ -202,12 +203,12 @@ def node_count(plan: Plan) -> Iterator[Finding]:
 @check("flux-process-count", phase="trainjob", title="Less than one process per node in a Flux job")
 def process_count(plan: Plan) -> Iterator[Finding]:
     """Flux needs at least one process per node."""
-    count = plan.job.trainer.get("numProcPerNode", 1)
-    if count < 1 and plan.release.flux_processes == "checked":
+    count = plan.job.processes
+    if count is not None and count < 1 and plan.release.flux_processes == "checked":
         yield Finding(
-            message=f"numProcPerNode must be at least 1 with Flux, not {count}",
-            help="set 1 or more, or remove numProcPerNode to use the runtime's",
-            place=plan.job.at("spec", "trainer", "numProcPerNode"),
+            message=f"{PROCESSES_FIELD} must be at least 1 with Flux, not {count}",
+            help=f"set 1 or more, or remove {PROCESSES_FIELD} to use the runtime's",
+            place=plan.job.at(*TrainJobForm.PROCESSES),
         )
 
 

@@ -97,16 +97,16 @@ def launcher_is_node(plan: Plan) -> bool:
 
 def slots(plan: Plan) -> int:
     """Return the processes per node of the TrainJob, else of the runtime, where 1 means one per GPU of a node."""
-    of_job = plan.job.trainer.get("numProcPerNode")
+    of_job = plan.job.processes
     if of_job is not None:
         return int(of_job)
-    of_runtime = int(plan.runtime.settings["numProcPerNode"])
+    of_runtime = int(plan.runtime.processes)
     return int32(max(1, gpus(plan.node_resources()))) if of_runtime == 1 else of_runtime
 
 
 def counted_processes(plan: Plan) -> int | None:
     """Return the slots of a node if neither the TrainJob nor the runtime sets them; 1 in the runtime sets none."""
-    is_set = "numProcPerNode" in plan.job.trainer or plan.runtime.settings["numProcPerNode"] != 1
+    is_set = plan.job.processes is not None or plan.runtime.processes != 1
     return None if is_set else slots(plan)
 
 
@@ -297,7 +297,7 @@ def search_domain(plan: Plan) -> Iterator[Finding]:
 
 def large_hostfile(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if the hostfile is too large for its ConfigMap: before it is written, because a count is cheap."""
-    is_number = str(plan.job.trainer.get("numProcPerNode", 1)).isdecimal()  # else another check reports it
+    is_number = plan.job.processes is None or str(plan.job.processes).isdecimal()  # else another check reports it
     size = hostfile_size(with_nodes(plan.with_replicas())) if is_number and not plan.failed else 0
     if size > limits.MAX_DATA:
         found = limits.config_map(plan, f"{plan.name}-{HOSTFILE}", size)

@@ -85,7 +85,7 @@ def port(plan: Plan) -> int:
 
 def per_node(plan: Plan) -> str:
     """Return the processes per node of the TrainJob, else of the policy, else the default of torch jobs."""
-    if "numProcPerNode" not in plan.job.trainer and "nProcPerNode" in policy(plan):
+    if plan.job.processes is None and "nProcPerNode" in policy(plan):
         return str(policy(plan)["nProcPerNode"])
     return processes(plan)
 

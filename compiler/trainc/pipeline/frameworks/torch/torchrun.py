@@ -32,7 +32,7 @@ def is_torchtune(plan: Plan) -> bool:
 
 def is_checked(plan: Plan) -> bool:
     """Return whether the webhook applies the rules of torch to the TrainJob."""
-    return plan.release.torch_rules == "always" or "numProcPerNode" in plan.job.trainer
+    return plan.release.torch_rules == "always" or plan.job.processes is not None
 
 
 def ranks(plan: Plan) -> tuple[Tree, ...]:
@@ -51,7 +51,7 @@ def master(plan: Plan) -> tuple[Tree, ...]:
 
 def num_proc_per_node(plan: Plan) -> str:
     """Return numProcPerNode of the TrainJob, else of an older runtime, else `auto`."""
-    return str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
+    return next((str(count) for count in (plan.job.processes, plan.runtime.processes) if count is not None), "auto")
 
 
 def processes(plan: Plan) -> str:

@@ -13,8 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 from trainc.pipeline.checks import Check, check
 from trainc.pipeline.frameworks.torch.torchrun import PORT, num_proc_per_node, processes
 from trainc.pipeline.plan import NODE, Plan, gpus
@@ -205,11 +207,11 @@ def qlora(plan: Plan) -> Iterator[Finding]:
     elif recipe is DISTRIBUTED["qlora"]:
         # The webhook reports both fields, since a change of either one is enough.
         yield Finding(
-            message=f"torchtune supports QLoRA for {model(plan)} on one device only, but numProcPerNode is "
+            message=f"torchtune supports QLoRA for {model(plan)} on one device only, but {PROCESSES_FIELD} is "
             f"{num_proc_per_node(plan)}",
-            help="set numProcPerNode: 1, or request one GPU per node",
-            field="spec.trainer.numProcPerNode",
-            place=plan.job.at("spec", "trainer", trainer_field(plan, "numProcPerNode")),
+            help=f"set {PROCESSES_FIELD}: 1, or request one GPU per node",
+            field=field_of(TrainJobForm.PROCESSES),
+            place=plan.job.at("spec", "trainer", trainer_field(plan, PROCESSES_FIELD)),
         )
         yield Finding(
             message=f"torchtune supports QLoRA for {model(plan)} on one device only, but a node has "
@@ -245,7 +247,7 @@ def node_count(plan: Plan) -> Iterator[Finding]:
     """The webhook of Trainer v2.1 panics if a torchtune job sets numProcPerNode without numNodes."""
     if plan.release.torchtune_nodes == "required" and "numNodes" not in plan.job.trainer:
         yield Finding(
-            message=f"`tune run` with numProcPerNode requires numNodes: {plan.release.title} fails without it",
+            message=f"`tune run` with {PROCESSES_FIELD} requires numNodes: {plan.release.title} fails without it",
             help="set spec.trainer.numNodes: 1",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
