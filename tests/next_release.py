@@ -1,7 +1,8 @@
 """A release of Trainer that does not exist: a copy of trainc with its rows, its schemas and its runtimes.
 
-v2.5 renames a field, moves another one, gives one a default and one another type, and removes one. Its rows are in
-three files of the package; the schemas and runtimes are those of v2.3 and v2.4 with the changes.
+v2.5 renames a field of TrainJobs and one of runtimes, moves another one, gives one a default and one another type, and
+removes one. Its rows are in three files of the package; the schemas and runtimes are those of v2.3 and v2.4 with the
+changes.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ RELEASES: Final = (V2_1, V2_2, V2_3, V2_4, V2_5)""",
             TrainJobForm.DEADLINE: Field(TrainJobForm.DEADLINE, _number, str, rejects=_is_integer),
         },
         lacks=(TrainJobForm.MANAGER,),
+        runtime_fields={
+            ("spec", "mlPolicy", "mpi", "processesPerNode"): Field(("spec", "mlPolicy", "mpi", PROCESSES_FIELD)),
+        },
     ),
 """,
         ),
@@ -99,8 +103,17 @@ def create_release(root: Path) -> Release:
     _linked(ROOT / "runtimes", root / "runtimes", without=set())
     shutil.copytree(ROOT / "runtimes" / "trainer-2.4", root / "runtimes" / "trainer-2.5")
     shutil.copytree(ROOT / "schemas" / "trainer-2.3", root / "schemas" / "trainer-2.5")
-    schema = root / "schemas" / "trainer-2.5" / "TrainJob.json"
-    schema.write_text(json.dumps(_schema(json.loads(schema.read_text(encoding="utf-8")))), encoding="utf-8")
+    changes = {
+        "TrainJob": _trainjob_schema,
+        "TrainingRuntime": _runtime_schema,
+        "ClusterTrainingRuntime": _runtime_schema,
+    }
+    for kind, change in changes.items():
+        schema = root / "schemas" / "trainer-2.5" / f"{kind}.json"
+        schema.write_text(json.dumps(change(json.loads(schema.read_text(encoding="utf-8")))), encoding="utf-8")
+    for runtime in (root / "runtimes" / "trainer-2.5").glob("*.yaml"):
+        text = runtime.read_text(encoding="utf-8")
+        runtime.write_text(text.replace("numProcPerNode", "processesPerNode"), encoding="utf-8")
     return Release(root)
 
 
@@ -111,7 +124,7 @@ def _linked(source: Path, target: Path, *, without: set[str]) -> None:
             (target / entry.name).symlink_to(entry)
 
 
-def _schema(trainjob: dict[str, Any]) -> dict[str, Any]:
+def _trainjob_schema(trainjob: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of v2.5 from that of v2.3."""
     spec = trainjob["properties"]["spec"]["properties"]
     trainer = spec["trainer"]["properties"]
@@ -121,3 +134,10 @@ def _schema(trainjob: dict[str, Any]) -> dict[str, Any]:
     spec["activeDeadlineSeconds"] = {"type": "string", "pattern": "^[0-9]+$"}
     del spec["managedBy"]
     return trainjob
+
+
+def _runtime_schema(runtime: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of runtimes of v2.5 from that of v2.3."""
+    mpi = runtime["properties"]["spec"]["properties"]["mlPolicy"]["properties"]["mpi"]["properties"]
+    mpi["processesPerNode"] = mpi.pop("numProcPerNode")
+    return runtime

@@ -40,6 +40,25 @@ spec:
           metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
           spec: {template: {spec: {containers: [{name: node, image: acme/train:v1}]}}}
 """
+MPI = f"""{HEAD}  runtimeRef: {{kind: TrainingRuntime, name: solver}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: solver}}
+spec:
+  mlPolicy:
+    numNodes: 2
+    # one per core
+    mpi: {{mpiImplementation: OpenMPI, FIELD: 3}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: launcher
+        template: &job
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {{template: {{spec: {{containers: [{{name: node, image: acme/solver:v1}}]}}}}}}
+      - {{name: node, template: *job}}
+"""
 PYTORCHJOB = """apiVersion: kubeflow.org/v1
 kind: PyTorchJob
 metadata: {name: train}
@@ -212,3 +231,44 @@ def test_explain_names_the_field_as_it_is_written(project: Project, text: str, f
     project.write(text)
     found = project.run("explain", "job.yaml", "**.env[PET_NPROC_PER_NODE].value")
     assert f"the torch framework, from {field}\n" in found
+
+
+def test_a_field_of_runtimes_is_renamed(project: Project) -> None:
+    project.write(MPI.replace("FIELD", "numProcPerNode"))
+    old = project.objects("job.yaml")
+    assert "slots=3" in old
+    found = project.run("validate", "job.yaml")
+    assert (
+        "job.yaml:14:39: note[older-runtime]: spec.mlPolicy.mpi.numProcPerNode belongs to Trainer v2.3; a Trainer v2.5 "
+        "cluster drops it"
+    ) in found
+    assert "help: run `trainc upgrade --write job.yaml` to convert it to mlPolicy.mpi.processesPerNode" in found
+    upgraded = project.run("upgrade", "--write", "job.yaml")
+    assert upgraded.startswith(
+        "job.yaml: TrainingRuntime solver: Trainer v2.3 -> v2.5\n"
+        "  spec.mlPolicy.mpi.numProcPerNode -> spec.mlPolicy.mpi.processesPerNode\n"
+    )
+    assert project.read() == MPI.replace("FIELD", "processesPerNode")
+    assert project.objects("job.yaml") == old
+    assert "older-runtime" not in project.run("validate", "job.yaml")
+
+
+def test_the_installed_runtimes_have_the_names_of_the_release(project: Project) -> None:
+    project.write(f"{HEAD}  runtimeRef: {{name: deepspeed-distributed}}\n  trainer: {{numNodes: 2}}\n")
+    assert "slots=" in project.objects("job.yaml")
+    assert "older-runtime" not in project.run("validate", "job.yaml")
+
+
+@pytest.mark.parametrize(
+    ("version", "field", "expected"),
+    [
+        ("2.5", "processesPerNode: 0", "error[minimum-count]: processesPerNode must be at least 1, not 0"),
+        ("2.5", "proccesesPerNode: 3", "did you mean processesPerNode?"),
+        ("2.4", "processesPerNode: 3", "use mlPolicy.mpi.numProcPerNode, its Trainer v2.4 form"),
+    ],
+)
+def test_hints_about_a_runtime_name_the_fields_of_the_release(
+    project: Project, version: str, field: str, expected: str
+) -> None:
+    project.write(MPI.replace("FIELD: 3", field))
+    assert expected in project.run("validate", "job.yaml", version=version)

@@ -79,6 +79,13 @@ class Dialect(NamedTuple):
     """Its apiVersion."""
     has_module: bool = False
     """Whether a module of `frontends.dialects` moves overrides, too; nothing is converted to such a dialect."""
+    runtime_fields: Mapping[Path, Field] = {}
+    """The fields of runtimes that the form has elsewhere, or with other values."""
+
+    @property
+    def for_runtimes(self) -> Dialect:
+        """The dialect of runtimes in the same release."""
+        return self._replace(fields=self.runtime_fields, lacks=(), has_module=False)
 
     @property
     def is_form(self) -> bool:
@@ -266,13 +273,28 @@ def detect(job: Tree, own: str) -> Detected:
     return Detected(key, next(path for path, dialects in marks if path == ("apiVersion",) or own not in dialects))
 
 
-def field_meant(path: Path, own: str) -> Path | None:
+@cache
+def renamed_in_runtimes(own: str) -> dict[Path, tuple[Path, str]]:
+    """Return the fields of runtimes that dialects before `own` have elsewhere: the new path, and the dialect's key."""
+    forms = {field.form for row in DIALECTS.values() for field in row.runtime_fields.values()}
+    new = {form: DIALECTS[own].for_runtimes.written(form) for form in forms}
+    found: dict[Path, tuple[Path, str]] = {}
+    for key in DIALECTS:
+        if key == own:
+            break
+        written = {form: DIALECTS[key].for_runtimes.written(form) for form in forms}
+        found |= {written[form]: (new[form], key) for form in forms if written[form] != new[form]}
+    return found
+
+
+def field_meant(path: Path, own: str, *, for_runtimes: bool = False) -> Path | None:
     """Return the path that the dialect `own` has for a field of another one; None if no dialect has the field.
 
     A name that means only one thing is found everywhere; labels and annotations only at their own path.
     """
-    pattern, row = _pattern(path), DIALECTS[own]
-    for other in reversed(DIALECTS.values()):
+    rows = {key: row.for_runtimes if for_runtimes else row for key, row in DIALECTS.items()}
+    pattern, row = _pattern(path), rows[own]
+    for other in reversed(rows.values()):
         for written, field in other.fields.items() if other is not row else ():
             is_named = field.form not in _METADATA and path[-1:] == written[-1:]
             if written != field.form and (pattern == written[: len(pattern)] or is_named):

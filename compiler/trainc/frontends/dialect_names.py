@@ -56,8 +56,8 @@ def _names(
         if form == path:
             continue
         names[field_of(form)] = field_of(path)
-        if len(form) > 2:
-            names[field_of(form[1:])] = field_of(path[1:])
+        for start in range(1, len(form) - 1):
+            names[field_of(form[start:])] = field_of(path[min(start, len(path) - 1) :])
         if form[-1] != path[-1]:
             names[str(form[-1])] = str(path[-1])
     longest = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))

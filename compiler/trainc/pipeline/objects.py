@@ -174,15 +174,25 @@ class Runtime(NamedTuple):
     """spec.podGroupPolicy."""
     is_first_release: bool = False
     """Whether trainer and initializers are identified by name (`training_operator`), not by label."""
+    form: Document | None = None
+    """The document in the form, if its release has other names; its last edit leads back to these."""
 
     @classmethod
-    def from_value(cls, document: Document, release: TrainerRelease, value: Tree, spec: Tree, level: str) -> Runtime:
-        """Return the runtime for a value that the schema has admitted."""
+    def from_value(
+        cls,
+        document: Document,
+        release: TrainerRelease,
+        value: Tree,
+        spec: Tree,
+        level: str,
+        form: Document | None = None,
+    ) -> Runtime:
+        """Return the runtime for a value in the form that the schema has admitted."""
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
         settings = _mapping((policy or {}).get(framework)) or NOTHING
         is_first = value.get("apiVersion") != VERSION and is_first_release(spec)
-        return cls(document, release, value, spec, level, policy, framework, settings, gang, is_first)
+        return cls(document, release, value, spec, level, policy, framework, settings, gang, is_first, form)
 
     @property
     def id(self) -> ObjectId:
@@ -206,7 +216,7 @@ class Runtime(NamedTuple):
 
     def at(self, *path: str | int, key: bool = False) -> Place:
         """Return the place of a field of this runtime."""
-        return Place(document=self.document, path=path, key=key)
+        return Place(self.form or self.document, path, key)
 
 
 def is_first_release(spec: Tree) -> bool:

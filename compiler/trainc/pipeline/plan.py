@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import POD
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import DIALECTS
-from trainc.diagnostics import Diagnostic, Path, Refused, failed
+from trainc.diagnostics import Diagnostic, Path, Place, Refused, failed
 from trainc.kubernetes.trees import Memory, Tree, cleared_each_run, edit, get
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.base.declarations import Phase
     from trainc.base.releases import TrainerRelease
-    from trainc.diagnostics import LintFinding, ObjectId, Place
+    from trainc.diagnostics import Document, LintFinding, ObjectId
     from trainc.edits.patching.jobsets import JobSetPatches
     from trainc.frontends.loss_rules import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
@@ -313,12 +313,21 @@ class Plan(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + found) if found else self
 
     def in_own_names(self, diagnostic: Diagnostic) -> Diagnostic:
-        """Return a diagnostic with the names that the TrainJob's dialect has for the fields of the form."""
+        """Return a diagnostic with the names that the dialect of its object has for the fields of the form."""
+        if self.runtime.form is not None and _is_in(diagnostic, self.runtime.form):
+            from trainc.frontends.dialect_names import in_names_of
+
+            return in_names_of(DIALECTS[self.release.dialect].for_runtimes, diagnostic, self.runtime.form)
         if not self.job.dialect or self.job.has_overrides or self.job.form is None:
             return diagnostic
         from trainc.frontends.dialect_names import in_names_of
 
         return in_names_of(DIALECTS[self.job.dialect], diagnostic, self.job.form)
+
+
+def _is_in(diagnostic: Diagnostic, document: Document) -> bool:
+    """Return whether the place of a diagnostic is in a document."""
+    return isinstance(diagnostic.place, Place) and diagnostic.place.document.identity == document.identity
 
 
 _MERGED: Final = Memory()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, removal, setting
-from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
+from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, RUNTIMES, VERSION
 from trainc.base.trainjob_dialects import (
     DIALECTS,
     PROCESSES_FIELD,
@@ -18,10 +18,11 @@ from trainc.base.trainjob_dialects import (
     TrainJobForm,
     detect,
     field_meant,
+    renamed_in_runtimes,
     shown,
 )
 from trainc.diagnostics import Finding, ObjectId, Place, Related
-from trainc.frontends.dialects import in_dialect, moves
+from trainc.frontends.dialects import in_dialect, moves, older_moves
 from trainc.frontends.moves import moved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import UNKNOWN_FIELD, field_of
@@ -75,11 +76,7 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
             if mark == ("apiVersion",)
             else f"{_named(mark, document)} belongs to {release}; a {target.title} cluster drops it"
         )
-        help = (
-            f"run `trainc upgrade --write {document.file}` to convert it to {shown(new)}"
-            if document.file != "-"
-            else f"use {shown(new)}, or run `trainc upgrade`"
-        )
+        help = _conversion(document, shown(new))
     yield Finding(
         message=message,
         help=help,
@@ -270,15 +267,27 @@ def older_runtime(document: Document, count: object, target: TrainerRelease) -> 
             help=f"set {field_of(TrainJobForm.PROCESSES)} in each TrainJob",
             place=Place(document=document, path=path, key=True),
         )
+    for move in older_moves(document.value, target.dialect):
+        release = DIALECTS[renamed_in_runtimes(target.dialect)[move.source][1]].name
+        yield Finding(
+            message=f"{field_of(move.source)} belongs to {release}; a {target.title} cluster drops it",
+            help=_conversion(document, shown(move.target)),
+            place=Place(document=document, path=move.source, key=True),
+        )
     version = document.value["apiVersion"]
     if version != VERSION:
         yield Finding(
             message=_version_message(version, DIALECTS["v1.9"].name, target),
-            help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
-            if document.file != "-"
-            else f"use {VERSION}, or run `trainc upgrade`",
+            help=_conversion(document, VERSION),
             place=Place(document=document, path=("apiVersion",)),
         )
+
+
+def _conversion(document: Document, new: str) -> str:
+    """Return the hint to convert a document to a field or an apiVersion."""
+    if document.file == "-":
+        return f"use {new}, or run `trainc upgrade`"
+    return f"run `trainc upgrade --write {document.file}` to convert it to {new}"
 
 
 @check("unserved-version", phase="schema", title="apiVersion that the release does not serve")
@@ -332,7 +341,8 @@ def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str
         item = get(job, path[:3])
         if isinstance(item, dict) and "targetJobs" in item and "trainingRuntimeSpec" not in item:
             return "this is the form of podTemplateOverrides: use that key, and run `trainc upgrade`"
-    if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect)):
+    for_runtimes = job.get("kind") in [kind.kind for kind in RUNTIMES]
+    if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect, for_runtimes=for_runtimes)):
         if DIALECTS[release.dialect].has_module:
             return f"{release.title} drops {path[-1]}: write {shown(field)}, or set trainerVersion"
         return f"use {shown(field)}, its {release.title} form"

@@ -12,7 +12,7 @@ import marshal
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
-from trainc.base.trainjob_dialects import DIALECTS, TORCH_PROCESSES, Detected, detect
+from trainc.base.trainjob_dialects import DIALECTS, TORCH_PROCESSES, Detected, detect, renamed_in_runtimes
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
 from trainc.kubernetes import objectmeta
@@ -278,17 +278,23 @@ def conform_runtime(
     option   the name of the option that drops unknown fields with a warning
     """
     subject = ObjectId.from_source(document.value)
-    written, processes = document.value, get(document.value, TORCH_PROCESSES)
+    own = with_own_names(document, release)
+    written, processes = own.value, get(document.value, TORCH_PROCESSES)
     older = release.older_dialects == "translated" and (processes is not None or subject.apiVersion != VERSION)
     if older and processes is not None:
         written = drop_field(written, TORCH_PROCESSES)
     value, violations, unknown = admit(
         written, extensions.load(subject.kind, release.crds), namespaced=subject.kind not in CLUSTER_SCOPED
     )
-    violations += broken_rules(subject.kind, value, release, tuple(violations))
-    found = list(diagnose(document, _causes(violations, unknown, field_validation), release))
-    unknown_found = tuple(unknown_violations(document, unknown, release, field_validation, option))
-    if older:
+    form = runtime_form(own, value, release)
+    value = value if form is None else form.value
+    broken = [*broken_rules(subject.kind, value, release, tuple(violations))]
+    if form is None:
+        violations += broken
+    found = list(diagnose(own, _causes(violations, unknown, field_validation), release))
+    found += () if form is None else in_own_names(diagnose(form, broken, release), form, release)
+    unknown_found = tuple(unknown_violations(own, unknown, release, field_validation, option))
+    if older or own is not document:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
 
         found += older_runtime(subject, document, processes, release)
@@ -305,16 +311,47 @@ def conform_runtime(
     if subject.namespace and subject.kind in CLUSTER_SCOPED:
         value = drop_field(value, ("metadata", "namespace"))
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime.from_value(document, release, value, as_go_type(template), level)
+    runtime = Runtime.from_value(document, release, value, as_go_type(template), level, form)
     for check in runtime_checks.CHECKS:
-        found += check(runtime.id, runtime)
+        found += in_own_names(check(runtime.id, runtime), form, release)
     per_node = runtime.processes
     if (runtime.policy or {}).get("numNodes", 1) < 1 or (isinstance(per_node, int) and per_node < 1):
         from trainc.pipeline import frameworks
         from trainc.pipeline.checks import counts
 
-        found += counts.runtime_counts(runtime, frameworks.traits(runtime))
+        found += in_own_names(counts.runtime_counts(runtime, frameworks.traits(runtime)), form, release)
     return None if failed(found) else runtime, tuple(found)
+
+
+def with_own_names(document: Document, release: TrainerRelease) -> Document:
+    """Return a runtime with the names of its release for fields that an older release has under others."""
+    if release.older_dialects != "translated" or not renamed_in_runtimes(release.dialect):
+        return document
+    from trainc.frontends.dialects import renamed_runtime
+
+    return renamed_runtime(document, release.dialect)
+
+
+def runtime_form(document: Document, value: Tree, release: TrainerRelease) -> Document | None:
+    """Return an admitted runtime in the form; None if its release has all fields as the form has them."""
+    dialect = DIALECTS[release.dialect]
+    if not dialect.runtime_fields:
+        return None
+    from trainc.frontends.dialects import runtime_in_form
+
+    return runtime_in_form(document, value, dialect)
+
+
+def in_own_names(
+    diagnostics: Iterable[Diagnostic], form: Document | None, release: TrainerRelease
+) -> Iterable[Diagnostic]:
+    """Return diagnostics about a runtime with the names of its release."""
+    if form is None:
+        return diagnostics
+    from trainc.frontends.dialect_names import in_names_of
+
+    row = DIALECTS[release.dialect].for_runtimes
+    return [in_names_of(row, diagnostic, form) for diagnostic in diagnostics]
 
 
 def admit(

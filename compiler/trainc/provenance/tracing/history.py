@@ -104,7 +104,9 @@ def resolved_plan(
         of_job = of_job._replace(value=job)
     if runtime is not None:
         spec = as_go_type(get(runtime, ("spec", "template", "spec"), {}))
-        of_runtime = Runtime.from_value(of_runtime.document, plan.release, runtime, spec, of_runtime.level)
+        of_runtime = Runtime.from_value(
+            of_runtime.document, plan.release, runtime, spec, of_runtime.level, of_runtime.form
+        )
     of_project = plan.project if project is None else plan.project._replace(value=project)
     return Plan(
         job=of_job,

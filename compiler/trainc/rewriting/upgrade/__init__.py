@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, JOB, JOBS_OF_JOBSET, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD, TORCH_PROCESSES, WORDS, TrainJobForm, detect
+from trainc.base.trainjob_dialects import (
+    DIALECTS,
+    PROCESSES_FIELD,
+    TORCH_PROCESSES,
+    WORDS,
+    TrainJobForm,
+    detect,
+    renamed_in_runtimes,
+)
 from trainc.compilation import NO_OPTIONS, Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
@@ -131,9 +139,9 @@ def upgrade(
     for document in (*read.documents["job"], *read.documents["runtime"]):
         if document.inside is not None:
             why = "it is a part of a string, in a ConfigMap"
-            in_strings += [_not_upgradable(document, why) for _ in _runtime(document)]
+            in_strings += [_not_upgradable(document, why) for _ in _runtime(document, release)]
         elif document.value["kind"] != TRAINJOB.kind:
-            todo += _runtime(document)
+            todo += _runtime(document, release)
         elif document.identity in compiled:
             # A second one with the same name does not compile.
             todo += _job(document, compiled[document.identity], release)
@@ -229,7 +237,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
             yield from _values(child, variable)
 
 
-def _runtime(document: Document) -> Iterator[UpgradedJob]:
+def _runtime(document: Document, release: TrainerRelease) -> Iterator[UpgradedJob]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
     processes = get(value, TORCH_PROCESSES)
@@ -242,8 +250,12 @@ def _runtime(document: Document) -> Iterator[UpgradedJob]:
         moves += [Move(("apiVersion",), ("apiVersion",), VERSION), *_names(value)]
     for move in moves:
         value = put(value, move.target, move.value) if move.target else drop_field(value, move.source)
-    if moves:
-        yield UpgradedJob(document, DIALECTS["v1.9" if is_old else "v2.1"].name, tuple(moves), (), value)
+    renames = (*dialects.older_moves(value, release.dialect),)
+    older = {renamed_in_runtimes(release.dialect)[move.source][1] for move in renames}
+    value = moved(value, renames, [move.source for move in renames])
+    if moves or renames:
+        key = "v1.9" if is_old else "v2.1" if moves else min(older, key=[*DIALECTS].index)
+        yield UpgradedJob(document, DIALECTS[key].name, tuple(moves), (), value, renames)
 
 
 def _names(runtime: Tree) -> Iterator[Move]:
