@@ -252,6 +252,13 @@ def test_help_for_older_fields(spec: str, help: str) -> None:
     assert help in run("validate", "-", stdin=manifest(spec)).out
 
 
+def test_a_name_below_a_field_of_another_dialect_is_no_mark_of_it() -> None:
+    spec = "  runtimeRef: {name: torch-distributed}\n  trainer: {name: a, targets: []}"
+    found = run("validate", "-", "--trainer-version", "2.1", stdin=manifest(spec)).out
+    assert found.count("error[unknown-field]") == 2
+    assert "podTemplateOverrides" not in found
+
+
 @pytest.mark.parametrize(
     ("runtime", "job", "processes"),
     [

@@ -290,17 +290,17 @@ def renamed_in_runtimes(own: str) -> dict[Path, tuple[Path, str]]:
 def field_meant(path: Path, own: str, *, for_runtimes: bool = False) -> Path | None:
     """Return the path that the dialect `own` has for a field of another one; None if no dialect has the field.
 
-    A name that means only one thing is found everywhere; labels and annotations only at their own path.
+    A name that means only one thing is found everywhere; labels, annotations and names only at their own path.
     """
     rows = {key: row.for_runtimes if for_runtimes else row for key, row in DIALECTS.items()}
     pattern, row = _pattern(path), rows[own]
     for other in reversed(rows.values()):
         for written, field in other.fields.items() if other is not row else ():
-            is_named = field.form not in _METADATA and path[-1:] == written[-1:]
+            is_named = field.form not in _METADATA and written in other.gone and path[-1:] == written[-1:]
             if written != field.form and (pattern == written[: len(pattern)] or is_named):
                 return row.written(field.form)
     for written, field in row.fields.items():
-        if written != field.form and path[-1:] == field.form[-1:]:
+        if written in row.gone and path[-1:] == field.form[-1:]:
             return row.written(field.form)
     return None
 
