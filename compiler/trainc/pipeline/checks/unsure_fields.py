@@ -23,19 +23,18 @@ if TYPE_CHECKING:
 
 def unsure(value: Tree, violation: Violation, diagnostic: Diagnostic, release: TrainerRelease) -> Diagnostic:
     """Return the warning for an unknown field of an object."""
-    diagnostic = diagnostic._replace(severity="warning", message=violation.dropped().message)
+    diagnostic = diagnostic._replace(severity="warning", message=f"{violation.message}; trainc drops it")
     kind = "TrainJob" if value.get("kind") == TRAINJOB.kind else "runtime"
     path = tuple(EACH if isinstance(step, int) else step for step in violation.path)
     for field in release.alpha:
         if field.kind == kind and field.path == path:
-            help = (
-                f"{release.title} has it behind the feature gate of {field.feature}, which is alpha and off by default"
-            )
+            gate = f"the feature gate of {field.feature}, which is alpha and off by default"
+            help = f"{release.title} has it behind {gate}: a cluster without the gate rejects the {kind}"
             return diagnostic._replace(help=help, fix=None)
     fix = diagnostic.fix
     is_certain = fix is not None and fix.applicability == "safe" and all(isinstance(x, Renaming) for x in fix.changes)
     if is_certain or newer_form(value, violation.path, violation.rule, release):
-        return diagnostic
+        return diagnostic._replace(message=violation.dropped().message)
     known = next(each for each in RELEASES if each.crds == release.crds and each.source == "code")
     help = f"{release.title}'s schema was not available when trainc was released; v{known.name} has no such field"
     return diagnostic._replace(help=help, fix=None)
