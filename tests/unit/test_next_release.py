@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -272,3 +273,9 @@ def test_hints_about_a_runtime_name_the_fields_of_the_release(
 ) -> None:
     project.write(MPI.replace("FIELD: 3", field))
     assert expected in project.run("validate", "job.yaml", version=version)
+
+
+def test_the_evidence_is_that_of_the_release(project: Project) -> None:
+    shown = project.release.run("--version", "-v", cwd=project.folder).stdout
+    assert "2.4 (from its release notes), 2.5 (--trainer-version)" in shown
+    assert re.search(r"^Names of replicated jobs  +code  +code  +code  +notes  +code$", shown, re.MULTILINE)

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from trainc.base.kinds import EACH, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
 
-IDENTITY: Final = ("name", "tag", "source", "read_in", "announced", "alpha", "upgraded_from")
+IDENTITY: Final = ("name", "tag", "read_in", "announced", "alpha", "upgraded_from")
 """The fields of a release that are no behaviour."""
 
 
@@ -36,8 +36,6 @@ class TrainerRelease(NamedTuple):
     name: str
     """The value of `trainerVersion`."""
     tag: str
-    source: Literal["code", "release notes"]
-    """Whether its code was available when trainc was released."""
     read_in: str
     """The source of its behaviours: `code`, or the development branch of a date."""
     announced: frozenset[str]
@@ -133,6 +131,11 @@ class TrainerRelease(NamedTuple):
         """The name in messages: `Trainer v2.3`."""
         return f"Trainer v{self.name}"
 
+    @property
+    def source(self) -> Literal["code", "release notes"]:
+        """Whether its code was available when trainc was released."""
+        return "code" if self.read_in == "code" and not self.announced else "release notes"
+
     def evidence(self, field: str) -> str:
         """Return the source of a behaviour: `code`, `source of DATE` or `notes`.
 
@@ -158,7 +161,6 @@ class TrainerRelease(NamedTuple):
 V2_1: Final = TrainerRelease(
     name="2.1",
     tag="v2.1.0",
-    source="code",
     read_in="code",
     announced=frozenset(),
     alpha=(),
@@ -259,7 +261,6 @@ _PATCHED_POD: Final = ("spec", "runtimePatches", EACH, *JOBS_OF_PATCH, EACH, *PO
 V2_4: Final = V2_3._replace(
     name="2.4",
     tag="v2.4.0",
-    source="release notes",
     read_in="source of 2026-08-21",
     announced=frozenset({"mpi_variables", "job_names", "mpi_image", "mpi_resume"}),
     alpha=(
@@ -310,6 +311,6 @@ def for_legacy_jobs(release: TrainerRelease) -> TrainerRelease:
     """Return the release for jobs of legacy kinds, which depend on Trainer's JobSet only."""
     changes = {
         key: getattr(release, key)
-        for key in ("name", "tag", "source", "read_in", "announced", "alpha", "jobset", "coordinator_label")
+        for key in ("name", "tag", "read_in", "announced", "alpha", "jobset", "coordinator_label")
     }
     return DEFAULT_RELEASE._replace(**changes)
