@@ -26,6 +26,16 @@ def test_a_patch_release_of_each_line_is_newer() -> None:
     assert watch_upstream.newer(["v0.12.0", "v0.13.0"], LINES) == [("v0.12.1", "v0.12.0")]
 
 
+FOLLOWED = json.loads(watch_upstream.KNOWN.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("project", "tag"), [(project, tag) for project, tags in FOLLOWED.items() for tag in tags])
+def test_the_next_patch_release_of_each_line_is_newer(project: str, tag: str) -> None:
+    line, _, patch = tag.rpartition(".")
+    released = f"{line}.{int(patch) + 1}"
+    assert watch_upstream.newer(FOLLOWED[project], [f"0123\trefs/tags/{released}"]) == [(released, tag)]
+
+
 def test_every_release_of_trainer_is_followed() -> None:
     followed = json.loads(watch_upstream.KNOWN.read_text())
     assert {release.tag for release in RELEASES} <= {*followed["kubeflow/trainer"]}
