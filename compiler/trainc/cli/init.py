@@ -44,7 +44,7 @@ def init(folder: str, trainer_version: str | None) -> int:
 
 
 def _reject_project(folder: str) -> None:
-    """Raise ClickException for a folder with a trainc.yaml: the job and the runtime would become part of its project."""
+    """Raise ClickException for a folder with a trainc.yaml: the job and the runtime would join its project."""
     if not os.path.lexists(os.path.join(folder, SETTINGS)):
         return
     settings, *paths = (os.path.normpath(os.path.join(folder, name)) for name in (SETTINGS, *FILES))
