@@ -15,7 +15,7 @@ from trainc.review.masked_changes import shown
 from trainc.review.reviewed import Line, Review, Reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from trainc.base.releases import TrainerRelease
 
@@ -23,54 +23,27 @@ Key = tuple[str | None, str, str, str, str]
 """An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
-def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> list[Review]:
-    """Return the reviews of several projects; `release` is that of the new side."""
-    removed = {
-        key: reviewed
-        for review in reviews
-        for reviewed in review.with_status("removed")
-        for key in _keys(reviewed, review)
-    }
-    taken: set[Key] = set()
-    found = []
+def with_moved_objects(reviews: Iterable[Review], release: TrainerRelease) -> Iterator[Review]:
+    """Yield the reviews of several projects, each in one environment; `release` is that of the new side."""
+    reviews = [*reviews]
+    removed, added = (
+        {_key(each, review): each for review in reviews for each in review.with_status(status)}
+        for status in ("removed", "added")
+    )
+    moved = {key: _changed(removed[key], each, release) for key, each in added.items() if key in removed}
     for review in reviews:
-        objects, unchanged = list[Reviewed](), review.unchanged
-        for reviewed in review.objects:
-            moved = [key for key in _keys(reviewed, review) if reviewed.status == "added" and key in removed]
-            taken.update(moved)
-            for key, environments in zip(_keys(reviewed, review), reviewed.environments or ("",), strict=True):
-                if key in moved:
-                    own = reviewed._replace(environments=tuple(filter(None, [environments])))
-                    changed = _changed(removed[key], own, release)
-                    unchanged += changed is None
-                    objects += [changed] if changed is not None else []
-            if len(moved) < reviewed.number:
-                objects.append(_remaining(reviewed, {*moved}, review))
-        found.append(review._replace(objects=tuple(objects), unchanged=unchanged))
-    return [_without_removed(review, taken) for review in found]
+        objects = list[Reviewed]()
+        for each in review.objects:
+            new = each if each.status == "changed" else moved.get(_key(each, review), each)
+            if new is each or (each.status == "added" and new is not None):
+                objects.append(new)
+        equal = sum(moved.get(_key(each, review), each) is None for each in review.with_status("added"))
+        yield review._replace(objects=tuple(objects), unchanged=review.unchanged + equal)
 
 
-def _keys(reviewed: Reviewed, review: Review) -> Iterator[Key]:
-    """Yield the key of an object in each of its environments."""
-    id, clusters = reviewed.id, {pods.environment: pods.cluster for pods in review.pods}
-    for name in reviewed.environments or ("",):
-        yield clusters.get(name), id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
-
-
-def _remaining(reviewed: Reviewed, taken: set[Key], review: Review) -> Reviewed:
-    """Return an object without the environments in which it has moved."""
-    pairs = zip(reviewed.environments, _keys(reviewed, review), strict=False)
-    return reviewed._replace(environments=tuple(name for name, key in pairs if key not in taken))
-
-
-def _without_removed(review: Review, taken: set[Key]) -> Review:
-    """Return a review without the removed objects that have moved."""
-    objects = []
-    for reviewed in review.objects:
-        gone = taken.intersection(_keys(reviewed, review)) if reviewed.status == "removed" else set[Key]()
-        if len(gone) < reviewed.number:
-            objects.append(_remaining(reviewed, gone, review) if gone else reviewed)
-    return review._replace(objects=tuple(objects))
+def _key(reviewed: Reviewed, review: Review) -> Key:
+    id = reviewed.id
+    return review.pods[0].cluster, id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
 
 
 def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed | None:
