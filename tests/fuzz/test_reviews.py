@@ -71,12 +71,15 @@ SETTINGS = [
     "runtimes: {paths: [../../runtimes]}\nlabels: {s: c}\n",
 ]
 IDENT = JOB + '    command: [sh, -c, "train # $Id$"]\n'
-QUOTED = JOB + """\
+QUOTED = (
+    JOB
+    + """\
     args:
     - "note
     - v{1}
     - the end"
 """
+)
 """One argument, which is three in a checkout in UTF-7."""
 ATTRIBUTES = ["*.yaml ident\n", "x.yaml ident\n", "*.yaml -ident\n", "*.yaml text eol=crlf\n", "jobs/** !ident\n"]
 ATTRIBUTES += ["x.yaml working-tree-encoding=UTF-7\n", "a.yaml working-tree-encoding=UTF-8\n", "*.yaml filter=x\n"]

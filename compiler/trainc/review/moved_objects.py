@@ -15,7 +15,7 @@ from trainc.review.masked_changes import shown
 from trainc.review.reviewed import Line, Review, Reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.base.releases import TrainerRelease
 
@@ -23,22 +23,21 @@ Key = tuple[str | None, str, str, str, str]
 """An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
-def with_moved_objects(reviews: Iterable[Review], release: TrainerRelease) -> Iterator[Review]:
+def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> Iterator[Review]:
     """Yield the reviews of several projects, each in one environment; `release` is that of the new side."""
-    reviews = [*reviews]
-    removed, added = (
-        {_key(each, review): each for review in reviews for each in review.with_status(status)}
-        for status in ("removed", "added")
-    )
-    moved = {key: _changed(removed[key], each, release) for key, each in added.items() if key in removed}
+    removed = {_key(each, review): each for review in reviews for each in review.with_status("removed")}
+    added = {_key(each, review) for review in reviews for each in review.with_status("added")}
     for review in reviews:
-        objects = list[Reviewed]()
+        objects, unchanged = list[Reviewed](), review.unchanged
         for each in review.objects:
-            new = each if each.status == "changed" else moved.get(_key(each, review), each)
-            if new is each or (each.status == "added" and new is not None):
-                objects.append(new)
-        equal = sum(moved.get(_key(each, review), each) is None for each in review.with_status("added"))
-        yield review._replace(objects=tuple(objects), unchanged=review.unchanged + equal)
+            key = _key(each, review)
+            if each.status == "added" and key in removed:
+                changed = _changed(removed[key], each, release)
+                unchanged += changed is None
+                objects += [] if changed is None else [changed]
+            elif each.status != "removed" or key not in added:
+                objects.append(each)
+        yield review._replace(objects=tuple(objects), unchanged=unchanged)
 
 
 def _key(reviewed: Reviewed, review: Review) -> Key:
