@@ -90,8 +90,8 @@ def test_a_new_project_that_extends_the_one_above_it_adds_its_own_settings() -> 
     on_branch()
     TEAM.unlink()
     commit("No project")
-    rows = {row["field"]: row["unknown"] for row in review()["settings"]}
-    assert rows == dict.fromkeys(["extends", "labels"], "another trainc.yaml is in force")
+    unknown = {row["field"]: row["unknown"] for row in review()["settings"]}
+    assert unknown == dict.fromkeys(["extends", "labels"], "another trainc.yaml is in force")
 
 
 def test_a_job_that_moves_to_another_project_keeps_its_objects() -> None:
