@@ -86,7 +86,7 @@ def test_a_new_project_that_extends_the_one_above_it_adds_its_own_settings() -> 
     commit("A project")
     rows = {row["field"]: {each["name"] for each in row["objects"]} for row in review()["settings"]}
     assert rows == {"extends": {"team-job"}, "labels": {"team-job"}}
-    assert objects() == [("changed", "team-job", ("dev", "prod"))]
+    assert objects() == [("changed", "team-job", ("dev",)), ("changed", "team-job", ("prod",))]
     on_branch()
     TEAM.unlink()
     commit("No project")
