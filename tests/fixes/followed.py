@@ -1,4 +1,8 @@
-"""The inputs whose fixes and helps are followed, and the edit that a help describes."""
+"""The inputs whose fixes and helps are followed, and the edit that a help describes.
+
+The inputs are those of the reports, of the golden cases with faults, of the pages of diagnostics, and of the rows in
+this folder.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from running import run
@@ -15,11 +19,32 @@ from running import run
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 WRONG = re.compile(r"^Wrong:\n\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ROWS = {path.name: path for path in (HERE / "inputs").iterdir()}
-REPORTS = {path.stem: path for path in (ROOT / "tests" / "reports").glob("*.yaml")}
-GOLDEN = {path.parent.name: path for path in (ROOT / "golden").glob("wrong-*/input.yaml")}
-PAGES = {f"page {path.stem}": path for path in (ROOT / "diagnostics").glob("*.md") if WRONG.search(path.read_text())}
-INPUTS = {**REPORTS, **GOLDEN, **PAGES, **ROWS}
+INPUTS = {
+    **{path.stem: path for path in (ROOT / "tests" / "reports").glob("*.yaml")},
+    **{path.parent.name: path for path in (ROOT / "golden").glob("wrong-*/input.yaml")},
+    **{f"page {path.stem}": path for path in (ROOT / "diagnostics").glob("*.md") if WRONG.search(path.read_text())},
+    **{path.name: path for path in (HERE / "inputs").iterdir()},
+}
+SPAN = re.compile(r"`([A-Za-z][\w./-]*: [^`]+)`")
+WORDS = re.compile(r"\b(?:set|use) ([a-z]\w*: \w+)(?=,|$)")
+"""A field without backquotes."""
+NAME = re.compile(r"; for example (\S+)$")
+LITERAL = re.compile(r"\.\.\.|^key: value$")
+"""The fields that only show a form."""
+MOVE = re.compile("set it in |a TrainJob cannot set it")
+
+Problem = dict[str, Any]
+Steps = tuple[str | int, ...]
+"""A path, after the number of the document."""
+
+
+class Field(NamedTuple):
+    """A field that a help writes in full."""
+
+    name: str
+    value: Any
+    beside: str
+    """The words after it."""
 
 
 def write(given: Path, folder: Path) -> None:
@@ -35,47 +60,97 @@ def write(given: Path, folder: Path) -> None:
     (folder / ".git").mkdir()
 
 
-def problems() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("validate", "--legacy", "--format", "json").out)
+def problems() -> list[Problem]:
+    found: list[Problem] = json.loads(run("validate", "--legacy", "--format", "json").out)
     return found
 
 
-SPAN = re.compile(r"`([A-Za-z][\w./-]*: [^`]+)`")
-BARE = re.compile(r"\b(?:set|use) ([a-z]\w*: \w+)(?=,|$| and\b)")
+def fields(help_text: str) -> list[Field]:
+    """Return the fields that a help writes in full; a field without a name for the example of a name."""
+    if example := NAME.search(help_text):
+        return [Field("", example[1], "")]
+    spans = [*SPAN.finditer(help_text), *WORDS.finditer(help_text)]
+    return [
+        Field(*next(iter(yaml.safe_load(span[1]).items())), help_text[span.end() :])
+        for span in spans
+        if not LITERAL.search(span[1])
+    ]
 
 
-def fields(help_text: str) -> list[tuple[str, Any]]:
-    """Return the name and the value of each field that a help writes in full."""
-    spans = SPAN.findall(help_text) + BARE.findall(SPAN.sub("", help_text))
-    return [next(iter(yaml.safe_load(each).items())) for each in spans if "..." not in each]
+def follow(folder: Path, found: Problem, field: Field, all_found: list[Problem]) -> None:
+    """Make the edit that a help describes."""
+    edited = Stream(folder / found["file"])
+    steps, is_value = edited.place(found)
+    if MOVE.match(found["help"]):
+        together = [each for each in all_found if field in fields(each["help"])]
+        for each in [edited.place(each)[0] for each in together]:
+            del edited.get(each[:-1])[each[-1]]
+        if "in trainc.yaml" in found["help"]:
+            edited.write()
+            edited = Stream(folder / "trainc.yaml", "{}\n")
+            steps = (0, "")
+        target = steps[:2] if "in spec." in found["help"] else steps[:-1]
+    else:
+        if steps[-1] == "runtimeRef" and found["related"]:
+            edited = Stream(folder / found["related"][0]["file"])
+            steps, is_value = edited.place(found["related"][0])
+        is_missing = found["field"].endswith(f".{field.name}")
+        if is_missing and isinstance(steps[-2], int) and steps[-1] == next(iter(edited.get(steps[:-1]))):
+            steps = steps[:-1]  # the item begins where its first field does
+        target = edited.target(steps, is_value or is_missing, field) if field.name else steps[:-1]
+    edited.get(target)[field.name or steps[-1]] = field.value
+    edited.write()
 
 
-def at(node: yaml.Node, line: int, column: int) -> Iterator[str | int]:
-    """Yield the path of the node at a place."""
+class Stream:
+    """The documents of a file."""
+
+    def __init__(self, path: Path, default: str = "") -> None:
+        self.path = path
+        text = path.read_text() if path.exists() else default
+        self.nodes = list(yaml.compose_all(text))
+        self.trees = list(yaml.safe_load_all(text))
+
+    def write(self) -> None:
+        self.path.write_text(yaml.safe_dump_all(self.trees, sort_keys=False))
+
+    def get(self, place: Steps) -> Any:
+        found: Any = self.trees
+        for step in place:
+            found = found[step]
+        return found
+
+    def place(self, at: Problem) -> tuple[Steps, bool]:
+        """Return the path of the field at a line and a column, and whether its value is there, not its name."""
+        line, column = at["line"] - 1, at["column"] - 1
+        number = max(index for index, node in enumerate(self.nodes) if node.start_mark.line <= line)
+        steps = [(number, True), *_steps(self.nodes[number], (line, column))]
+        return tuple(step for step, _ in steps), steps[-1][1]
+
+    def target(self, steps: Steps, is_inside: bool, field: Field) -> Steps:
+        """Return the path of the mapping that gets a field."""
+        mappings = [steps[:end] for end in range(1, len(steps) + 1) if isinstance(self.get(steps[:end]), dict)]
+        if beside := re.match(r" beside (\w+)", field.beside):
+            return next(each for each in reversed(mappings) if beside[1] in self.get(each))
+        if within := re.match(r" to its (\w+)", field.beside):
+            self.get(steps).setdefault(within[1], {})
+            return (*steps, within[1])
+        named = [each for each in mappings if field.name in self.get(each)]
+        return (named or [each for each in mappings if is_inside or each != steps])[-1]
+
+
+def _steps(node: yaml.Node, at: tuple[int, int]) -> Iterator[tuple[str | int, bool]]:
     children: list[tuple[str | int, yaml.Node, yaml.Node]] = []
     if isinstance(node, yaml.MappingNode):
         children = [(key.value, key, value) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):
         children = [(index, item, item) for index, item in enumerate(node.value)]
     for name, key, value in children:
-        first, last = key.start_mark, value.end_mark
-        if (first.line, first.column) <= (line, column) < (last.line, last.column):
-            yield name
-            if (line, column) >= (value.start_mark.line, value.start_mark.column):
-                yield from at(value, line, column)
+        if _at(key.start_mark) <= at < _at(value.end_mark):
+            is_value = at >= _at(value.start_mark)
+            yield name, is_value
+            yield from _steps(value, at) if is_value else ()
 
 
-def follow(text: str, found: dict[str, Any], name: str, value: Any) -> str:
-    """Return a text with a field written in place of its namesake around a diagnostic, or beside its field."""
-    line, column = found["line"] - 1, found["column"] - 1
-    nodes = list(yaml.compose_all(text))
-    trees = list(yaml.safe_load_all(text))
-    number = max(index for index, node in enumerate(nodes) if node.start_mark.line <= line)
-    chain = [trees[number]]
-    path = list(at(nodes[number], line, column))
-    for part in path:
-        chain.append(chain[-1][part])
-    mappings = [each for each in chain if isinstance(each, dict)]
-    target = next((each for each in reversed(mappings) if name in each), mappings[-1])
-    target[name] = value
-    return yaml.safe_dump_all(trees, sort_keys=False)
+def _at(mark: yaml.Mark) -> tuple[int, int]:
+    return mark.line, mark.column

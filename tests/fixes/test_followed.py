@@ -1,28 +1,17 @@
 """A fix that is followed once is right: its diagnostic is gone, and no new error is in its place.
 
-The inputs are those of the reports, of the golden cases with faults, and of the rows in this folder. Each fix of a
-report is applied alone.
+Each fix of a report is applied alone.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import run
+from fixes.followed import INPUTS, problems, write
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-ROWS = {path.name: path for path in (HERE / "inputs").iterdir()}
-FILES = {
-    path.stem if path.parent.name == "reports" else path.parent.name: path
-    for path in (*(ROOT / "tests" / "reports").glob("*.yaml"), *(ROOT / "golden").glob("wrong-*/input.yaml"))
-}
-INPUTS = {**FILES, **ROWS}
 LATER = {
     "builtin-false": "the setting that is meant forbids the runtime of the job",
     "environments": "two environments without settings write the same object",
@@ -31,11 +20,6 @@ LATER = {
     "wrong-legacy-mlkubejob": "other fields have faults of a later phase",
 }
 """The inputs in which a fix makes another fault visible, with the reason."""
-
-
-def problems() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("validate", "--legacy", "--format", "json").out)
-    return found
 
 
 def edited(text: str, edits: list[dict[str, Any]]) -> str:
@@ -52,12 +36,7 @@ def edited(text: str, edits: list[dict[str, Any]]) -> str:
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
 def test_each_fix_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = INPUTS[name]
-    if given.is_dir():
-        shutil.copytree(given, tmp_path, dirs_exist_ok=True)
-    else:
-        shutil.copy(given, tmp_path / "job.yaml")
-    (tmp_path / ".git").mkdir()
+    write(INPUTS[name], tmp_path)
     monkeypatch.chdir(tmp_path)
     before = problems()
     errors: Counter[str] = Counter()
