@@ -31,6 +31,11 @@ WORDS = re.compile(r"\b(?:set|use) ([a-z]\w*: \w+)(?=,|$)")
 NAME = re.compile(r"; for example (\S+)$")
 LITERAL = re.compile(r"\.\.\.|^key: value$")
 """The fields that only show a form."""
+NO_EDITS = {
+    "invalid-owner": "the field exists in several items, of which one keeps it",
+    "no-shared-memory": "the field is a part of a volume, which has a mount, too",
+}
+"""The ids of helps with a field that is no edit by itself, with the reason."""
 MOVE = re.compile("set it in |a TrainJob cannot set it")
 
 Problem = dict[str, Any]
@@ -65,8 +70,24 @@ def problems() -> list[Problem]:
     return found
 
 
-def fields(help_text: str) -> list[Field]:
-    """Return the fields that a help writes in full; a field without a name for the example of a name."""
+def edited(text: str, edits: list[Problem]) -> str:
+    """Return a text after the edits of a fix."""
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
+        begin = starts[edit["line"] - 1] + edit["column"] - 1
+        end = starts[edit["endLine"] - 1] + edit["endColumn"] - 1
+        text = text[:begin] + edit["text"] + text[end:]
+    return text
+
+
+def fields(found: Problem) -> list[Field]:
+    """Return the fields that a help without a fix writes in full; a field without a name for the example of a name."""
+    help_text = found.get("help", "")
+    if "fix" in found or found["id"] in NO_EDITS:
+        return []
     if example := NAME.search(help_text):
         return [Field("", example[1], "")]
     spans = [*SPAN.finditer(help_text), *WORDS.finditer(help_text)]
@@ -82,7 +103,7 @@ def follow(folder: Path, found: Problem, field: Field, all_found: list[Problem])
     edited = Stream(folder / found["file"])
     steps, is_value = edited.place(found)
     if MOVE.match(found["help"]):
-        together = [each for each in all_found if field in fields(each["help"])]
+        together = [each for each in all_found if field in fields(each)]
         for each in [edited.place(each)[0] for each in together]:
             del edited.get(each[:-1])[each[-1]]
         if "in trainc.yaml" in found["help"]:
@@ -135,7 +156,7 @@ class Stream:
         if within := re.match(r" to its (\w+)", field.beside):
             self.get(steps).setdefault(within[1], {})
             return (*steps, within[1])
-        named = [each for each in mappings if field.name in self.get(each)]
+        named = [each for each in mappings[-2:] if field.name in self.get(each)]
         return (named or [each for each in mappings if is_inside or each != steps])[-1]
 
 

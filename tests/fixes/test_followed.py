@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fixes.followed import INPUTS, problems, write
+from fixes.followed import INPUTS, edited, problems, write
 
 LATER = {
     "builtin-false": "the setting that is meant forbids the runtime of the job",
@@ -20,18 +19,6 @@ LATER = {
     "wrong-legacy-mlkubejob": "other fields have faults of a later phase",
 }
 """The inputs in which a fix makes another fault visible, with the reason."""
-
-
-def edited(text: str, edits: list[dict[str, Any]]) -> str:
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
-        begin = starts[edit["line"] - 1] + edit["column"] - 1
-        end = starts[edit["endLine"] - 1] + edit["endColumn"] - 1
-        text = text[:begin] + edit["text"] + text[end:]
-    return text
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))

@@ -16,11 +16,6 @@ from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
 HERE = Path(__file__).parent
-NO_EDITS = {
-    "invalid-owner": "the field exists in several items, of which one keeps it",
-    "no-shared-memory": "the field is a part of a volume, which has a mount, too",
-}
-"""The ids of helps with a field that is no edit by itself, with the reason."""
 LATER = {
     "job-container-of-a-patch": "the moved container mounts an unknown volume",
     "job-init-container": "the moved probe has a command that is not a string",
@@ -52,10 +47,8 @@ def test_each_help_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch
     written(0)
     before = problems()
     new: Counter[tuple[str, str]] = Counter()
-    helps = [(found, field) for found in before if "fix" not in found for field in fields(found["help"])]
+    helps = [(found, field) for found in before for field in fields(found)]
     for number, (found, field) in enumerate(helps, 1):
-        if found["id"] in NO_EDITS:
-            continue
         follow(written(number), found, field, before)
         after = problems()
         key = (found["id"], found["message"])
@@ -79,7 +72,7 @@ def test_other_helps(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: p
         write(given, folder)
         monkeypatch.chdir(folder)
         for found in problems():
-            if "fix" not in found and (found["id"] in NO_EDITS or not fields(found["help"])):
+            if "fix" not in found and not fields(found):
                 helps[found["id"]].add(found["help"])
     text = "".join(f"{id}\n" + "".join(f"  {each}\n" for each in sorted(helps[id])) for id in sorted(helps))
     assert text == snapshot(extension_class=Beside)

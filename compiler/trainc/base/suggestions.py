@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
 LISTED: Final = 8
 """The most names of the user's objects in a hint."""
 _LONGEST: Final = 64
-"""The longest name, in characters, for which a similar one is searched: the time of `difflib` grows with its cube."""
+"""The longest name, in characters, that `difflib` compares: its time grows with the cube. Of longer names, the beginning
+and the end are compared."""
 _NEIGHBOURS: Final = 16
 """The names before and after a name, in each of two orders, that are compared with it."""
 _COMPARED: Final = 8
@@ -86,7 +88,8 @@ def nearest_name(name: str, names: Iterable[str] | KnownNames, *, likeness: floa
 def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | None:
     """Return the name with the highest ratio of `difflib`, if it is high enough."""
     if len(name) > _LONGEST:
-        return None
+        likest = max(((_likeness_of_ends(name, each), each) for each in names), default=(0.0, ""))
+        return likest[1] if likest[0] >= likeness else None
     matcher = difflib.SequenceMatcher()
     matcher.set_seq2(name)
     bounds: list[tuple[float, str]] = []
@@ -100,6 +103,13 @@ def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | Non
             matcher.set_seq1(each)
             best = max(best, (matcher.ratio(), each))
     return best[1] or None
+
+
+def _likeness_of_ends(name: str, other: str) -> float:
+    """Return the ratio of the characters that two names share at their beginning and at their end."""
+    begin = len(commonprefix((name, other)))
+    end = len(commonprefix((name[begin:][::-1], other[begin:][::-1])))
+    return 2 * (begin + end) / (len(name) + len(other))
 
 
 def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool:
