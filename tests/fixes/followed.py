@@ -92,9 +92,10 @@ def fields(found: Problem) -> list[Field]:
         return [Field("", example[1], "")]
     spans = [*SPAN.finditer(help_text), *WORDS.finditer(help_text)]
     return [
-        Field(*next(iter(yaml.safe_load(span[1]).items())), help_text[span.end() :])
+        Field(name, value, help_text[span.end() :])
         for span in spans
         if not LITERAL.search(span[1])
+        for name, value in yaml.safe_load(span[1]).items()
     ]
 
 

@@ -1,8 +1,8 @@
 """A help that is followed once is right: its diagnostic is gone, and no new error is in its place.
 
-A help is followed if it writes a whole field, such as `nprocPerNode: "1"`, or the example of a name. Each one is followed
-alone, or with the other diagnostics that have the same help. A help with a fix is followed in `test_followed.py`. The
-snapshot lists the others: an expert reads them when it changes.
+A help is followed if it writes a whole field, such as `nprocPerNode: "1"`, or the example of a name. Each one is
+followed alone, or with the other diagnostics that have the same help. A help with a fix is followed in
+`test_followed.py`. The snapshot lists the others by id: an expert reads them when it changes.
 """
 
 from __future__ import annotations

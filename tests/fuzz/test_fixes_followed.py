@@ -1,7 +1,7 @@
 """`make fuzz`: each fix, safe or not, and each help that writes a field, is right when it is followed once.
 
-The inputs are those of `test_fixes_converge.py`. Each fix and each help is followed alone: its diagnostic is gone, and no
-error is new. `make test` runs only a few examples.
+The inputs are those of `test_fixes_converge.py`. Each fix and each help is followed alone: its diagnostic is gone, and
+no error is new. `make test` runs only a few examples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir
-from pathlib import Path
 
 import pytest
 from fixes.followed import Problem, edited, fields, follow, problems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -13,8 +12,8 @@ if TYPE_CHECKING:
 LISTED: Final = 8
 """The most names of the user's objects in a hint."""
 _LONGEST: Final = 64
-"""The longest name, in characters, that `difflib` compares: its time grows with the cube. Of longer names, the beginning
-and the end are compared."""
+"""The longest name, in characters, that `difflib` compares: its time grows with the cube. Longer names are compared at
+their beginning and their end."""
 _NEIGHBOURS: Final = 16
 """The names before and after a name, in each of two orders, that are compared with it."""
 _COMPARED: Final = 8
@@ -107,9 +106,13 @@ def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | Non
 
 def _likeness_of_ends(name: str, other: str) -> float:
     """Return the ratio of the characters that two names share at their beginning and at their end."""
-    begin = len(commonprefix((name, other)))
-    end = len(commonprefix((name[begin:][::-1], other[begin:][::-1])))
-    return 2 * (begin + end) / (len(name) + len(other))
+    begin = _same(name, other)
+    return 2 * (begin + _same(name[begin:][::-1], other[begin:][::-1])) / (len(name) + len(other))
+
+
+def _same(text: str, other: str) -> int:
+    """Return the number of characters that two texts share at their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
 
 
 def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool:
@@ -139,7 +142,7 @@ def is_one_edit(text: str, other: str) -> bool:
     """
     if abs(len(text) - len(other)) > 1:
         return False
-    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    same = _same(text, other)
     left, right = text[same:], other[same:]
     swapped = left[1::-1] + left[2:] if len(left) > 1 else left
     return left != right and (left[1:] == right or left == right[1:] or left[1:] == right[1:] or swapped == right)

@@ -313,8 +313,8 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
 
 
 _OVERRIDES: Final = "podTemplateOverrides"
-_OF_OVERRIDES: Final = frozenset({"targetJobs", "metadata", "spec"})
-"""The fields of an item of podTemplateOverrides."""
+_OF_OVERRIDES: Final = frozenset({"targetJobs", "metadata", "spec", "manager"})
+"""The fields of an item of podTemplateOverrides, and that of a patch."""
 
 
 def overrides(job: Tree, violations: list[Violation], unknown: Sequence[Violation]) -> list[Violation]:
@@ -329,7 +329,7 @@ def overrides(job: Tree, violations: list[Violation], unknown: Sequence[Violatio
         not of_items
         or _OVERRIDES in others
         or not isinstance(patches, list)
-        or not all(isinstance(item, dict) and "targetJobs" in item and item.keys() <= _OF_OVERRIDES | {"manager"} for item in patches)
+        or not all(isinstance(item, dict) and "targetJobs" in item and item.keys() <= _OF_OVERRIDES for item in patches)
     ):
         return violations
     title = f"use {_OVERRIDES}, and then run `trainc upgrade`"

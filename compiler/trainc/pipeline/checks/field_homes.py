@@ -215,7 +215,7 @@ def _with_jobset_patch(
     release: TrainerRelease,
     unknown: Sequence[Path],
 ) -> Fix:
-    """Return a hint that also has a patch of the JobSet, if one sets the field, with the other fields of such patches."""
+    """Return a hint that also has a patch of the JobSet, if one sets the field; it sets the other fields, too."""
     if not _jobset_patch_of(job, path, release):
         return Fix(moved, lead, applicability="none")
     patch: Tree = {}
