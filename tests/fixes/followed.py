@@ -83,10 +83,10 @@ def edited(text: str, edits: list[Problem]) -> str:
     return text
 
 
-def fields(found: Problem) -> list[Field]:
+def fields(problem: Problem) -> list[Field]:
     """Return the fields that a help without a fix writes in full; a field without a name for the example of a name."""
-    help_text = found.get("help", "")
-    if "fix" in found or found["id"] in NO_EDITS:
+    help_text = problem.get("help", "")
+    if "fix" in problem or problem["id"] in NO_EDITS:
         return []
     if example := NAME.search(help_text):
         return [Field("", example[1], "")]
@@ -99,24 +99,24 @@ def fields(found: Problem) -> list[Field]:
     ]
 
 
-def follow(folder: Path, found: Problem, field: Field, all_found: list[Problem]) -> None:
+def follow(folder: Path, problem: Problem, field: Field, all_found: list[Problem]) -> None:
     """Make the edit that a help describes."""
-    edited = Stream(folder / found["file"])
-    steps, is_value = edited.place(found)
-    if MOVE.match(found["help"]):
+    edited = Stream(folder / problem["file"])
+    steps, is_value = edited.place(problem)
+    if MOVE.match(problem["help"]):
         together = [each for each in all_found if field in fields(each)]
         for each in [edited.place(each)[0] for each in together]:
             del edited.get(each[:-1])[each[-1]]
-        if "in trainc.yaml" in found["help"]:
+        if "in trainc.yaml" in problem["help"]:
             edited.write()
             edited = Stream(folder / "trainc.yaml", "{}\n")
             steps = (0, "")
-        target = steps[:2] if "in spec." in found["help"] else steps[:-1]
+        target = steps[:2] if "in spec." in problem["help"] else steps[:-1]
     else:
-        if steps[-1] == "runtimeRef" and found["related"]:
-            edited = Stream(folder / found["related"][0]["file"])
-            steps, is_value = edited.place(found["related"][0])
-        is_missing = found["field"].endswith(f".{field.name}")
+        if steps[-1] == "runtimeRef" and problem["related"]:
+            edited = Stream(folder / problem["related"][0]["file"])
+            steps, is_value = edited.place(problem["related"][0])
+        is_missing = problem["field"].endswith(f".{field.name}")
         if is_missing and isinstance(steps[-2], int) and steps[-1] == next(iter(edited.get(steps[:-1]))):
             steps = steps[:-1]  # the item begins where its first field does
         target = edited.target(steps, is_value or is_missing, field) if field.name else steps[:-1]

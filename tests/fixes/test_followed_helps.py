@@ -27,12 +27,12 @@ LATER = {
 """The inputs in which a help makes another fault visible, with the reason."""
 
 
-def reported(found: list[Problem]) -> Counter[tuple[str, str]]:
-    return Counter((each["id"], each["message"]) for each in found)
+def reported(diagnostics: list[Problem]) -> Counter[tuple[str, str]]:
+    return Counter((each["id"], each["message"]) for each in diagnostics)
 
 
-def errors(found: list[Problem]) -> Counter[tuple[str, str]]:
-    return reported([each for each in found if each["severity"] == "error"])
+def errors(diagnostics: list[Problem]) -> Counter[tuple[str, str]]:
+    return reported([each for each in diagnostics if each["severity"] == "error"])
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))

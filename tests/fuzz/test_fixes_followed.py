@@ -29,12 +29,12 @@ def counted() -> Iterator[None]:
     print(dict(SEEN))
 
 
-def reported(found: list[Problem]) -> Counter[tuple[str, str]]:
-    return Counter((each["id"], each["message"]) for each in found)
+def reported(diagnostics: list[Problem]) -> Counter[tuple[str, str]]:
+    return Counter((each["id"], each["message"]) for each in diagnostics)
 
 
-def errors(found: list[Problem]) -> Counter[str]:
-    return Counter(each["id"] for each in found if each["severity"] == "error")
+def errors(diagnostics: list[Problem]) -> Counter[str]:
+    return Counter(each["id"] for each in diagnostics if each["severity"] == "error")
 
 
 @settings(

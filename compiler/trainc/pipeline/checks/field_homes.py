@@ -94,7 +94,7 @@ def hint(value: Tree, path: Path, release: TrainerRelease, unknown: Sequence[Pat
     is_trainjob = value.get("kind") == TRAINJOB.kind
     if is_trainjob and path[-1] in GROUPS:
         return _group_hint(value, path, release, unknown)
-    if is_trainjob and (field := _of_trainer(value, path, release)):
+    if is_trainjob and (field := _trainer_field(value, path, release)):
         return f"did you mean {field}?"
     home = _home_of(value, path, release)
     if home is None:
@@ -126,7 +126,7 @@ def _items_of_patch(job: Tree, path: Path, start: int) -> tuple[str, str]:
     return (str(names[0]), str(names[1])) if len(names) > 1 else (str([*names, NODE][0]), NODE)
 
 
-def _of_trainer(job: Tree, path: Path, release: TrainerRelease) -> str:
+def _trainer_field(job: Tree, path: Path, release: TrainerRelease) -> str:
     """Return the field of the trainer that sets a field of its container in a patch, else nothing."""
     start = len(_patches(release)) + 1
     level = tuple(EACH if isinstance(step, int) else step for step in path[start + 1 : -1])
@@ -167,7 +167,7 @@ def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerReleas
     moved = (Relocation(path, (*path[:1], home.name), get(job, path)),)
     if _patch_of(job, path, release):
         spec: Tree = {}
-        for each in _together(path, unknown) if len(path) < 4 else (path,):
+        for each in _fields_of_patch(path, unknown) if len(path) < 4 else (path,):
             spec = _merged(spec, _patch_of(job, each, release)) if len(each) < 4 else spec
         patches = _patches(release)
         shown = {patches[-1]: [{"manager": MANAGER, "trainingRuntimeSpec": spec}]}
@@ -176,7 +176,7 @@ def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerReleas
     return _with_jobset_patch(job, path, moved, lead, release, unknown)
 
 
-def _together(path: Path, unknown: Sequence[Path]) -> Sequence[Path]:
+def _fields_of_patch(path: Path, unknown: Sequence[Path]) -> Sequence[Path]:
     """Return the unknown fields that one patch sets: the first ones, or a single later one."""
     first = unknown[:_MOST_IN_PATCH]
     return first if path in first else (path,)
@@ -194,7 +194,7 @@ def _patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
 
 def _jobset_patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
     """Return the patch of the JobSet that sets a field which no patch of a TrainJob sets; an empty one if none does."""
-    if path[:1] != ("spec",) or _of_trainer(job, path, release) or _patch_of(job, path, release):
+    if path[:1] != ("spec",) or _trainer_field(job, path, release) or _patch_of(job, path, release):
         return {}
     home = _home_of(job, path, release)
     homes = [(home, get(job, path))] if home is not None else []
@@ -219,7 +219,7 @@ def _with_jobset_patch(
     if not _jobset_patch_of(job, path, release):
         return Fix(moved, lead, applicability="none")
     patch: Tree = {}
-    for each in _together(path, unknown):
+    for each in _fields_of_patch(path, unknown):
         patch = _merged(patch, _jobset_patch_of(job, each, release))
     name = get(job, ("metadata", "name"))
     target = {"kind": "JobSet"} | ({"name": name} if isinstance(name, str) else {})
