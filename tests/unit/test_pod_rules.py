@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes import validation
 from trainc.kubernetes.validation import metadata
@@ -255,6 +257,11 @@ def test_annotations_that_kubernetes_reads(
     pod: Pod, annotations: dict[str, str], faults: list[tuple[str, str]]
 ) -> None:
     assert found(pod, annotations) == faults
+
+
+def test_texts(snapshot: SnapshotAssertion) -> None:
+    rows = [(pod, {}) for pod, _ in FAULTS] + [(pod, annotations) for pod, annotations, _ in ANNOTATIONS]
+    assert texts(each for pod, annotations in rows for each in violations(pod, annotations)) == snapshot
 
 
 def test_a_pod_without_a_spec_has_no_containers() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from running import run
+from syrupy.assertion import SnapshotAssertion
 
 from trainc import budget
 from trainc.base.version import __version__
@@ -281,7 +282,9 @@ def in_prod(text: str) -> str:
         ),
     ],
 )
-def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(text: str, expected: str, help: str) -> None:
+def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(
+    text: str, expected: str, help: str, snapshot: SnapshotAssertion
+) -> None:
     Path("trainc.yaml").write_text(f"{text}\n")
     done = run("validate")
     assert done.code == 1
@@ -289,6 +292,7 @@ def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(text: str, expec
     assert "trainc.yaml:" in done.out
     assert expected in done.out
     assert f"help: {help}" in done.out or help in done.out.partition("  help: ")[2]
+    assert done.out.replace(f"this is trainc {__version__}", "this is trainc VERSION") == snapshot
     built = run("build", ".", "-o", "rendered")
     assert (built.code, built.out, Path("rendered").exists()) == (1, "", False)
     assert expected in built.err
