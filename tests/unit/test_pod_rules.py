@@ -272,7 +272,10 @@ JOBS: list[dict[str, Any]] = [
     },
     {"completions": 200_000, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "parallelism": 20_000},
     {
-        **{"completions": 200_000, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "parallelism": 20_000},
+        "completions": 200_000,
+        "completionMode": "Indexed",
+        "backoffLimitPerIndex": 1,
+        "parallelism": 20_000,
         "maxFailedIndexes": 10,
     },
 ]

@@ -74,7 +74,7 @@ DIVISOR = f"{FROM}.resourceFieldRef.divisor"
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
 
 
-REJECTED = [
+REJECTED: list[Any] = [
     pytest.param(main(name="", image=""), [("required", f"{HERE}.name"), ("required", f"{HERE}.image")], id="nothing"),
     pytest.param({"containers": []}, [("required", "containers")], id="no container"),
     pytest.param(init(name="main"), [("duplicate-item", "initContainers[0].name")], id="a name of another kind"),
