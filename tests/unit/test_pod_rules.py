@@ -291,7 +291,7 @@ MORE_FAULTS: list[Pod] = [
 
 
 def test_texts(snapshot: SnapshotAssertion) -> None:
-    rows = [(pod, {}) for pod in MORE_FAULTS + [pod for pod, _ in FAULTS]]
+    rows: list[tuple[Pod, dict[str, str]]] = [(pod, {}) for pod in MORE_FAULTS + [pod for pod, _ in FAULTS]]
     rows += [(pod, annotations) for pod, annotations, _ in ANNOTATIONS]
     jobs = [validation.job_violations({"spec": {"template": {"spec": with_node()}, **job}}) for job in JOBS]
     assert texts(each for found in [*starmap(violations, rows), *jobs] for each in found) == snapshot
