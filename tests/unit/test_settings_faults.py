@@ -292,7 +292,8 @@ def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(
     assert "trainc.yaml:" in done.out
     assert expected in done.out
     assert f"help: {help}" in done.out or help in done.out.partition("  help: ")[2]
-    assert done.out.replace(f"this is trainc {__version__}", "this is trainc VERSION") == snapshot
+    report, _, _ = done.out.rpartition("\n\n")
+    assert report.replace(f"this is trainc {__version__}", "this is trainc VERSION") == snapshot
     built = run("build", ".", "-o", "rendered")
     assert (built.code, built.out, Path("rendered").exists()) == (1, "", False)
     assert expected in built.err
