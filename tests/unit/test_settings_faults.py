@@ -326,7 +326,7 @@ def test_other_files_are_not_read(text: str, options: list[str]) -> None:
     done = run("validate", *options)
     places = [line.split(":")[0] for line in done.out.splitlines() if ": error[" in line]
     summary = done.out.splitlines()[-1].removesuffix("; 1 can be fixed with --fix")
-    assert (places, done.code, summary) == (["trainc.yaml"], 1, "1 error")
+    assert (places, done.code, summary) == (["trainc.yaml"], 1, "1 error in 1 file (checked 1 file)")
 
 
 def test_the_version_is_checked_first() -> None:

@@ -1,4 +1,4 @@
-"""Every text of a diagnostic is in a report that the tests compare, so that no wording changes unnoticed.
+"""Every text of a diagnostic is in a report that the tests compare, so that no message changes unnoticed.
 
 A text is a string of three words or more in a function of a module that makes diagnostics or their texts; the values of
 an f-string are left out. The reports are the snapshots, the recorded outputs, the pages, and the strings of the tests.
@@ -47,7 +47,7 @@ def strings(tree: ast.AST) -> Iterator[str]:
             yield from strings(child)
 
 
-def wordings() -> dict[str, str]:
+def texts_of_diagnostics() -> dict[str, str]:
     """Return the texts of diagnostics, each with its module."""
     found: dict[str, str] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -78,7 +78,7 @@ def reported() -> list[str]:
     return [line.replace('\\"', '"').replace("&quot;", '"') for line in found]
 
 
-def missing(texts: Iterable[str], lines: list[str]) -> list[str]:
+def not_reported(texts: Iterable[str], lines: list[str]) -> list[str]:
     """Return the texts of which a line is in no line of the reports."""
     by_word: dict[str, list[str]] = defaultdict(list)
     for line in lines:
@@ -108,8 +108,8 @@ def has_parts(line: str, parts: list[str]) -> bool:
 def test_every_text_is_in_a_report() -> None:
     listed: dict[str, list[str]] = yaml.safe_load(LISTED.read_text(encoding="utf-8"))
     exempt = [text for texts in listed.values() for text in texts]
-    found = wordings()
-    unreported = missing(found, reported())
+    found = texts_of_diagnostics()
+    unreported = not_reported(found, reported())
     assert {text: found[text] for text in unreported if text not in exempt} == {}
     assert [text for text in exempt if text not in unreported] == [], "these have a report, or are no texts anymore"
 
