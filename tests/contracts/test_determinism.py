@@ -27,7 +27,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(files: list[str], folder: Path, **environment: str) -> bytes:
     command = [sys.executable, "-m", "trainc", "build", *files]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **environment}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, check=True, timeout=120).stdout
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 def test_the_same_bytes_whatever_the_machine(project: Path) -> None:
