@@ -26,8 +26,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(files: list[str], folder: Path, **environment: str) -> bytes:
-    # Without -S, CPython 3.11 and 3.12 read the .pth file of an editable installation in the locale's encoding, and fail if
-    # LC_ALL is C and the path of the clone is not ASCII.
+    # CPython 3.11 and 3.12 read the .pth file of an editable installation in the encoding of the locale. Without -S,
+    # they fail if LC_ALL is C and the path of the clone is not ASCII.
     command = [sys.executable, "-S", "-m", "trainc", "build", *files]
     path = os.pathsep.join([str(ROOT / "compiler"), *site.getsitepackages()])
     env = {**os.environ, "PYTHONPATH": path, **environment}
