@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from cluster.server import Cluster
 from differential import sound
@@ -22,6 +23,9 @@ Tree = dict[str, Any]
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
 GENERATED: Final = 300
+QUARTER: Final = os.environ.get("QUARTER", "0")
+"""The quarter of each sweep to check: 0 to 3, or all of them."""
+T = TypeVar("T")
 
 
 class Case(NamedTuple):
@@ -40,6 +44,11 @@ class Case(NamedTuple):
     def jobset(self, namespace: str = "default") -> Tree:
         """Return the JobSet in a namespace."""
         return next(tree for tree in self.objects(namespace) if tree["kind"] == "JobSet")
+
+
+def quarter(sweep: Sequence[T]) -> Sequence[T]:
+    """Return the cases of a sweep that this run checks: each fourth one."""
+    return sweep if QUARTER == "all" else sweep[int(QUARTER) :: 4]
 
 
 def golden() -> Iterator[Case]:
