@@ -17,7 +17,6 @@ from running import NO_LINT
 import trainc
 from trainc.compilation import Compiled, Options, compile_paths
 from trainc.kubernetes.names import dns1123_subdomain_errors
-from trainc.pipeline.delivery import PLAIN, Delivery
 
 Tree = dict[str, Any]
 
@@ -59,7 +58,7 @@ def golden() -> Iterator[Case]:
             yield Case(f"{file.parent.name}-{number}", compiled)
 
 
-def generated(folder: Path, count: int, *, seed: int = 0, delivery: Delivery = PLAIN) -> Iterator[Case]:
+def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
     """Yield generated TrainJobs that compile."""
     random, number = Random(seed), 0
     file = folder / "generated.json"
@@ -67,7 +66,7 @@ def generated(folder: Path, count: int, *, seed: int = 0, delivery: Delivery = P
         documents = sound.job(random)
         documents[-1]["metadata"]["name"] += f"-{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
-        for compiled in trainc.compile([str(file)], options=Options(settings=NO_LINT, delivery=delivery)).jobs:
+        for compiled in trainc.compile([str(file)], options=Options(settings=NO_LINT)).jobs:
             yield Case(f"generated-{number}", compiled)
             number += 1
 
