@@ -21,7 +21,7 @@ BATCH = 75
 
 @pytest.mark.parametrize("suspend", [True, False], ids=["suspended", "running"])
 def test_golden_cases(cluster: Cluster, counted: Callable[[str, int], None], suspend: bool) -> None:
-    # Pods take most of the time, and the stored form does not depend on them.
+    # Pods take most of the time, so most of the gallery is checked without them.
     cases = list(golden())
     count = _apply_three_times(cluster, cases if suspend else quarter(cases), suspend=suspend)
     counted(f"objects of the gallery, applied three times, {'suspended' if suspend else 'running'}", count)
