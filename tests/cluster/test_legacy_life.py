@@ -168,8 +168,8 @@ SCENARIOS: Final = {
         {"runPolicy": {"cleanPodPolicy": "All"}},
     ),
     # activeDeadlineSeconds
-    "deadline-folded": Scenario(FOLDED, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 1}}),
-    "deadline-apart": Scenario(APART, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 1}}),
+    "deadline-folded": Scenario(FOLDED, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 20}}),
+    "deadline-apart": Scenario(APART, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 20}}),
     # ttlSecondsAfterFinished
     "ttl": Scenario(FOLDED, {"node-0": "0"}, REMOVED, [], {"runPolicy": {"ttlSecondsAfterFinished": 1}}),
     "ttl-after-exit-code-1": Scenario(

@@ -82,7 +82,7 @@ SCENARIOS: Final = {
         {"runPolicy": {"cleanPodPolicy": "All"}},
     ),
     # activeDeadlineSeconds, ttlSecondsAfterFinished
-    "deadline": MPIJOB(BOTH, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 1}}),
+    "deadline": MPIJOB(BOTH, {}, "Failed", [], {"runPolicy": {"activeDeadlineSeconds": 20}}),
     "ttl": MPIJOB(BOTH, {"launcher-0": "0"}, REMOVED, [], {"runPolicy": {"ttlSecondsAfterFinished": 1}}),
     # launcherCreationPolicy
     "waits-for-workers": MPIJOB(

@@ -305,7 +305,7 @@ def test_a_warning_is_fixed_only_on_request() -> None:
 def test_the_summary_counts_what_can_be_fixed() -> None:
     Path("job.yaml").write_text(TYPO + "    x: 1\n".replace("    ", "  "))
     done = run("validate", "job.yaml")
-    assert done.out.endswith("\n2 errors in 1 file; 1 can be fixed with --fix\n")
+    assert done.out.endswith("\n2 errors in 1 file (checked 1 file); 1 can be fixed with --fix\n")
     done = run("validate", "job.yaml", "--fix")
     assert (done.code, "fixed 1 problem in 1 file\n" in done.err) == (1, True)
     assert done.out.splitlines()[-1].startswith("1 error")

@@ -271,7 +271,7 @@ def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
         listening.bind(os.path.relpath(tmp_path / "socket.yaml"))
     for paths in ([tmp_path], [tmp_path / "pipe.yaml", tmp_path / "socket.yaml"]):
         done = validate(*paths)
-        judge(done, "\n2 errors\n")
+        judge(done, "\n2 errors in 2 files (checked 2 files)\n")
         assert done.out.count("is not a regular file") == 2
 
 

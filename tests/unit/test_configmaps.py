@@ -235,7 +235,11 @@ def test_a_trainjob_refers_to_it(tmp_path: Path) -> None:
     job, installer, plain = (str(tmp_path / name) for name in ("job.yaml", "installer.yaml", "plain.yaml"))
     done = trainc.compile([job, installer], options=Options(settings=NO_LINT))
     assert done.diagnostics == ()
-    assert (done.runtimes, [document.value["kind"] for document in done.others]) == (1, ["ConfigMap"])
+    kinds = [checked.object.kind for checked in done.checked]
+    assert (kinds, [document.value["kind"] for document in done.others]) == (
+        ["TrainJob", "ClusterTrainingRuntime"],
+        ["ConfigMap"],
+    )
     assert done.objects == trainc.compile([job, plain], options=Options(settings=NO_LINT)).objects
     assert done.objects == trainc.compile([job], options=Options(runtimes=[installer], settings=NO_LINT)).objects
 

@@ -367,7 +367,7 @@ def test_strict_in_one_environment_counts_a_warning_once(project: Path) -> None:
 
 def test_a_project_without_problems_lists_its_environments(project: Path) -> None:
     done = run("validate")
-    assert "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod" in done.out
+    assert "no problems found: 3 TrainJobs, 1 runtime in dev; 2 TrainJobs, 1 runtime in prod" in done.out
 
 
 def test_a_settings_file_from_elsewhere_is_not_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -397,7 +397,7 @@ def test_the_outputs_of_environments_are_not_read(project: Path) -> None:
 
 def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
     assert run("validate", "--report", "text=report.txt").code == 0
-    expected = "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod\n"
+    expected = "no problems found: 3 TrainJobs, 1 runtime in dev; 2 TrainJobs, 1 runtime in prod\n"
     assert (project / "report.txt").read_text() == expected
 
 

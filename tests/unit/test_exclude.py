@@ -127,14 +127,14 @@ def test_a_link_to_a_folder_is_excluded_like_a_folder() -> None:
 
 def test_a_given_file_is_read() -> None:
     write("trainc.yaml", "exclude: [jobs/, charts/]\n")
-    assert run("validate", "jobs/a.yaml").out == "no problems found: 1 TrainJob, 0 runtimes\n"
+    assert run("validate", "jobs/a.yaml").out == "no problems found: 1 TrainJob, 1 runtime\n"
     assert run("validate", "charts/templates/broken.yaml").code == 1
 
 
 def test_a_subset_leaves_out_what_its_folder_leaves_out() -> None:
     write("trainc.yaml", "exclude: [charts/]\n")
     done = run("validate", "--among", ".", "jobs/a.yaml", "charts/templates/broken.yaml")
-    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
+    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_foreign_file(text: str | bytes) -> None:
     assert is_foreign(data)
     write("other/x.yaml", data)
     done = run("validate")
-    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
+    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
     assert done.reported == "1 file without TrainJobs or runtimes was skipped\n"
 
 

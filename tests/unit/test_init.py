@@ -1,4 +1,4 @@
-"""`trainc init`: what it writes works at once, and what is there is kept."""
+"""`trainc init`: what it writes works at once, what is there is kept, and a project stays as it is."""
 
 from __future__ import annotations
 
@@ -70,8 +70,26 @@ def test_a_file_that_is_there_is_kept() -> None:
     assert "cd " not in done.out
     assert Path("README.md").read_text() == "ours\n"
     assert not Path("nowhere").exists()
-    again = run("init", ".").out
-    assert again.count("exists, kept") == len(FILES)
+
+
+def test_nothing_is_written_in_a_project() -> None:
+    os.mkdir("team")
+    Path("team/trainc.yaml").write_text("sources: [training]\n")
+    Path("team/README.md").write_text("ours\n")
+    done = run("init", "team")
+    assert (done.code, done.out, done.err) == (
+        1,
+        "",
+        "Error: team/trainc.yaml exists: nothing was written; trainc init would have written "
+        "team/runtimes/team-torch.yaml, team/jobs/first-job.yaml, team/.pre-commit-config.yaml, team/.gitattributes\n",
+    )
+    assert sorted(os.listdir("team")) == ["README.md", "trainc.yaml"]
+
+
+def test_a_second_time_nothing_is_missing() -> None:
+    assert run("init", ".").code == 0
+    done = run("init", ".")
+    assert (done.code, done.out, done.err) == (1, "", "Error: trainc.yaml exists: nothing was written\n")
 
 
 @pytest.mark.parametrize(

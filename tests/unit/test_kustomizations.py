@@ -134,7 +134,7 @@ def test_the_note_of_a_base() -> None:
         "    | -------\n"
         "  help: to compile with them, run `kubectl kustomize overlays/dev | trainc build -` (or overlays/prod)\n"
         "\n"
-        "1 note in 5 files\n"
+        "1 note in 1 file (checked 5 files)\n"
     )
 
 
@@ -316,9 +316,9 @@ def test_a_path_to_search_has_no_notes_about_its_jobs() -> None:
 
 
 SUBSETS = {
-    "overlays/prod/kustomization.yaml": "1 note in 1 file\n",
+    "overlays/prod/kustomization.yaml": "1 note in 1 file (checked 2 files)\n",
     "overlays/prod/patch.yaml": "no problems found: 0 TrainJobs, 0 runtimes\n",
-    "base/job.yaml": "1 note in 1 file\n",
+    "base/job.yaml": "1 note in 1 file (checked 1 file)\n",
 }
 
 

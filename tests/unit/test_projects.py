@@ -38,8 +38,8 @@ def test_validate_reports_all_projects_together() -> None:
     done = run("validate")
     assert (done.code, done.out) == (
         0,
-        "no problems found: 1 TrainJob, 0 runtimes in .; 1 TrainJob, 0 runtimes in jobs/nlp; "
-        "1 TrainJob, 0 runtimes in jobs/vision\n",
+        "no problems found: 1 TrainJob, 1 runtime in .; 1 TrainJob, 1 runtime in jobs/nlp; "
+        "1 TrainJob, 1 runtime in jobs/vision\n",
     )
     write("jobs/nlp/trainc.yaml", STRICT)
     assert "jobs/nlp/trainc.yaml:2:17: error[unmatched-image]" in run("validate").out
@@ -115,7 +115,7 @@ def test_a_settings_file_without_manifests_is_no_project() -> None:
     write("jobs/nlp/trainc.yaml", "extends: ../../base/trainc.yaml\nnamespace: nlp\n")
     done = run("validate")
     assert "base" not in done.out
-    assert "1 TrainJob, 0 runtimes in dev of jobs/nlp;" in done.out
+    assert "1 TrainJob, 1 runtime in dev of jobs/nlp;" in done.out
     Path("base/trainc.yaml").write_text("a: [\n")
     assert "base/trainc.yaml:2:1: error[yaml]" in run("validate").out
 

@@ -71,7 +71,7 @@ def test_a_report_of_an_earlier_run_is_no_input() -> None:
     for form in ("json", "gitlab", "sarif"):
         for _ in range(2):
             done = run("validate", "--report", f"{form}={form}.json", "-r", ".")
-            assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
+            assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
         os.unlink(f"{form}.json")
 
 

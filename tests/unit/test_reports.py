@@ -198,16 +198,16 @@ job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` 
 def test_report(name: str) -> None:
     job, expected = REPORTS[name]
     errors = 0 if "warning" in expected else 1
-    counted = "1 error" if errors else "1 warning"
+    counted = f"1 {'error' if errors else 'warning'} in 1 file (checked 1 file)"
     fixes = "; 1 can be fixed with --fix" if name in FIXABLE else ""
-    assert report(HEAD + job) == f"{expected.replace(chr(92) * 2, chr(92))}\n{counted} in 1 file{fixes}\n"
+    assert report(HEAD + job) == f"{expected.replace(chr(92) * 2, chr(92))}\n{counted}{fixes}\n"
 
 
 @pytest.mark.parametrize("name", ["block style", "wide characters and accents", "the first of two is in view"])
 def test_line_breaks_of_windows_and_a_byte_order_mark_change_nothing(name: str) -> None:
     job, expected = REPORTS[name]
     fixes = "; 1 can be fixed with --fix" if name in FIXABLE else ""
-    assert report("\ufeff" + HEAD + job, newline="\r\n") == f"{expected}\n1 error in 1 file{fixes}\n"
+    assert report("\ufeff" + HEAD + job, newline="\r\n") == f"{expected}\n1 error in 1 file (checked 1 file){fixes}\n"
 
 
 def test_a_byte_order_mark_takes_no_column() -> None:

@@ -51,7 +51,7 @@ def test_the_note_is_the_last_line_of_standard_error() -> None:
     built, validated = run("build", "jobs"), run("validate", "jobs")
     assert built.err.startswith(note)
     assert NOTE not in built.out
-    assert (validated.out, validated.err) == ("no problems found: 1 TrainJob, 0 runtimes\n", built.err)
+    assert (validated.out, validated.err) == ("no problems found: 1 TrainJob, 1 runtime\n", built.err)
 
 
 def test_there_is_one_note_for_all_runtimes() -> None:

@@ -140,7 +140,7 @@ def test_a_runtime_of_the_project_affects_every_job() -> None:
 def test_what_was_checked_are_the_files() -> None:
     Path("jobs/copy.yaml").unlink()
     done = run("validate", "--among", ".", "jobs/good.yaml", "playbook.yaml", "--report", "junit=report.xml")
-    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
+    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
     assert Path("report.xml").read_text().count("<testcase ") == 1
 
 
@@ -151,7 +151,7 @@ def test_the_settings_are_those_of_the_folder() -> None:
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1
     assert done.out.splitlines()[-1] == (
-        "1 error (including 1 warning turned into an error by lint.strict in trainc.yaml) in 2 files"
+        "1 error (including 1 warning turned into an error by lint.strict in trainc.yaml) in 1 file (checked 2 files)"
     )
     Path("trainc.yaml").write_text("lint: 1\n")
     assert places("--among", ".", "jobs/copy.yaml") == ["trainc.yaml wrong-type", "1"]

@@ -1,4 +1,4 @@
-"""`trainc init`: write a small, working repository of jobs. Existing files are kept."""
+"""`trainc init`: write a small, working repository of jobs. A project stays as it is, and so do other files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.common.codes import OK
+from trainc.files.selection import SETTINGS
 
 EPILOG = """\b
 Examples:
@@ -30,15 +31,26 @@ FILES = {
 def init(folder: str, trainer_version: str | None) -> int:
     """Create a starter repository in DIR: two environments, a runtime, a job, pre-commit checks, a README.
 
-    Existing files are kept.
+    Existing files are kept. With a trainc.yaml in DIR, nothing is written.
     """
     from trainc.reports.text import escape
 
+    _reject_project(folder)
     for name, template in FILES.items():
         path = os.path.normpath(os.path.join(folder, name))
         printing.write(f"{escape(path)}: {'written' if _write(path, template, trainer_version) else 'exists, kept'}\n")
     printing.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build\n")
     return OK
+
+
+def _reject_project(folder: str) -> None:
+    """Raise ClickException for a folder with a trainc.yaml: the job and the runtime would join its project."""
+    if not os.path.lexists(os.path.join(folder, SETTINGS)):
+        return
+    settings, *paths = (os.path.normpath(os.path.join(folder, name)) for name in (SETTINGS, *FILES))
+    missing = ", ".join(path for path in paths if not os.path.lexists(path))
+    others = f"; trainc init would have written {missing}" if missing else ""
+    raise click.ClickException(f"{settings} exists: nothing was written{others}")
 
 
 def _write(path: str, template: str, trainer_version: str | None) -> bool:

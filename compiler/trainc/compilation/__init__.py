@@ -145,7 +145,9 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     for step in STEPS:
         build = step(build)
         if build.stopped:
-            return Compilation(files=reading.files, stopped=True).with_diagnostics(build.diagnostics)
+            files = tuple(reading.files)
+            result = Compilation(files=len(files), checked_files=files, stopped=True)
+            return result.with_diagnostics(build.diagnostics)
     return _compilation(build)
 
 
@@ -359,9 +361,7 @@ def report_attributes(build: Build) -> Build:
         return build
     found = [document.file for documents in build.documents.values() for document in documents]
     found += (entry.document.file for level in build.library.levels[1:-1] for entry in level.all_entries())
-    found += (file.document.file for file in build.options.settings.settings_files)
-    found += build.patches.files if build.patches is not None else ()
-    files = dict.fromkeys(found)
+    files = dict.fromkeys((*found, *_files_of_settings(build)))
     attributes = inputs.attribute_files(files, build.options.root)
     if attributes is None:
         return build
@@ -454,6 +454,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
 def _compilation(build: Build) -> Compilation:
     """Return the result of a run after its last step."""
     reading, options = build.reading, build.options
+    skipped = tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped)))
     built_in = None
     if build.library.levels[-1].entries and not options.settings.built_in_allowed:
         from trainc.compilation.built_in import note
@@ -463,11 +464,11 @@ def _compilation(build: Build) -> Compilation:
         jobs=build.jobs,
         others=tuple(build.documents["other"]),
         copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
-        runtimes=len(reading.documents["runtime"]),
         stand_ins=build.stand_ins,
-        files=reading.files,
+        files=len(reading.files),
+        checked_files=_checked_files(build, skipped),
         kustomizations=reading.kustomizations,
-        skipped=tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped))),
+        skipped=skipped,
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
         built_in=built_in,
@@ -476,6 +477,21 @@ def _compilation(build: Build) -> Compilation:
         budget=build.meter.budget,
         legacy_option=options.option_names.legacy,
     ).with_diagnostics(build.diagnostics)
+
+
+def _checked_files(build: Build, skipped: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a run checks, each once."""
+    runtimes = (entry for level in build.library.levels[1:-1] for entry in level.all_entries() if entry.requested)
+    found = dict.fromkeys((*build.reading.files, *(entry.document.file for entry in runtimes)))
+    for name in skipped:
+        found.pop(name, None)
+    return (*dict.fromkeys((*found, *_files_of_settings(build))),)
+
+
+def _files_of_settings(build: Build) -> Iterator[str]:
+    """Yield the files with the settings and their patches."""
+    yield from (file.document.file for file in build.options.settings.settings_files)
+    yield from build.patches.files if build.patches is not None else ()
 
 
 def _is_of_queues(document: Document) -> bool:

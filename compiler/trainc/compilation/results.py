@@ -248,12 +248,12 @@ class Compilation(NamedTuple):
     """Documents of other kinds, in file order."""
     copied: tuple[Document, ...] = ()
     """Those of them that are copied to the output."""
-    runtimes: int = 0
-    """The number of runtimes in the given paths."""
     stand_ins: int = 0
-    """The number of these runtimes that are checked or shown with stand-in TrainJobs."""
+    """The number of runtimes in the given paths that are checked or shown with stand-in TrainJobs."""
     files: int = 0
-    """The number of files read."""
+    """The number of files read in the given paths."""
+    checked_files: tuple[str, ...] = ()
+    """Those that were not skipped, and the files with the settings, their patches and the runtimes in use."""
     kustomizations: Kustomizations | None = None
     """The kustomizations among the files; None if there are none."""
     skipped: tuple[str, ...] = ()

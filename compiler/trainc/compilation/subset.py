@@ -65,13 +65,13 @@ def compile_subset(
         others="skip",
         meter=metered(options),
     )
-    asked_for = 0
+    asked_for: list[str] = []
     for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options, read.files_of):
         if isinstance(file, Diagnostic):
             read.report(file)
         else:
             read.add(file._replace(found=True))
-            asked_for += given(file.path)
+            asked_for += [file.path] if given(file.path) else []
         if read.meter.over is not None:
             break
     read.settle()
@@ -100,8 +100,8 @@ def compile_subset(
     return result._replace(
         jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
         others=tuple(document for document in result.others if given(document.file)),
-        runtimes=0,
-        files=asked_for,
+        files=len(asked_for),
+        checked_files=tuple(file for file in result.checked_files if given(file)),
         checked=tuple(checked for checked in result.checked if given(checked.file)),
     )
 

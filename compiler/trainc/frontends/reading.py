@@ -95,8 +95,8 @@ class Reading:
         """The files whose documents of other kinds are copied to the output."""
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
-        self.files = 0
-        """The number of files read, including the skipped ones."""
+        self.files: list[str] = []
+        """The paths of the files read, including the skipped ones."""
         self.skipped: list[inputs.File] = []
         """The outputs and the files without TrainJobs and runtimes that were skipped.
 
@@ -144,7 +144,7 @@ class Reading:
         if file.above:
             self._add_above(file)
             return
-        self.files += 1
+        self.files.append(file.path)
         self._kinds_of_file = self.kinds if file.found else self.kinds_of_named_files
         self._revision = file.revision
         if not file.found:

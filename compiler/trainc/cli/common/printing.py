@@ -167,26 +167,40 @@ def summary(compilation: Compilation) -> str:
 
 
 def verdict(compilation: Compilation) -> str:
-    """Return the summary with the number of files; without diagnostics, the number of checked objects."""
-    from trainc.base.plural import plural
-
+    """Return the summary with the numbers of files; without diagnostics, the number of checked objects."""
     others = unsupported_note(compilation)
     if counted := summary(compilation):
-        # A run that an invalid trainc.yaml or command line ends reads no file.
-        files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
-        return "\n".join(filter(None, (f"{counted}{files}", others)))
+        return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", others)))
     checked = f"{compilation.counted_jobs}, {counted_runtimes(compilation)}"
     return "; ".join(filter(None, (f"no problems found: {checked}", others)))
 
 
+def _counted_files(compilation: Compilation) -> str:
+    """Return the numbers of files with diagnostics and of checked files: ` in 1 file (checked 12 files)`."""
+    from trainc.base.plural import plural
+    from trainc.diagnostics import Place
+
+    found = {
+        place.in_text().document.file if isinstance(place, Place) else place.file
+        for place in (diagnostic.place for diagnostic in compilation.diagnostics)
+        if place is not None
+    }
+    # A run that invalid settings end has checked only them.
+    checked = found.union(compilation.checked_files)
+    counted = f" in {plural(len(found), 'file')}" if found else ""
+    return counted + (f" (checked {plural(len(checked), 'file')})" if checked else "")
+
+
 def counted_runtimes(compilation: Compilation) -> str:
-    """Return the number of runtimes, and of those that are checked with stand-in TrainJobs."""
+    """Return the number of runtimes that TrainJobs use, and of those that are checked with stand-in TrainJobs."""
     from trainc.base.plural import plural
 
-    runtimes, alone = plural(compilation.runtimes, "runtime"), compilation.stand_ins
+    used = {id(job.plan.runtime.document) for job in compilation.jobs if job.plan.job.own_runtime is None}
+    alone = compilation.stand_ins
+    runtimes = plural(len(used) + alone, "runtime")
     if not alone:
         return runtimes
-    some = "" if alone == compilation.runtimes else f"{alone} "
+    some = f"{alone} " if used else ""
     return f"{runtimes}, {some}checked with {'a stand-in TrainJob' if alone == 1 else 'stand-in TrainJobs'}"
 
 
