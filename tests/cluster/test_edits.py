@@ -53,21 +53,21 @@ def _stored(cluster: Cluster, namespace: str) -> Tree:
     return until(found, "the JobSet's status")
 
 
-def _verdicts(served: Tree, found: Sequence[Edit], folder: Path) -> list[bool]:
+def _verdicts(served: Tree, chosen: Sequence[Edit], folder: Path) -> list[bool]:
     """Return whether trainc allows each edit. One run compares them all, as JobSets with names of their own."""
 
     def written(name: str, jobsets: Iterable[Tree]) -> str:
-        own = [{"name": f"j{number}", "namespace": served["metadata"]["namespace"]} for number in range(len(found))]
+        own = [{"name": f"j{number}", "namespace": served["metadata"]["namespace"]} for number in range(len(chosen))]
         documents = (json.dumps(jobset | {"metadata": each}) for jobset, each in zip(jobsets, own, strict=True))
         (folder / name).write_text("\n---\n".join(documents))
         return str(folder / name)
 
-    old = written("old.yaml", (served for _ in found))
-    new = written("new.yaml", (edit.jobset for edit in found))
+    old = written("old.yaml", (served for _ in chosen))
+    new = written("new.yaml", (edit.jobset for edit in chosen))
     done = run("diff", old, new, "--format", "json")
     assert done.code == 0, done.err
     allowed = {each["name"]: each["allowed"] for each in json.loads(done.out)["objects"]}
-    return [allowed[f"j{number}"] for number in range(len(found))]
+    return [allowed[f"j{number}"] for number in range(len(chosen))]
 
 
 def _updated(cluster: Cluster, edited: Tree, known: Tree) -> Answer:
