@@ -57,16 +57,35 @@ def rendered(environment: str) -> Iterator[Path]:
         ("prod", {"language": "llm", "speech": "speech", "vision": "vision"}),
     ],
 )
-def test_each_team_has_a_namespace_with_its_queue_and_secret(environment: str, namespaces: dict[str, str]) -> None:
+def test_each_team_has_a_namespace_with_its_documents(environment: str, namespaces: dict[str, str]) -> None:
     trees = [tree for path in rendered(environment) for tree in yaml.safe_load_all(path.read_text())]
     copied = list(yaml.safe_load_all((TEAMS / "rendered" / environment / "_passthrough.yaml").read_text()))
     for tree in trees:
         team = tree["metadata"]["labels"].get("team")
         assert tree["metadata"]["namespace"] == namespaces[team] if team else tree["metadata"]["namespace"]
     assert sorted((tree["kind"], tree["metadata"]["name"], tree["metadata"]["namespace"]) for tree in copied) == [
+        ("ConfigMap", "tokenizer", namespaces["language"]),
         *(("ExternalSecret", f"{team}-bucket", namespace) for team, namespace in namespaces.items()),
         *(("LocalQueue", "gpu", namespace) for namespace in namespaces.values()),
+        ("PersistentVolumeClaim", "texts", namespaces["language"]),
     ]
+
+
+def test_the_review_and_the_build_show_which_data_is_lost(teams: Path) -> None:
+    team = teams / "jobs/language/team.yaml"
+    team.write_text(team.read_text().partition("---\n# The texts")[0])
+    lost = "deleted with its data by a tool that prunes"
+    removed = {"dev": "language-dev", "staging": "language-staging", "prod": "llm"}
+    review = run("diff").out
+    heading = review.splitlines()[1]
+    assert heading.startswith(f"{lost}: ")
+    build = run("build").err
+    for environment, namespace in removed.items():
+        for id in (f"ConfigMap {namespace}/tokenizer", f"PersistentVolumeClaim {namespace}/texts"):
+            assert f"{id} [{environment}]" in heading
+            assert f"- removed {id} [{environment}]  jobs/language/team.yaml: {lost}\n" in review
+        ids = f"PersistentVolumeClaim {namespace}/texts, ConfigMap {namespace}/tokenizer"
+        assert build.count(f"rendered/{environment}: removed {ids}: {lost}\n") == 1
 
 
 @pytest.mark.parametrize("folder", [".", "jobs/vision"])
