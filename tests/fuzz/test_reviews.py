@@ -67,14 +67,29 @@ SETTINGS = [
     "patches: [{path: x.yaml, target: {kind: TrainJob}}]\n",
     "sources: [team]\n",
     "extends: ../trainc.yaml\n",
+    "patches: [{path: ../x.yaml, target: {kind: TrainJob}}]\n",
+    "runtimes: {paths: [../../runtimes]}\nlabels: {s: c}\n",
 ]
 IDENT = JOB + '    command: [sh, -c, "train # $Id$"]\n'
+QUOTED = (
+    JOB
+    + """\
+    args:
+    - "note
+    - v{1}
+    - the end"
+"""
+)
+"""One argument, which is three in a checkout in UTF-7."""
 ATTRIBUTES = ["*.yaml ident\n", "x.yaml ident\n", "*.yaml -ident\n", "*.yaml text eol=crlf\n", "jobs/** !ident\n"]
+ATTRIBUTES += ["x.yaml working-tree-encoding=UTF-7\n", "a.yaml working-tree-encoding=UTF-8\n", "*.yaml filter=x\n"]
 KUSTOMIZATIONS = ["patches: [{path: x.yaml}]\n", "patches: [{path: ../team/x.yaml}]\n", "resources: [x.yaml]\n"]
 FOLDERS = ["jobs", "jobs/team", "jobs/team/out", "jobs/k"]
 NAMES = ["a", "b"]
-TEXTS = [JOB, IDENT, MARK + JOB, JOBSET, MARK + JOBSET, ROLE, f"{ROLE}---\n{JOB}", RUNTIME, PATCH, LFS]
+TEXTS = [JOB, IDENT, QUOTED, MARK + JOB, JOBSET, MARK + JOBSET, ROLE, f"{ROLE}---\n{JOB}", RUNTIME, PATCH, LFS]
 TEXTS += ["a: [{0}\n", "- {1}\n"]
+MODES = [("", ""), ("jobs/team", "40755"), ("jobs/team/link.yaml", "120777"), ("jobs/k/link.yaml", "120777")]
+"""The modes of a folder and of links, which servers accept, and git reads by their type bits."""
 LINKS = ["-> x.yaml", "-> ../x.yaml", "-> ../../outside.yaml", "-> nowhere"]
 
 names, versions = st.sampled_from(NAMES), st.integers(0, 2)
@@ -98,8 +113,8 @@ class Trees(NamedTuple):
     branch: dict[str, str]
     is_criss_cross: bool
     """Whether main has merged the branch before, and the branch main."""
-    mode: str
-    """The mode of the folder jobs/team in the branch."""
+    mode: tuple[str, str]
+    """An entry of the branch, and its mode."""
 
 
 @st.composite
@@ -113,7 +128,10 @@ def histories(draw: st.DrawFn) -> Trees:
     branch = first | dict(draw(st.lists(entries, min_size=1, max_size=3)))
     for path in draw(st.lists(st.sampled_from([*first]), max_size=1)):
         branch.pop(path, None)
-    return Trees(first, main, branch, draw(st.booleans()), draw(st.sampled_from(["40000", "40755"])))
+    mode = draw(st.sampled_from(MODES))
+    if mode[0].endswith("link.yaml"):
+        branch[mode[0]] = draw(st.sampled_from(LINKS))
+    return Trees(first, main, branch, draw(st.booleans()), mode)
 
 
 def written(files: dict[str, str]) -> str:
@@ -121,13 +139,16 @@ def written(files: dict[str, str]) -> str:
     empty()
     git("rm", "-rq", "--cached", "--ignore-unmatch", ".")
     modules = {path: content[-1] for path, content in files.items() if content.startswith("module ")}
-    for path, content in files.items():
+    attributes = [path for path in files if path.endswith(".gitattributes")]
+    for path, content in sorted(files.items(), key=lambda file: file[0] in attributes):
+        if path in attributes[:1]:
+            git("add", "--all")  # as another client of git does, which ignores the attributes
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if content.startswith("-> "):
             Path(path).symlink_to(content[3:])
         elif path not in modules:
             Path(path).write_text(content)
-    git("add", "--all")
+    git("add", *(["--", *attributes] if attributes else ["--all"]))
     for path, number in modules.items():
         git("update-index", "--add", "--cacheinfo", f"160000,{number * 40},{path}")
     return git("write-tree")
@@ -155,14 +176,17 @@ def checked_out(tree: str) -> dict[str, str]:
     return found
 
 
-def with_mode(tree: str, folders: list[str], mode: str) -> str:
-    """Return a git tree in which a folder has another mode, which servers accept and git reads by its type bits."""
+def with_mode(tree: str, path: str, mode: str) -> str:
+    """Return a git tree in which an entry has another mode of its type."""
+    first, _, rest = path.partition("/")
     data = b""
     for line in git("ls-tree", tree).splitlines():
         facts, _, name = line.partition("\t")
         old, _, id = facts.split()
-        if name == folders[0] and old == "040000":
-            id, old = (with_mode(id, folders[1:], mode), old) if folders[1:] else (id, mode)
+        if name == first and rest and old == "040000":
+            id = with_mode(id, rest, mode)
+        elif name == first and not rest and old[:3] == f"{mode:0>6}"[:3]:
+            old = mode
         data += b"%s %s\0%s" % (old.lstrip("0").encode(), os.fsencode(name), bytes.fromhex(id))
     return git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=data)
 
@@ -170,7 +194,7 @@ def with_mode(tree: str, folders: list[str], mode: str) -> str:
 def committed(trees: Trees) -> None:
     """Commit the trees as main and as branch."""
     first = git("commit-tree", written(trees.first), "-m", "first")
-    changed = [written(trees.main), with_mode(written(trees.branch), ["jobs", "team"], trees.mode)]
+    changed = [written(trees.main), with_mode(written(trees.branch), *trees.mode)]
     tips = [git("commit-tree", tree, "-p", first, "-m", "change") for tree in changed]
     if trees.is_criss_cross:
         pairs = zip(changed, (tips, tips[::-1]), strict=True)

@@ -158,6 +158,71 @@ def test_a_patch_of_one_environment_is_a_source_in_none() -> None:
     assert "evil" not in run("pods", "jobs", "--env", "prod").out
 
 
+QUOTED = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: evil
+spec:
+  runtimeRef:
+    name: team-torch
+  trainer:
+    args:
+    - "note
+    - evil
+    - the end"
+"""
+"""A job with one argument. In UTF-7, a checkout encodes the quotation marks: there, it has three."""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_command_that_only_a_checkout_has_is_an_error(form: str) -> None:
+    write("jobs/team/job.yaml", QUOTED)
+    commit()
+    assert "note - evil - the end" in generate("jobs/team", "prod", "runtimes").out
+    git("branch", "--force", "main")
+    write(".gitattributes", "jobs/team/*.yaml working-tree-encoding=UTF-7\n")
+    git("add", ".gitattributes")
+    git("commit", "--quiet", "--message", "An attribute")
+    Path("jobs/team/job.yaml").unlink()
+    git("checkout", "--", "jobs")
+    jobset = yaml.safe_load(generate("jobs/team", "prod", "runtimes").out)
+    [pods] = [each["template"]["spec"]["template"] for each in jobset["spec"]["replicatedJobs"]]
+    assert pods["spec"]["containers"][0]["args"][1:2] == ["evil"]
+    done = review(form)
+    assert (done.code, done.out) == (1, "")
+    assert "error[checkout-attribute]: the attribute working-tree-encoding=UTF-7 changes this file" in done.err
+
+
+BINDING = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: evil}\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("is_ignored", [True, False], ids=["ignored by git", "committed"])
+def test_a_binding_by_hand_in_the_output_folder_is_listed_and_stops_a_build(is_ignored: bool, form: str) -> None:
+    if is_ignored:
+        git("rm", "-rq", "--cached", "rendered")
+        write(".gitignore", "rendered/\n")
+        commit()
+        git("branch", "--force", "main")
+    write("rendered/prod/evil.yaml", BINDING)
+    git("add", "--force", "rendered/prod/evil.yaml")
+    commit()
+    for words in (("build",), ("build", "--check"), ("build", "jobs", "-o", "rendered")):
+        done = run(*words)
+        assert (done.code, "rendered/prod/evil.yaml: error[output-unexpected]" in done.err) == (1, True), words
+    done = run("diff", "main...HEAD", "--format", form, "--", "rendered")
+    assert (done.code, "ClusterRoleBinding" in done.out, "evil" in done.out) == (0, True, True)
+
+
+@pytest.mark.parametrize("report", ["text", "json", "github", "gitlab", "junit", "sarif"])
+def test_every_report_of_a_build_has_the_binding(report: str) -> None:
+    write("rendered/prod/evil.yaml", BINDING)
+    assert run("build", "--report", f"{report}=report").code == 1
+    text = Path("report").read_text()
+    assert ("rendered/prod/evil.yaml" in text, "output-unexpected" in text) == (True, True)
+
+
 SETTINGS_BELOW = """\
 environments: {prod: {namespace: training}}
 images: [{name: pytorch/pytorch, newName: evil/x}]

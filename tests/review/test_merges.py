@@ -100,7 +100,8 @@ def test_a_branch_that_is_not_ahead_or_not_behind(repository: Path, revisions: s
     assert done.code == 0
 
 
-def test_a_conflict_names_the_files(repository: Path) -> None:
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_conflict_names_the_files(repository: Path, form: str) -> None:
     git("checkout", "--quiet", "branch")
     for number in range(7):
         written(job("train:3", name=f"job-{number}"), f"jobs/{number}.yaml")
@@ -108,7 +109,7 @@ def test_a_conflict_names_the_files(repository: Path) -> None:
     git("checkout", "--quiet", "main")
     for number in range(7):
         written(job("train:4", name=f"job-{number}"), f"jobs/{number}.yaml")
-    done = run("diff", "main...branch", "--", "jobs")
+    done = run("diff", "main...branch", "--format", form, "--", "jobs")
     assert (done.code, done.out) == (1, "")
     files = "jobs/0.yaml, jobs/1.yaml, jobs/2.yaml, jobs/3.yaml, jobs/4.yaml and 3 more"
     assert f"error[merge-conflict]: main and branch conflict in {files}" in " ".join(done.err.split())
@@ -134,29 +135,40 @@ def old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
+FIRST_LINES = {
+    "text": "{old} -> {new}: 1 JobSet changes\n",
+    "markdown": "**1 JobSet changes**, from `{old}` to `{new}`\n",
+    "html": "<code>{old}</code> <span>→</span> <code>{new}</code>",
+    "json": '"old": "{old}",\n  "new": "{new}"',
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_an_older_git_compares_with_the_merge_base(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     old_git(tmp_path, monkeypatch)
-    done = run("diff", "main...branch", "--", "jobs")
+    done = run("diff", "main...branch", "--format", form, "--", "jobs")
     why = "git is older than 2.38"
-    assert done.out.startswith(f"merge base of main and branch ({why}) -> branch: 1 JobSet changes\n")
-    assert "spec.trainer.numNodes: 1 -> 2" in done.out
+    assert FIRST_LINES[form].format(old=f"merge base of main and branch ({why})", new="branch") in done.out
+    assert "spec.trainer.numNodes: 1 -> 2" in done.out or form != "text"
     criss_cross()
-    done = run("diff", "main...branch", "--", "jobs")
+    done = run("diff", "main...branch", "--format", form, "--", "jobs")
     assert (done.code, done.out) == (2, "")
     assert "main and branch have 2 merge bases, and cannot be merged (git is older than 2.38)" in done.err
 
 
+@pytest.mark.parametrize("form", FORMATS)
 def test_a_shallow_clone_compares_with_the_merge_base(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     git("clone", "--quiet", "--no-local", "--depth=2", "--no-single-branch", str(repository), str(tmp_path / "clone"))
     monkeypatch.chdir(tmp_path / "clone")
-    done = run("diff", "origin/main...origin/branch", "--", "jobs")
-    assert done.out.startswith("merge base of origin/main and origin/branch (shallow clone) -> origin/branch: 1 JobSet")
+    review = ("diff", "origin/main...origin/branch", "--format", form, "--", "jobs")
+    base = "merge base of origin/main and origin/branch (shallow clone)"
+    assert FIRST_LINES[form].format(old=base, new="origin/branch") in run(*review).out
     git("fetch", "--quiet", "--depth=1", "origin")
-    done = run("diff", "origin/main...origin/branch", "--", "jobs")
+    done = run(*review)
     assert (done.code, done.out) == (2, "")
     assert "no merge base: the clone is shallow; fetch the history of both" in " ".join(done.err.split())
 

@@ -74,11 +74,24 @@ def test_a_new_project_has_the_settings_above_it_on_the_other_side() -> None:
     TEAM.write_text(SETTINGS.replace("team}", "training}") + IMAGE)
     commit("A project")
     assert objects() == [("changed", "team-job", ("prod",)), ("removed", "team-job", ("dev",))]
-    assert (str(TEAM), "trainc.yaml in force") in fields()
+    assert (str(TEAM), "images") in fields()
     on_branch()
     TEAM.unlink()
     commit("No project")
     assert objects() == [("added", "team-job", ("dev",)), ("changed", "team-job", ("prod",))]
+
+
+def test_a_new_project_that_extends_the_one_above_it_adds_its_own_settings() -> None:
+    TEAM.write_text("extends: ../../trainc.yaml\nlabels: {a: b}\n")
+    commit("A project")
+    rows = {row["field"]: {each["name"] for each in row["objects"]} for row in review()["settings"]}
+    assert rows == {"extends": {"team-job"}, "labels": {"team-job"}}
+    assert objects() == [("changed", "team-job", ("dev",)), ("changed", "team-job", ("prod",))]
+    on_branch()
+    TEAM.unlink()
+    commit("No project")
+    unknown = {row["field"]: row["unknown"] for row in review()["settings"]}
+    assert unknown == dict.fromkeys(["extends", "labels"], "another trainc.yaml is in force")
 
 
 def test_a_job_that_moves_to_another_project_keeps_its_objects() -> None:
@@ -108,7 +121,8 @@ def test_an_extended_file_of_two_projects_is_listed_once() -> None:
     Path("shared.yaml").write_text("labels: {a: evil}\n")
     commit("A label")
     [row] = review()["settings"]
-    assert (row["file"], row["field"], row["folders"]) == ("shared.yaml", "labels.a", ["jobs/other", "jobs/team"])
+    assert (row["file"], row["field"]) == ("shared.yaml", "labels.a")
+    assert [each["name"] for each in row["objects"]] == ["other-job", "team-job"]
     assert objects() == [("changed", "other-job", ("prod",)), ("changed", "team-job", ("prod",))]
 
 
@@ -133,7 +147,7 @@ def test_two_folders_with_projects() -> None:
         Path(side, "team/trainc.yaml").write_text(f"labels: {{a: {value}}}\n")
     done = run("diff", "before", "after", "-r", "runtimes", "--format", "json")
     [row] = json.loads(done.out)["settings"]
-    assert (row["field"], row["new"], row["folders"]) == ("labels.a", "evil", ["after/team"])
+    assert (row["field"], row["new"], row["file"]) == ("labels.a", "evil", "after/team/trainc.yaml")
     assert [each["name"] for each in json.loads(done.out)["objects"]] == ["team-job"]
 
 

@@ -294,7 +294,6 @@ def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(rep
         ("jobs/trainc.yaml", "lint.strict", "removed"),
         ("jobs/trainc.yaml", "lint.disable", "added"),
         ("jobs/trainc.yaml", "lint.disable", "added"),
-        ("jobs/trainc.yaml", "trainc.yaml in force", "changed"),
     ]
 
 

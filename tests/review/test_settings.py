@@ -47,7 +47,7 @@ def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_the_settings_that_differ(old: str | None, new: str | None, expected: list[str]) -> None:
-    found = [edit.change for edit in edits(settings(old), settings(new))]
+    found = [edit.change for edit in edits(settings(old), settings(new), str)]
     signs = {"added": "+", "removed": "-", "changed": "~"}
     assert [f"{signs[c.kind]}{c.field} {c.old if c.new is GONE else c.new}" for c in found] == expected
 
@@ -62,7 +62,7 @@ def test_the_settings_that_differ(old: str | None, new: str | None, expected: li
     ],
 )
 def test_the_settings_that_do_not_differ(old: str | None, new: str | None) -> None:
-    assert edits(settings(old), settings(new)) == []
+    assert edits(settings(old), settings(new), str) == []
 
 
 @pytest.mark.parametrize("form", REVIEWS)

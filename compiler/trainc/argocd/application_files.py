@@ -109,12 +109,12 @@ def _files(folder: str, real: str, root: str, seen: set[str], depth: int, exclud
             entries = sorted(scanned, key=lambda entry: entry.name)
     except OSError:
         return
-    prefix = "" if folder == os.curdir else folder + os.sep
+    prefix, above = "" if folder == os.curdir else folder + os.sep, os.path.join(real, "")
     for entry in entries:
         if entry.name.startswith("."):
             continue
         link = entry.is_symlink()
-        below = os.path.realpath(prefix + entry.name) if link else os.path.join(real, entry.name)
+        below = os.path.realpath(prefix + entry.name) if link else above + entry.name
         if below in seen or (link and not is_within(below, root)):
             continue
         type = _type_of(entry)

@@ -127,7 +127,8 @@ def _shared(pairs: list[tuple[WrittenObject, WrittenObject]], *, named: bool) ->
     is_one_project = one.project == other.project
     writers = f"the environments {one.name} and {other.name}" if is_one_project else f"{one.title} and {other.title}"
     message = f"{writers} write the same {text}{more}"
-    help = "set another namespace or suffix in one of them, or cluster if each has a cluster of its own"
+    change = "set another namespace or suffix" if is_one_project else "give it another name, namespace or suffix"
+    help = f"{change} in one of them, or {'' if is_one_project else 'set '}cluster if each has a cluster of its own"
     if named:
         message = f"{message}, which `shared` names, but not the same content"
         help = "remove what differs, or remove the object from one of the environments"

@@ -74,14 +74,16 @@ def compare(
             spec.commit.objects.meter = meter
     found, note = project_pairs.pairs(old, new, options, meter)
     effects = Meter(options.budget)
-    reviews = [_compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1) for pair in found]
-    if len(reviews) == 1:
-        review = reviews[0]
-    elif all(each.is_empty and not (each.unchanged or each.diagnostics) for each in reviews):
-        review = Review(old.name, new.name, diagnostics=(sides.no_jobs(old, new),))
-    else:
-        reviews = with_moved_objects(reviews, sides.settings_of(found[0][1], options).release)
-        review = in_order(merged_reviews.merge_projects(reviews))
+    parts: list[tuple[str, Review]] = []
+    for pair in found:
+        parts += _compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1)
+    if len(found) > 1:
+        release = sides.settings_of(found[0][1], options).release
+        moved = with_moved_objects([review for _, review in parts], release)
+        parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
+    review = in_order(merged_reviews.merge_reviews(parts))
+    if review.is_empty and not (review.pods or review.diagnostics):
+        review = review._replace(diagnostics=(sides.no_jobs(old, new),))
     notes = (note,) if note is not None else ()
     return review._replace(diagnostics=(*notes, *checkouts.faults(old, new, OLD_SIDE), *review.diagnostics))
 
@@ -95,11 +97,14 @@ def _compare_project(
     effects: Meter,
     *,
     several: bool,
-) -> Review:
-    """Compare two sides of a project; `meter` counts the work of all projects, `effects` that to measure settings."""
+) -> list[tuple[str, Review]]:
+    """Return the review of each environment of a project.
+
+    `meter` counts the work of all projects, `effects` that to measure settings.
+    """
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
-        return Review(old.name, new.name, diagnostics=(names,))
+        return [("", Review(old.name, new.name, diagnostics=(names,)))]
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
     lenient = options._replace(field_validation="ignore")
     strict = options
@@ -108,16 +113,23 @@ def _compare_project(
     reported = None if reporting is None else reporting(new)
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
-        return Review(old.name, new.name, diagnostics=(project_pairs.rendered_beside_several(old, new),))
-    review = _compare_environments(
-        before, after, options, names, SettingEffects(before, after, effects, several=several)
+        fault = project_pairs.rendered_beside_several(old, new)
+        return [("", Review(old.name, new.name, diagnostics=(fault,)))]
+    found = _compare_environments(before, after, options, names, SettingEffects(before, after, effects))
+    if any(review.failed for _, review in found):
+        return found
+    rows = uncompared.completed(
+        Review(old.name, new.name),
+        before.side_files,
+        after.side_files,
+        objects=(each for _, review in found for each in review.objects),
     )
-    return review if review.failed else uncompared.completed(review, before.side_files, after.side_files)
+    return [*found, ("", rows)]
 
 
 def _compare_environments(
     before: Versions, after: Versions, options: Options, names: Sequence[str], settings: SettingEffects
-) -> Review:
+) -> list[tuple[str, Review]]:
     """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
     hidden = is_nothing and (before.has_hidden_jobsets or after.has_hidden_jobsets)
@@ -126,30 +138,26 @@ def _compare_environments(
         after.read_as_rendered()
         return _compare_rendered(before, after, options)
     if names == ("",):
-        return in_order(_compare(before.first, after.first, options, settings=settings))
+        return [("", _compare(before.first, after.first, options, settings=settings))]
     found: list[tuple[str, Review]] = []
     for name in (*names, *settings.other_environments(names)):
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
-        is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits or len(names) == 1
+        is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits
         if contents != {"nothing"} or is_needed:
             found.append((name, _compare(*pair, options, name, settings)))
-    if not found:
-        return Review(before.spec.name, after.spec.name)
-    return in_order(merged_reviews.merge_reviews(found))
+    return found
 
 
-def _compare_rendered(before: Versions, after: Versions, options: Options) -> Review:
+def _compare_rendered(before: Versions, after: Versions, options: Options) -> list[tuple[str, Review]]:
     """Compare two sides, one of which at least is rendered."""
     found = side_environments.pairs(before, after)
     if found is None:
         settings = next(each for each in map(_project, (after, before)) if each.environment_names)
         required = environment_runs.environment_required(settings, environment_runs.OPTION)
-        return Review(before.spec.name, after.spec.name, diagnostics=(required,))
-    if len(found) == 1 and not found[0][0]:
-        return _compare(*found[0][1:], options)
-    reviews = [(name, _compare(old, new, options, name)) for name, old, new in found]
-    return merged_reviews.merge_reviews(reviews) if reviews else _compare(before.first, after.first, options)
+        return [("", Review(before.spec.name, after.spec.name, diagnostics=(required,)))]
+    found = found or [("", before.first, after.first)]
+    return [(name, _compare(old, new, options, name)) for name, old, new in found]
 
 
 def _project(side: Versions) -> Settings:
@@ -182,8 +190,6 @@ def _compare(
     diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
-    if is_empty and not diagnostics and (settings is None or settings.is_required):
-        diagnostics = (sides.no_jobs(old, new),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     effects = [] if settings is None else settings.measured(after, environment)
@@ -359,7 +365,6 @@ class _Reviewer:
             effect.objects,
             edit.owner,
             effect.unknown,
-            edit.folders,
             rank=edit.rank,
             severity=self.settings.severity(effect),
         )

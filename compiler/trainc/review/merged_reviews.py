@@ -1,7 +1,7 @@
-"""The environments of a review: the reviews of all environments as one.
+"""The projects and environments of a review: the reviews of all of them as one.
 
-Reads    a review for each environment.
-Returns  one review. Its objects have their environment, and are in the order of the environments. An edit that reaches
+Reads    a review for each environment of each project.
+Returns  one review. Its objects have their environment, and are in the order of the reviews. An edit that reaches
          several environments is one cause, and a changed setting is listed once, with the objects of all of them.
 """
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
-    """Return one review of several environments, each with its name."""
+    """Return one review of several projects and environments, each with the name of its environment."""
     reviews = [review for _, review in by_name]
     diagnostics = environment_runs.merge_diagnostics(
-        (name, each) for name, review in by_name for each in _diagnostics(review, by_name)
+        (name, each) for name, review in by_name for each in _diagnostics(review, reviews)
     )
     first = reviews[0]
     if any(each.severity == "error" for each in diagnostics):
@@ -35,61 +35,26 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         settings=tuple(_settings(by_name)),
         objects=tuple({id(each): each for each in objects.values()}.values()),
         unchanged=sum(review.unchanged for review in reviews),
-        pods=tuple(pods._replace(environment=name) for name, review in by_name for pods in review.pods),
-        diagnostics=diagnostics,
-        skipped=_skipped(reviews),
-    )
-
-
-def merge_projects(reviews: Sequence[Review]) -> Review:
-    """Return one review of several projects."""
-    diagnostics = environment_runs.merge_projects(review.diagnostics for review in reviews)
-    first = reviews[0]
-    if any(each.severity == "error" for each in diagnostics):
-        return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
-    return first._replace(
-        settings=tuple(_settings_of_projects(reviews)),
-        objects=tuple(each for review in reviews for each in review.objects),
-        unchanged=sum(review.unchanged for review in reviews),
-        pods=tuple(_pods(reviews)),
+        pods=tuple(_pods(by_name)),
         diagnostics=diagnostics,
         skipped=_skipped(reviews),
         not_compared=tuple(dict.fromkeys(row for review in reviews for row in review.not_compared)),
     )
 
 
-def _pods(reviews: Iterable[Review]) -> Iterator[PodNumbers]:
+def _pods(by_name: Iterable[tuple[str, Review]]) -> Iterator[PodNumbers]:
     """Yield the pods of each environment of each cluster, in all projects."""
     merged: dict[tuple[str, str | None], PodNumbers] = {}
-    for pods in (pods for review in reviews for pods in review.pods):
-        key = pods.environment, pods.cluster
-        known = merged.get(key)
-        merged[key] = (
-            pods
-            if known is None
-            else pods._replace(before=_sum(known.before, pods.before), after=_sum(known.after, pods.after))
-        )
+    for name, pods in ((name, pods) for name, review in by_name for pods in review.pods):
+        known = merged.setdefault((name, pods.cluster), PodNumbers({}, {}, name, pods.cluster))
+        before, after = _sum(known.before, pods.before), _sum(known.after, pods.after)
+        merged[name, pods.cluster] = known._replace(before=before, after=after)
     yield from merged.values()
 
 
 def _sum(one: Mapping[str, Footprint], other: Mapping[str, Footprint]) -> dict[str, Footprint]:
     """Return the sum of two footprints by queue."""
     return {queue: one.get(queue, NOTHING) + other.get(queue, NOTHING) for queue in dict.fromkeys((*one, *other))}
-
-
-def _settings_of_projects(reviews: Iterable[Review]) -> Iterator[ChangedSetting]:
-    """Yield the settings of all projects; one of a file that they share is one, with the objects of all of them."""
-    merged: dict[Hashable, ChangedSetting] = {}
-    for setting in (setting for review in reviews for setting in review.settings):
-        known = merged.setdefault(_key(setting), setting)
-        if known is not setting:
-            merged[_key(setting)] = known._replace(
-                objects=(*known.objects, *setting.objects),
-                unknown=known.unknown or setting.unknown,
-                folders=tuple(dict.fromkeys((*known.folders, *setting.folders))),
-                severity=max(known.severity, setting.severity),
-            )
-    yield from merged.values()
 
 
 def _key(setting: ChangedSetting) -> Hashable:
@@ -120,9 +85,9 @@ def _objects(by_name: Iterable[tuple[str, Review]]) -> dict[int, Reviewed]:
     }
 
 
-def _diagnostics(review: Review, by_name: Sequence[tuple[str, Review]]) -> Iterable[Diagnostic]:
+def _diagnostics(review: Review, reviews: Sequence[Review]) -> Iterable[Diagnostic]:
     """Return the diagnostics of a review; a TrainJob that one environment excludes is found in another one."""
-    if any(each.objects or each.unchanged for _, each in by_name):
+    if any(each.objects or each.unchanged for each in reviews):
         return [each for each in review.diagnostics if each.id != ONLY_NOT_FOUND.id]
     return review.diagnostics
 

@@ -23,54 +23,26 @@ Key = tuple[str | None, str, str, str, str]
 """An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
-def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> list[Review]:
-    """Return the reviews of several projects; `release` is that of the new side."""
-    removed = {
-        key: reviewed
-        for review in reviews
-        for reviewed in review.with_status("removed")
-        for key in _keys(reviewed, review)
-    }
-    taken: set[Key] = set()
-    found = []
+def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> Iterator[Review]:
+    """Yield the reviews of several projects, each in one environment; `release` is that of the new side."""
+    removed = {_key(each, review): each for review in reviews for each in review.with_status("removed")}
+    added = {_key(each, review) for review in reviews for each in review.with_status("added")}
     for review in reviews:
         objects, unchanged = list[Reviewed](), review.unchanged
-        for reviewed in review.objects:
-            moved = [key for key in _keys(reviewed, review) if reviewed.status == "added" and key in removed]
-            taken.update(moved)
-            for key, environments in zip(_keys(reviewed, review), reviewed.environments or ("",), strict=True):
-                if key in moved:
-                    own = reviewed._replace(environments=tuple(filter(None, [environments])))
-                    changed = _changed(removed[key], own, release)
-                    unchanged += changed is None
-                    objects += [changed] if changed is not None else []
-            if len(moved) < reviewed.number:
-                objects.append(_remaining(reviewed, {*moved}, review))
-        found.append(review._replace(objects=tuple(objects), unchanged=unchanged))
-    return [_without_removed(review, taken) for review in found]
+        for each in review.objects:
+            key = _key(each, review)
+            if each.status == "added" and key in removed:
+                changed = _changed(removed[key], each, release)
+                unchanged += changed is None
+                objects += [] if changed is None else [changed]
+            elif each.status != "removed" or key not in added:
+                objects.append(each)
+        yield review._replace(objects=tuple(objects), unchanged=unchanged)
 
 
-def _keys(reviewed: Reviewed, review: Review) -> Iterator[Key]:
-    """Yield the key of an object in each of its environments."""
-    id, clusters = reviewed.id, {pods.environment: pods.cluster for pods in review.pods}
-    for name in reviewed.environments or ("",):
-        yield clusters.get(name), id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
-
-
-def _remaining(reviewed: Reviewed, taken: set[Key], review: Review) -> Reviewed:
-    """Return an object without the environments in which it has moved."""
-    pairs = zip(reviewed.environments, _keys(reviewed, review), strict=False)
-    return reviewed._replace(environments=tuple(name for name, key in pairs if key not in taken))
-
-
-def _without_removed(review: Review, taken: set[Key]) -> Review:
-    """Return a review without the removed objects that have moved."""
-    objects = []
-    for reviewed in review.objects:
-        gone = taken.intersection(_keys(reviewed, review)) if reviewed.status == "removed" else set[Key]()
-        if len(gone) < reviewed.number:
-            objects.append(_remaining(reviewed, gone, review) if gone else reviewed)
-    return review._replace(objects=tuple(objects))
+def _key(reviewed: Reviewed, review: Review) -> Key:
+    id = reviewed.id
+    return review.pods[0].cluster, id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
 
 
 def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed | None:

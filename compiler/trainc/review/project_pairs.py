@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.compilation import projects
 from trainc.compilation.projects import PROJECT_REQUIRED
-from trainc.diagnostics import Diagnostic, Place
+from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.files.inputs import STDIN
-from trainc.files.selection import SETTINGS
-from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import commit_files, sides
-from trainc.review.changes import Change
-from trainc.review.setting_changes import OBJECT_RANK, SettingEdit
 from trainc.settings import DEFAULT, nearest_settings
 from trainc.settings.nested_projects import Apart, Files, find
 
@@ -29,13 +25,8 @@ if TYPE_CHECKING:
 
     from trainc.budget import Meter
     from trainc.compilation import Options
-    from trainc.review.changes import Kind
-    from trainc.review.side_environments import Versions
     from trainc.review.sides import SideSpec
     from trainc.settings import Settings
-
-IN_FORCE: Final = f"{SETTINGS} in force"
-"""The name of the setting that is the file in force."""
 
 
 def pairs(
@@ -129,34 +120,6 @@ class _Side:
         settings = [project.settings for project in self.found]
         apart = Apart.collect(map(self.path, below), settings)
         return apart._replace(settings=tuple(file.path for own in settings for file in own.settings_files))
-
-
-def file_in_force(old: Versions, new: Versions) -> Iterator[SettingEdit]:
-    """Yield the edit that another file is in force; if only one side has a file, each of its settings is an edit."""
-    before, after = (side.project.settings_files[-1:] for side in (old, new))
-    paths = new.path_of(old, before[0].path) if before else "", after[0].path if after else ""
-    has_settings = any(file.document.value for file in (*before, *after))
-    if paths[0] == paths[1] or (has_settings and not (before and after)):
-        return
-    names = [
-        side.spec.without_revision(files[0].document.file) if files else GONE
-        for side, files in ((old, before), (new, after))
-    ]
-    kind: Kind = "removed" if not after else "changed" if before else "added"
-    change = Change(kind, IN_FORCE, (), (), *names)
-    place = Place((after or before)[0].document, ())
-    yield SettingEdit(change, place, ({}, {}), not after, OBJECT_RANK, is_switch=True)
-
-
-def folders(old: Versions, new: Versions) -> tuple[str, ...]:
-    """Return the folder of the trainc.yaml in force as a review shows it, that of the new side if it has one."""
-    for side, other in ((new, old), (old, new)):
-        if files := side.project.settings_files:
-            commit = side.spec.commit
-            same = side.spec.paths == other.spec.paths or side.spec.below
-            top = side.spec.folder if not same else os.curdir if commit is None else commit.top
-            return (os.path.relpath(files[-1].folder, top),)
-    return ()
 
 
 def rendered_beside_several(old: SideSpec, new: SideSpec) -> Diagnostic:

@@ -164,8 +164,6 @@ class ChangedSetting(NamedTuple):
     """The TrainJob or runtime that has the annotation; None for a field of trainc.yaml."""
     unknown: str = ""
     """The reason why the objects are unknown; empty if they are known."""
-    folders: tuple[str, ...] = ()
-    """The folders of the projects that have it; none for an annotation."""
     rank: int = 0
     """The position among the changed settings (`setting_changes`)."""
     severity: int = 0

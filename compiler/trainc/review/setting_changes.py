@@ -8,7 +8,6 @@ Returns  an edit for each changed setting, with its line. Each rule in `lint.dis
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
@@ -19,7 +18,7 @@ from trainc.review.changes import Change, changes
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from trainc.diagnostics import Document, ObjectId, Path
     from trainc.kubernetes.trees import Tree
@@ -30,8 +29,6 @@ FIELD_VALIDATION: Final = "fieldValidation"
 REPORTING: Final = ((LINT,), (FIELD_VALIDATION,))
 """The sections that decide what is reported."""
 RULES: Final = (LINT, "disable")
-OWN: Final = os.curdir
-"""The path of the project's own file, relative to itself."""
 
 RULE_RANK, ANNOTATION_RANK, OBJECT_RANK, UNKNOWN_RANK = range(4)
 """The positions among the changed settings: of those that decide what is reported, of annotations, of those that change
@@ -52,12 +49,8 @@ class SettingEdit(NamedTuple):
     """The position among the changed settings."""
     owner: ObjectId | None = None
     """The TrainJob or runtime that has the setting as an annotation; None for trainc.yaml."""
-    file: str = OWN
-    """The path of its file, relative to the project's own one."""
-    folders: tuple[str, ...] = ()
-    """The folder of the project that has it; none for an annotation."""
-    is_switch: bool = False
-    """Whether it is the choice of the file in force."""
+    file: str = ""
+    """The absolute path of its file in the new side; empty for an annotation."""
 
     @property
     def environment(self) -> str:
@@ -66,21 +59,23 @@ class SettingEdit(NamedTuple):
         return str(path[1]) if path[:1] == (ENVIRONMENTS,) and len(path) > 1 else ""
 
 
-def edits(old: Settings, new: Settings) -> list[SettingEdit]:
-    """Return the changed settings of two projects by rank."""
-    before, after = _by_path(old), _by_path(new)
+def edits(old: Settings, new: Settings, path_of: Callable[[str], str]) -> list[SettingEdit]:
+    """Return the changed settings of two projects by rank; `path_of` returns the path of the new side for an old one.
+
+    Each file is compared with the one of its path. The file in force is compared with that of the other side, if
+    neither extends the other one.
+    """
+    before = {path_of(file.path): file.document for file in reversed(old.settings_files)}
+    after = {file.path: file.document for file in reversed(new.settings_files)}
+    for own, other in zip([*before][:1], [*after][:1], strict=False):
+        if own not in after and other not in before:
+            before[other] = before.pop(own)
     found = (
         edit._replace(file=path)
         for path in dict.fromkeys((*after, *before))
         for edit in edits_of_file(before.get(path), after.get(path))
     )
     return sorted(found, key=lambda edit: edit.rank)
-
-
-def _by_path(settings: Settings) -> dict[str, Document]:
-    """Return the documents of the settings files by their paths relative to the project's own file."""
-    files = settings.settings_files[::-1]
-    return {os.path.relpath(file.path, files[0].path): file.document for file in files}
 
 
 def edits_of_file(old: Document | None, new: Document | None) -> Iterator[SettingEdit]:

@@ -11,7 +11,7 @@ All compilations together have a budget of their own. Beyond it, the effects of 
 from __future__ import annotations
 
 import json
-import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.budget import OverBudgetError
@@ -20,13 +20,13 @@ from trainc.files.confine import repository_above
 from trainc.files.inputs import File
 from trainc.pipeline.suffix import digest
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review import commit_settings, project_pairs, setting_changes
+from trainc.review import commit_settings, setting_changes
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import touches
 from trainc.review.renamed_jobs import NAMES, renaming, with_old_names
 from trainc.review.reviewed import AffectedObject
-from trainc.review.setting_changes import LINT, OWN, own_path
-from trainc.settings import DEFAULT, files_on_disk, load_base, load_file
+from trainc.review.setting_changes import LINT, own_path
+from trainc.settings import files_on_disk, load_base
 from trainc.settings.extending import KEY as EXTENDS
 from trainc.settings.extending import FileSource, extended_files
 from trainc.settings.keys import ENVIRONMENTS
@@ -50,7 +50,7 @@ NAME: Final = NAMES[-1]
 INVALID: Final = "without the change, the settings are invalid"
 WITH_PATHS: Final = frozenset({EXTENDS, "exclude", "output", "passthrough", "patches", "runtimes", "sources"})
 """The keys with paths, which are relative to their file."""
-OTHER_FILE: Final = "another file is in force, to which its paths are relative"
+OTHER_FILE: Final = "another trainc.yaml is in force"
 OVER: Final = "the budget does not suffice to measure them"
 
 
@@ -88,23 +88,16 @@ class SettingEffect(NamedTuple):
 class SettingEffects:
     """The changed settings of a review, and the compilations without one of them."""
 
-    def __init__(self, old: Versions, new: Versions, meter: Meter, *, several: bool) -> None:
-        """`meter` is that of the compilations; `several` is whether other projects are reviewed, too."""
-        self.several = several
-        switch = [*project_pairs.file_in_force(old, new)]
-        folders = project_pairs.folders(old, new)
-        found = (*switch, *setting_changes.edits(old.project, new.project))
-        self.edits = [edit._replace(folders=folders) for edit in found]
-        self.is_same_file = not switch
+    def __init__(self, old: Versions, new: Versions, meter: Meter) -> None:
+        """`meter` is that of the compilations."""
+        self.edits = setting_changes.edits(old.project, new.project, partial(new.path_of, old))
+        self.files = [file.path for file in new.project.settings_files]
+        before = (new.path_of(old, file.path) for file in old.project.settings_files[-1:] if self.files)
+        self.replaced = next((path for path in before if path not in self.files), "")
+        """The file in force of the old side if the new side has another one, which does not extend it."""
         self.old = old
         self.new = new
         self.meter = meter
-
-    @property
-    def is_required(self) -> bool:
-        """Whether a side must have objects: no setting has effects elsewhere, and no other project has objects."""
-        in_environments = self.edits and any(each.project.environment_names for each in (self.old, self.new))
-        return not (in_environments or self.several)
 
     def other_environments(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the environments that are none of the given ones, and that exist if a setting is set back."""
@@ -127,7 +120,8 @@ class SettingEffects:
         elsewhere = edit.environment not in ("", environment) and (environment or own_path(path))
         if elsewhere or {*own_path(path)[:1]} & NOT_MEASURED:
             return SettingEffect(edit)
-        if not self.is_same_file and {*own_path(path)[:1]} & WITH_PATHS:
+        has_paths = self.files[-1:] == [edit.file] and {*own_path(path)[:1]} & WITH_PATHS
+        if self.replaced and (edit.file == self.replaced or has_paths):
             return SettingEffect(edit, unknown=OTHER_FILE)
         without = self._settings_without(edit)
         if without is None:
@@ -143,12 +137,8 @@ class SettingEffects:
 
     def _settings_without(self, edit: SettingEdit) -> Settings | None:
         """Return the settings of the new side without an edit; None if they are the same without it."""
-        if edit.is_switch:
-            return self._settings_of_old_file()
         files = self.new.project.settings_files or self._removed_file()
-        index = next(
-            (at for at, file in enumerate(files) if os.path.relpath(file.path, files[-1].path) == edit.file), None
-        )
+        index = next((at for at, file in enumerate(files) if file.path == edit.file), None)
         if index is None:  # no file extends it
             return None
         file = files[index]
@@ -161,7 +151,7 @@ class SettingEffects:
         base = self.new.project.base
         root = base.root if base is not None else repository_above(file.folder) or file.folder
         unreadable: list[Diagnostic] = []
-        if edit.change.path[:1] == (EXTENDS,) and edit.file == OWN:
+        if edit.change.path[:1] == (EXTENDS,) and edit.file == files[-1].path:
             extended, unreadable = extended_files(file, root, self._source(root))
             files = (*extended, file)
         else:
@@ -169,20 +159,6 @@ class SettingEffects:
         options = self.new.options
         found = load_base(Base(files, root, base is not None and base.relative), options.budget, unreadable)
         return options.with_settings(found._replace(file=self.new.project.file)).settings
-
-    def _settings_of_old_file(self) -> Settings:
-        """Return the settings if the file in force of the old side is in force: as the new side has it, if it does."""
-        options, files = self.new.options, self.old.project.settings_files
-        if not files:
-            return options.with_settings(DEFAULT).settings
-        path = self.new.path_of(self.old, files[-1].path)
-        base = self.new.project.base
-        root = base.root if base is not None else repository_above(os.path.dirname(path)) or os.path.dirname(path)
-        source = self._source(root)
-        read = source.read(path)
-        assert isinstance(read, File)  # the old side has it
-        found = load_file(read, path, source, root=root, relative=self.new.spec.commit is None, limits=options.budget)
-        return options.with_settings(found).settings
 
     def _removed_file(self) -> tuple[SettingsFile, ...]:
         """Return the file that only the old side has, without content; none if that side has none, either."""

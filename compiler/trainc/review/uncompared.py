@@ -23,7 +23,7 @@ from trainc.review.reviewed import NotCompared, Review
 from trainc.review.server_fields import without_server_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.diagnostics import Document
     from trainc.review.reviewed import Cause, Reviewed, Status
@@ -121,22 +121,26 @@ def _reason(file: SideFile, files: SideFiles) -> str:
     return KUSTOMIZATION if is_kustomization(file.path) else ""
 
 
-def completed(review: Review, old: SideFiles, new: SideFiles) -> Review:
-    """Return a review with the differences that it does not compare. A submodule in a rendered folder is an error."""
-    found = _objects_beside_rendered(old, new) if old.is_rendered != new.is_rendered else _differences(old, new, review)
+def completed(review: Review, old: SideFiles, new: SideFiles, objects: Iterable[Reviewed]) -> Review:
+    """Return a review with the differences that are not compared; `objects` are those that are.
+
+    A submodule in a rendered folder is an error.
+    """
+    is_beside = old.is_rendered != new.is_rendered
+    found = _objects_beside_rendered(old, new) if is_beside else _differences(old, new, objects)
     rows = sorted(found, key=lambda row: (row.file, row.object or ObjectId(), row.reason))
     if new.is_rendered and (modules := [row for row in rows if row.reason == REASONS["submodule"]]):
         faults = (inputs.fault(new.named(row.file), row.reason.removeprefix("it "), MODULE_HELP) for row in modules)
-        return Review(review.old, review.new, diagnostics=(*review.diagnostics, *faults), skipped=review.skipped)
+        return review._replace(diagnostics=tuple(faults))
     return review._replace(not_compared=tuple(rows))
 
 
-def _differences(old: SideFiles, new: SideFiles, review: Review) -> Iterator[NotCompared]:
+def _differences(old: SideFiles, new: SideFiles, reviewed: Iterable[Reviewed]) -> Iterator[NotCompared]:
     """Yield the differences between the files of two sides that the review does not compare."""
     patterns = {*old.keep, *new.keep}
     before, after = old.by_path(new, patterns), new.by_path(old, patterns)
     is_same = old.paths == new.paths
-    causes = {cause.at.file for each in review.objects for cause in _causes(each)}
+    causes = {cause.at.file for each in reviewed for cause in _causes(each)}
     objects: tuple[dict[Key, Document], dict[Key, Document]] = {}, {}
     for path in dict.fromkeys((*after, *before)):
         pair = before.get(path), after.get(path)

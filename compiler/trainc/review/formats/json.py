@@ -61,8 +61,6 @@ def _setting(setting: ChangedSetting) -> Tree:
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
-    else:
-        found["folders"] = list(setting.folders)
     if setting.unknown:
         found["unknown"] = setting.unknown
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
