@@ -99,7 +99,7 @@ differential: $(VENV)/.dev-installed
 # Test mutated golden inputs, a quarter as many mutated repositories, and 500 multiplied projects: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
-	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded"
+	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded or test_fixes or test_edits"
 
 # Compare trainc with kubectl, kustomize, Helm and kubeconform, if they are on the PATH: make bench [BENCH="--quick"]
 bench: $(VENV)/.dev-installed

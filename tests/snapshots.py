@@ -1,4 +1,4 @@
-"""Snapshots as separate text files beside the input of their test.
+"""Snapshots as separate text files beside the input of their test, and the texts of many faults in one snapshot.
 
 A test declares a subclass of `TextFile` for each kind of file. `(N)` replaces the number of built-in runtimes.
 """
@@ -6,6 +6,7 @@ A test declares a subclass of `TextFile` for each kind of file. `(N)` replaces t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,12 @@ from typing import Any
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
+
+from trainc.diagnostics import Diagnostic
+from trainc.kubernetes.violations import Violation
+
+VARIABLE = re.compile(r'"[^"]*"|\S*[\d\[./]\S*')
+"""The parts of a text that differ between two faults of one kind: values, numbers and paths."""
 
 
 class TextFile(SingleFileSnapshotExtension):
@@ -46,3 +53,13 @@ def uncounted(text: str) -> str:
 def parameter(test: PyTestLocation) -> str:
     """Return the parameter of a test: `cpu-ranks` of `test_golden[cpu-ranks]`."""
     return test.snapshot_name.partition("[")[2].rstrip("]")
+
+
+def texts(faults: Iterable[Violation | Diagnostic]) -> str:
+    """Return the message and the help of some faults, without those that differ only in values, numbers and paths."""
+    found: dict[str, str] = {}
+    for each in faults:
+        id = each.rule if isinstance(each, Violation) else each.id
+        text = f"[{id}] {each.message}\n  help: {each.help}\n"
+        found.setdefault(VARIABLE.sub("", text), text if len(text) < 400 else f"{text[:400]}...\n")
+    return "".join(found.values())

@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 from batches import in_batches
-from conformance.recordings import or_skip, recorded
+from conformance.recordings import IS_OTHER, or_skip, recorded
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.diagnostics import Diagnostic, Place
 
 CASES = or_skip(recorded("kueue/webhook.jsonl"))
 KEY = "kueue.x-k8s.io/"
+REPORTED = (
+    *("gated-5", "gated-6", "group-two-1", "layers-11", "layers-12", "layers-17", "layers-2"),
+    *("queue-runtime-4", "random-039", "random-096"),
+)
+"""The cases whose reports have the texts that no wrong example of a page has."""
 
 
 def reported(folder: Path, case: dict[str, Any]) -> list[Diagnostic]:
@@ -46,6 +52,12 @@ def test_webhook(tmp_path: Path, case: dict[str, Any]) -> None:
     for each in found:
         assert any(KEY in line for line in lines(each, case["input"])), each
         assert len([other for other in found if (other.field, other.message) == (each.field, each.message)]) == 1
+
+
+@pytest.mark.skipif(IS_OTHER, reason="trainc's own recordings")
+def test_texts(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    found = [each for case in CASES if case["name"] in REPORTED for each in reported(tmp_path, case)]
+    assert "".join(f"[{each.id}] {each.message}\n  help: {each.help}\n" for each in found) == snapshot
 
 
 def test_both_answers_are_recorded() -> None:

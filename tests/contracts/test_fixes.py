@@ -33,6 +33,7 @@ OTHER_CASES = {
     "failure-reason",
     "pod-failure-policy",
     "pod-file",
+    "request-above-limit",
     "required",
     "resource-claim-missing",
 }

@@ -1,28 +1,16 @@
 """A fix that is followed once is right: its diagnostic is gone, and no new error is in its place.
 
-The inputs are those of the reports, of the golden cases with faults, and of the rows in this folder. Each fix of a
-report is applied alone.
+Each fix of a report is applied alone.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from running import run
+from fixes.followed import INPUTS, edited, problems, write
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-ROWS = {path.name: path for path in (HERE / "inputs").iterdir()}
-FILES = {
-    path.stem if path.parent.name == "reports" else path.parent.name: path
-    for path in (*(ROOT / "tests" / "reports").glob("*.yaml"), *(ROOT / "golden").glob("wrong-*/input.yaml"))
-}
-INPUTS = {**FILES, **ROWS}
 LATER = {
     "builtin-false": "the setting that is meant forbids the runtime of the job",
     "environments": "two environments without settings write the same object",
@@ -33,31 +21,9 @@ LATER = {
 """The inputs in which a fix makes another fault visible, with the reason."""
 
 
-def problems() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("validate", "--legacy", "--format", "json").out)
-    return found
-
-
-def edited(text: str, edits: list[dict[str, Any]]) -> str:
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
-        begin = starts[edit["line"] - 1] + edit["column"] - 1
-        end = starts[edit["endLine"] - 1] + edit["endColumn"] - 1
-        text = text[:begin] + edit["text"] + text[end:]
-    return text
-
-
 @pytest.mark.parametrize("name", sorted(INPUTS))
 def test_each_fix_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = INPUTS[name]
-    if given.is_dir():
-        shutil.copytree(given, tmp_path, dirs_exist_ok=True)
-    else:
-        shutil.copy(given, tmp_path / "job.yaml")
-    (tmp_path / ".git").mkdir()
+    write(INPUTS[name], tmp_path)
     monkeypatch.chdir(tmp_path)
     before = problems()
     errors: Counter[str] = Counter()

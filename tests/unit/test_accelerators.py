@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from running import run
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc import settings
@@ -180,11 +181,12 @@ def test_a_resource_without_requests_changes_nothing(accelerators: Any) -> None:
         pytest.param(f"{GPU}: {{env: [{{name: A, value: 1}}]}}", "2:43", "error[wrong-type]", id="a number"),
     ],
 )
-def test_a_wrong_entry(text: str, place: str, expected: str) -> None:
+def test_a_wrong_entry(text: str, place: str, expected: str, snapshot: SnapshotAssertion) -> None:
     Path("trainc.yaml").write_text(f"accelerators:\n  {text}\n")
     done = run("validate")
     assert f"trainc.yaml:{place}: {expected}" in done.out
     assert done.code == int(expected.startswith("error"))
+    assert done.out.rpartition("\n\n")[0] == snapshot
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from linting import MPI, fires, replicated, runtime, silent, trainjob, warnings, written
 from running import run
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.compilation import Options
@@ -40,8 +42,10 @@ def mpi(**policy: Any) -> dict[str, Any]:
         fires("no-jobs", NO_JOBS, trainjob(image="i:1"), id="no jobs"),
     ],
 )
-def test_a_warning(tmp_path: Path, documents: tuple[Any, ...], ids: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents)] == ids
+def test_a_warning(tmp_path: Path, documents: tuple[Any, ...], ids: list[str], snapshot: SnapshotAssertion) -> None:
+    found = warnings(tmp_path, *documents)
+    assert [d.id for d in found] == ids
+    assert not ids or texts(found) == snapshot
 
 
 def test_a_runtime_is_warned_about_once(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.kubernetes.trees import edit, put
@@ -230,11 +231,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("changes", "where", "message"), REFUSED)
-def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str) -> None:
+def test_refused(
+    changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str, snapshot: SnapshotAssertion
+) -> None:
     found = {violation[:4]: violation.help for violation in violations(jobset(*changes), DEFAULT_RELEASE)}
     rule, field, path = where
     assert (path, field, rule, message) in found
-    assert all(found.values())
+    assert found[path, field, rule, message] == snapshot
 
 
 @pytest.mark.parametrize(

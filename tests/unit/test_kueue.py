@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from running import run
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.diagnostics import Diagnostic, Document
@@ -152,9 +154,10 @@ def test_build_writes_nothing(folder: Path) -> None:
         ),
     ],
 )
-def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str) -> None:
+def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str, snapshot: SnapshotAssertion) -> None:
     errors = [diagnostic for diagnostic in found(folder, trainjob(), *documents) if diagnostic.id == "never-admitted"]
     assert [message in error.message for error in errors] == [True]
+    assert texts(errors) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,9 @@ def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str)
         ),
     ],
 )
-def test_an_incomplete_set_gives_only_a_note(folder: Path, documents: tuple[Tree, ...], reason: str) -> None:
+def test_an_incomplete_set_gives_only_a_note(
+    folder: Path, documents: tuple[Tree, ...], reason: str, snapshot: SnapshotAssertion
+) -> None:
     path = str(written(folder, runtime(), trainjob(gpus=4), *documents))
     assert run("validate", path).code == 0
     assert "never-admitted" not in run("validate", path).out
@@ -182,6 +187,7 @@ def test_an_incomplete_set_gives_only_a_note(folder: Path, documents: tuple[Tree
     note = run("validate", path, "-v").out
     assert note.count("note[admission-unknown]") == 1
     assert reason in note
+    assert note[note.index("note[") :].rpartition("\n\n")[0] == snapshot
     assert "note[admission-unknown]" in run("build", path, "--verbose").err
 
 
@@ -269,10 +275,13 @@ def test_requests_of_zero_nodes_fit_everywhere() -> None:
         ),
     ],
 )
-def test_an_invalid_queue_is_a_warning(folder: Path, documents: tuple[Tree, ...], wanted: list[str]) -> None:
+def test_an_invalid_queue_is_a_warning(
+    folder: Path, documents: tuple[Tree, ...], wanted: list[str], snapshot: SnapshotAssertion
+) -> None:
     listed = found(folder, trainjob(), *documents)
     assert [each.id for each in listed] == wanted
     assert {each.severity for each in listed if each.id != "never-admitted"} <= {"warning"}
+    assert texts(listed) == snapshot
 
 
 # The objects that a TrainJob's queue leads to
@@ -424,6 +433,9 @@ def test_the_known_objects_are_listed_in_order(folder: Path) -> None:
     flavors = [kueue("ResourceFlavor", name) for name in ("spot", "a100", "on-demand")]
     (error,) = found(folder, trainjob(), *flavors, cluster_queue(flavor="zzzzzzzz"), local_queue())
     assert error.help == "use one of a100, on-demand, spot"
+    queues = [cluster_queue(name) for name in ("training", "batch", "research")]
+    (warning,) = found(folder, trainjob(), FLAVOR, *queues, local_queue(target="zzzzzzzz"))
+    assert warning.help == "use one of batch, research, training"
 
 
 def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:

@@ -31,6 +31,8 @@ from linting import (
     written,
 )
 from running import run
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.ids import LINT_RULES
@@ -367,9 +369,11 @@ RULES = [
 
 
 @pytest.mark.parametrize(("documents", "rules"), RULES)
-def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
     options = Options(legacy=True, gang="volcano")
-    assert [d.id for d in warnings(tmp_path, *documents, options=options) if d.stage == "lint"] == rules
+    found = [d for d in warnings(tmp_path, *documents, options=options) if d.stage == "lint"]
+    assert [d.id for d in found] == rules
+    assert not rules or texts(found).replace(f"{tmp_path}/", "") == snapshot
 
 
 @pytest.mark.parametrize(

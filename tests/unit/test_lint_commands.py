@@ -23,6 +23,8 @@ from linting import (
     written,
 )
 from running import run
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.diagnostics import Location
 from trainc.pipeline.lint.triggers import resource_rules
@@ -282,10 +284,11 @@ SECRETS = [
 
 
 @pytest.mark.parametrize(("documents", "rules"), [*RESOURCES, *TORCHRUN, *PROCESSES, *SHELL, *SECRETS])
-def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
     beside = {"no-shared-memory", "runtime-request-stays"}
-    found = [d.id for d in warnings(tmp_path, *documents) if d.id not in beside]
-    assert found == rules
+    found = [d for d in warnings(tmp_path, *documents) if d.id not in beside]
+    assert [d.id for d in found] == rules
+    assert not rules or texts(found) == snapshot
 
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: j}\nspec:\n"

@@ -24,6 +24,8 @@ from linting import (
     warnings,
     written,
 )
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.releases import V2_1, V2_2, V2_3, V2_4, TrainerRelease
@@ -273,8 +275,10 @@ FABRIC = [
 
 
 @pytest.mark.parametrize(("documents", "rules"), [*PROCESSES, *NODES, *COUNTS, *FABRIC])
-def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents) if d.stage == "lint"] == rules
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
+    found = [d for d in warnings(tmp_path, *documents) if d.stage == "lint"]
+    assert [d.id for d in found] == rules
+    assert not rules or texts(found) == snapshot
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from linting import ANCESTOR, fires, marked, replicated, runtime, silent, trainjob, warnings
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.compilation import Options
 from trainc.pipeline.lint.triggers import IGNORE
@@ -106,8 +108,10 @@ SCHEDULERS = [
 
 
 @pytest.mark.parametrize(("documents", "rules"), [*KEYS, *SCHEDULERS])
-def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents, options=Options(all_rules=True))] == rules
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
+    found = warnings(tmp_path, *documents, options=Options(all_rules=True))
+    assert [d.id for d in found] == rules
+    assert not rules or texts(found) == snapshot
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from linting import container, env, fires, marked, replicated, runtime, silent, trainjob, warnings, written
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.releases import V2_1, V2_2, V2_3, TrainerRelease
@@ -130,8 +132,10 @@ SCHEMES = [
 
 
 @pytest.mark.parametrize(("documents", "rules"), [*WORDS, *REFERENCES, *SCHEMES])
-def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents) if d.stage == "lint"] == rules
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
+    found = [d for d in warnings(tmp_path, *documents) if d.stage == "lint"]
+    assert [d.id for d in found] == rules
+    assert not rules or texts(found) == snapshot
 
 
 @pytest.mark.parametrize(

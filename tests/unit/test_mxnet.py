@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from running import NO_LINT
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.compilation import Options
@@ -253,9 +255,12 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
         pytest.param({"mode": "dist"}, CAST, {"numNodes": 9}, [], id="all there"),
     ],
 )
-def test_roles(tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, expected: list[str]) -> None:
-    found = compiled(tmp_path, mxnet, jobs, trainer).diagnostics
-    assert [d.message for d in found if d.id != "node-count"] == expected
+def test_roles(
+    tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, expected: list[str], snapshot: SnapshotAssertion
+) -> None:
+    found = [d for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics if d.id != "node-count"]
+    assert [d.message for d in found] == expected
+    assert not expected or texts(found) == snapshot
 
 
 @pytest.mark.parametrize(

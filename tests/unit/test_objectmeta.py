@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes.objectmeta import check
 from trainc.kubernetes.structural.value_nodes import stored_metadata
@@ -207,8 +209,10 @@ def test_accepted(metadata: Any) -> None:
         ),
     ],
 )
-def test_refused(metadata: Any, field: str, rule: str, stage: str) -> None:
-    assert [(v.field, v.rule, v.stage) for v in check(metadata, namespaced=True)] == [(field, rule, stage)]
+def test_refused(metadata: Any, field: str, rule: str, stage: str, snapshot: SnapshotAssertion) -> None:
+    found = check(metadata, namespaced=True)
+    assert [(v.field, v.rule, v.stage) for v in found] == [(field, rule, stage)]
+    assert texts(found) == snapshot
 
 
 def test_metadata_that_is_not_a_mapping_has_no_name_either() -> None:

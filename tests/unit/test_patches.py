@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from committing import commit, git
 from running import run
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.compilation import Options
@@ -467,7 +469,7 @@ INVALID: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize(("text", "expected", "words"), INVALID.values(), ids=INVALID)
-def test_invalid_patches(text: str, expected: str, words: str, tmp_path: Path) -> None:
+def test_invalid_patches(text: str, expected: str, words: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     write("platform/wrong.yaml", PRIORITY.replace("research", "RESEARCH"))
     write("platform/empty.yaml", "# nothing\n")
     write("platform/broken.yaml", "spec: [a")
@@ -483,6 +485,7 @@ def test_invalid_patches(text: str, expected: str, words: str, tmp_path: Path) -
     result = compiled()
     assert result.failed
     assert not result.jobs or id in OF_THE_SCHEMA
+    assert texts(result.diagnostics) == snapshot
 
 
 def test_a_patch_that_matches_nothing() -> None:

@@ -6,9 +6,12 @@ without the prefix `spec.template.spec.` (or `spec.`, for Pods).
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import Any
 
 import pytest
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes import validation
 from trainc.kubernetes.validation import metadata
@@ -255,6 +258,43 @@ def test_annotations_that_kubernetes_reads(
     pod: Pod, annotations: dict[str, str], faults: list[tuple[str, str]]
 ) -> None:
     assert found(pod, annotations) == faults
+
+
+JOBS: list[dict[str, Any]] = [
+    {"podFailurePolicy": {"rules": [{}, {"action": "FailJob", "onExitCodes": {}}]}},
+    {"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": []}}]}},
+    {
+        "completions": 2,
+        "completionMode": "Indexed",
+        "successPolicy": {
+            "rules": [{}, {"succeededCount": 3}, {"succeededIndexes": "x"}, {"succeededIndexes": "1," * 40_000}]
+        },
+    },
+    {"completions": 200_000, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "parallelism": 20_000},
+    {
+        "completions": 200_000,
+        "completionMode": "Indexed",
+        "backoffLimitPerIndex": 1,
+        "parallelism": 20_000,
+        "maxFailedIndexes": 10,
+    },
+]
+MORE_FAULTS: list[Pod] = [
+    {"resources": {"claims": [{"name": "a"}]}},
+    {"hostUsers": False} | with_node(volumeDevices=[{"name": "v", "devicePath": "/a"}]),
+    with_node(volumeDevices=[{"name": "v"}, {"name": "v", "devicePath": "/a"}, {"name": "w", "devicePath": "/a"}]),
+    with_node(ports=[{"containerPort": 80, "name": "a--b"}]),
+    spread(topologyKey=""),
+    whole_rules(seLinuxChangePolicy="x"),
+]
+"""Faults whose texts no other row has."""
+
+
+def test_texts(snapshot: SnapshotAssertion) -> None:
+    rows: list[tuple[Pod, dict[str, str]]] = [(pod, {}) for pod in MORE_FAULTS + [pod for pod, _ in FAULTS]]
+    rows += [(pod, annotations) for pod, annotations, _ in ANNOTATIONS]
+    jobs = [validation.job_violations({"spec": {"template": {"spec": with_node()}, **job}}) for job in JOBS]
+    assert texts(each for found in [*starmap(violations, rows), *jobs] for each in found) == snapshot
 
 
 def test_a_pod_without_a_spec_has_no_containers() -> None:

@@ -183,7 +183,7 @@ job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a,\n      b\n    image: x\n",
         """\
 job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` on line 7
-  9 |     image: ***
+  9 |     image: x
     |          ^
   job.yaml:7:5: opened here
   7 |     args: ***

@@ -71,6 +71,9 @@ RULES: list[tuple[str, bool, str, str]] = [
     ("a form", True, f"note: {GITHUB} x\na: https://ada:one@host", "note: *** x\na: https://ada:***@host"),
     ("no such form", True, "note: ghp_short x\na: https://host/ada@x", "note: ghp_short x\na: https://host/ada@x"),
     ("unparsable", False, "mode: one=two\nX=one: two\n- one two", "mode: ***\nX=***\n- ***"),
+    ("unparsable, in public", False, "- image: [one\n  name: 'one',", "- image: [one\n  name: 'one',"),
+    ("not in public", False, "image: one two\nname: {value: one", "image: ***\nname: ***"),
+    ("a Secret", False, "kind: Secret\nname: one", "kind: ***\nname: ***"),
     ("parsable", True, "mode: one=two\nX=one: two", "mode: one=two\nX=one: two"),
     # A value is masked at its position, and not the same word elsewhere.
     (
@@ -199,19 +202,19 @@ def test_document(case: str) -> None:
 
 
 BROKEN: dict[str, tuple[str, str]] = {
-    "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: ***\n  value: ***"),
-    "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: ***"),
-    "another variable": ("- name: A\n  value: a: b\n- name: X_TOKEN", "- name: ***\n  value: ***\n- name: ***"),
+    "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: DB_TOKEN\n  value: ***"),
+    "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: DB_TOKEN"),
+    "another variable": ("- name: A\n  value: a: b\n- name: X_TOKEN", "- name: A\n  value: ***\n- name: X_TOKEN"),
     "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- ***\n  value: ***"),
-    "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: ***\n  value: ***"),
-    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: ***\n  ***"),
+    "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: DB_TOKEN\n  value: ***"),
+    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: DB_TOKEN\n  ***"),
     "a value without its space": ("password:abc", "password:***"),
     "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: ***"),
     "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: ***"),
-    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: ***\n  value: |\n    ***\n  x: ***"),
+    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: X_TOKEN\n  value: |\n    ***\n  x: ***"),
     "a quoted text": ('password: "a\n  b c\n', "password: ***\n  ***"),
     "a Secret": ("kind: Secret\ndata:\n  a: b: c\n", "kind: ***\ndata:\n  a: ***"),
-    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ***\ndata:\n  a: ***"),
+    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ConfigMap\ndata:\n  a: ***"),
     "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: |\n  {{a: ***\n]"),
     "a list": ("args:\n- --api-key\n- abc\n- ]", "args:\n- --***\n- ***\n- ]"),
     "an assignment": ("- PASSWORD=one=two\n]", "- PASSWORD=***\n]"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from running import run
+from syrupy.assertion import SnapshotAssertion
 
 from trainc import budget
 from trainc.base.version import __version__
@@ -281,7 +282,9 @@ def in_prod(text: str) -> str:
         ),
     ],
 )
-def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(text: str, expected: str, help: str) -> None:
+def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(
+    text: str, expected: str, help: str, snapshot: SnapshotAssertion
+) -> None:
     Path("trainc.yaml").write_text(f"{text}\n")
     done = run("validate")
     assert done.code == 1
@@ -289,6 +292,8 @@ def test_a_fault_is_an_error_at_its_line_and_nothing_is_written(text: str, expec
     assert "trainc.yaml:" in done.out
     assert expected in done.out
     assert f"help: {help}" in done.out or help in done.out.partition("  help: ")[2]
+    report, _, _ = done.out.rpartition("\n\n")
+    assert report.replace(f"this is trainc {__version__}", "this is trainc VERSION") == snapshot
     built = run("build", ".", "-o", "rendered")
     assert (built.code, built.out, Path("rendered").exists()) == (1, "", False)
     assert expected in built.err
@@ -321,7 +326,7 @@ def test_other_files_are_not_read(text: str, options: list[str]) -> None:
     done = run("validate", *options)
     places = [line.split(":")[0] for line in done.out.splitlines() if ": error[" in line]
     summary = done.out.splitlines()[-1].removesuffix("; 1 can be fixed with --fix")
-    assert (places, done.code, summary) == (["trainc.yaml"], 1, "1 error")
+    assert (places, done.code, summary) == (["trainc.yaml"], 1, "1 error in 1 file (checked 1 file)")
 
 
 def test_the_version_is_checked_first() -> None:

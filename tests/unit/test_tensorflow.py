@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from running import NO_LINT
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.releases import RELEASES, TrainerRelease
@@ -197,5 +199,9 @@ def test_the_index_comes_first_whatever_the_runtime_sets(tmp_path: Path, env: An
         pytest.param([WORKER], {}, {"env": [{"name": "TF_CONFIG", "value": "{}"}]}, ["reserved-env"], id="reserved"),
     ],
 )
-def test_diagnostics(tmp_path: Path, jobs: Any, policy: Any, trainer: Any, ids: list[str]) -> None:
-    assert [d.id for d in compiled(tmp_path, jobs, policy, trainer).diagnostics] == ids
+def test_diagnostics(
+    tmp_path: Path, jobs: Any, policy: Any, trainer: Any, ids: list[str], snapshot: SnapshotAssertion
+) -> None:
+    found = compiled(tmp_path, jobs, policy, trainer).diagnostics
+    assert [d.id for d in found] == ids
+    assert not ids or texts(found) == snapshot

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 LISTED: Final = 8
 """The most names of the user's objects in a hint."""
 _LONGEST: Final = 64
-"""The longest name, in characters, for which a similar one is searched: the time of `difflib` grows with its cube."""
+"""The longest name, in characters, that `difflib` compares: its time grows with the cube. Longer names are compared at
+their beginning and their end."""
 _NEIGHBOURS: Final = 16
 """The names before and after a name, in each of two orders, that are compared with it."""
 _COMPARED: Final = 8
@@ -86,7 +87,8 @@ def nearest_name(name: str, names: Iterable[str] | KnownNames, *, likeness: floa
 def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | None:
     """Return the name with the highest ratio of `difflib`, if it is high enough."""
     if len(name) > _LONGEST:
-        return None
+        likest = max(((_likeness_of_ends(name, each), each) for each in names), default=(0.0, ""))
+        return likest[1] if likest[0] >= likeness else None
     matcher = difflib.SequenceMatcher()
     matcher.set_seq2(name)
     bounds: list[tuple[float, str]] = []
@@ -100,6 +102,17 @@ def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | Non
             matcher.set_seq1(each)
             best = max(best, (matcher.ratio(), each))
     return best[1] or None
+
+
+def _likeness_of_ends(name: str, other: str) -> float:
+    """Return the ratio of the characters that two names share at their beginning and at their end."""
+    begin = _shared_length(name, other)
+    return 2 * (begin + _shared_length(name[begin:][::-1], other[begin:][::-1])) / (len(name) + len(other))
+
+
+def _shared_length(text: str, other: str) -> int:
+    """Return the number of characters that two texts share at their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
 
 
 def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool:
@@ -129,7 +142,7 @@ def is_one_edit(text: str, other: str) -> bool:
     """
     if abs(len(text) - len(other)) > 1:
         return False
-    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    same = _shared_length(text, other)
     left, right = text[same:], other[same:]
     swapped = left[1::-1] + left[2:] if len(left) > 1 else left
     return left != right and (left[1:] == right or left == right[1:] or left[1:] == right[1:] or swapped == right)

@@ -21,13 +21,11 @@ KEYS: Final = (
     "namespace",
     "namespacePrefix",
     "namespaceSuffix",
-    "namePrefix",
-    "nameSuffix",
     "labels",
     "annotations",
     "images",
 )
-"""The keys of trainc.yaml that change documents; `patches` have their own names."""
+"""The keys of trainc.yaml that write fields; `patches` have their own names, and a changed name keeps its place."""
 
 
 class Setting(NamedTuple):

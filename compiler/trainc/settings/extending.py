@@ -47,7 +47,7 @@ def parsed(file: inputs.File) -> tuple[Document, tuple[Diagnostic, ...]]:
     """Return the document of a settings file, and its faults; an empty document if it has faults."""
     found = list(documents_of(file))
     documents = [document for document in found if isinstance(document, Document)]
-    wrong = [diagnostic for diagnostic in found if isinstance(diagnostic, Diagnostic)]
+    wrong = [_without_kubectl(diagnostic) for diagnostic in found if isinstance(diagnostic, Diagnostic)]
     if len(documents) > 1:
         message = f"{file.path} has {len(documents)} documents instead of one"
         wrong.append(fault(file.path, message, "keep one document")._replace(place=Place(documents[1])))
@@ -59,6 +59,12 @@ def parsed(file: inputs.File) -> tuple[Document, tuple[Diagnostic, ...]]:
 
         document = with_version_texts(document)
     return document, ()
+
+
+def _without_kubectl(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a diagnostic without what kubectl does with a manifest: it does not read settings."""
+    help, kubectl, _ = diagnostic.help.partition(": kubectl ")
+    return diagnostic._replace(help=help) if kubectl else diagnostic
 
 
 def extended_files(

@@ -96,7 +96,8 @@ def _explained(violation: Violation) -> Violation:
         message = violation.message.replace("the object", SETTINGS)
         return violation._replace(message=message, help="use a mapping with one `key: value` per line", fix=None)
     if violation.rule == UNKNOWN_FIELD.id and path[-1] in _LISTS_OF_PATCHES:
-        return violation._replace(help="use patches, with an item `path: FILE` for each file", fix=None)
+        help = "use patches: an item has the path of a file, and a target, which is all TrainJobs by default"
+        return violation._replace(help=help, fix=None)
     if violation.rule == ENUM.id and "lint" in path and (help := _error_id(violation)):
         return violation._replace(help=help, fix=None)
     if len(path) == 1 and violation.fix is None:

@@ -6,7 +6,8 @@
 2. **Forms.** In any text, tokens with the form of a known service, private keys, and the password of a URI or a login
    are masked (`patterns`).
 3. **Unparsable files.** A line of a file that cannot be parsed shows its key: nothing after its first `:` or `=`, and
-   nothing of a line without one, which may continue a value (`secrets`). References, code and switches stay visible.
+   nothing of a line without one, which may continue a value (`secrets`). References, code and switches stay visible,
+   and one word in a field that has no secret, such as `image`.
 
 In an item of a list, which may be one of a command line, a mask covers one plain word (`command_lines`). An operation
 of a JSON patch has the names in its pointer (`secrecy`). A secret stays one if a patch removes its name

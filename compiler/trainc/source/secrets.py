@@ -42,6 +42,13 @@ _KEY: Final = re.compile(
 """The start of a line up to its first `:` or `=`; in a line without one, the punctuation before its text. A `=` at the
 end of a line is no separator: base64 ends with it."""
 
+_PUBLIC: Final = re.compile(
+    r"""[\s"'-]*+(?:apiVersion|image|imagePullPolicy|kind|name|namespace|numNodes|numProcPerNode|replicas|restartPolicy)
+    ["']?:[ \t]++[\["']*+[\w./:@-]++[\]"',]*+\s*+""",
+    re.VERBOSE,
+)
+"""A line with a field that has no secret, and one word as its value."""
+
 
 class _Scalar(NamedTuple):
     """A scalar of a text, with its context."""
@@ -111,8 +118,17 @@ def _in_part(text: str, begin: int, end: int) -> Iterator[Stretch]:
 
 def _all_but_the_key(text: str, begin: int, end: int) -> Iterator[Stretch]:
     """Yield the part of an unparsable line that is not its key; `begin` and `end` may be inside the line."""
-    key = _KEY.match(text, text.rfind("\n", 0, begin) + 1, end)
+    first = text.rfind("\n", 0, begin) + 1
+    if _PUBLIC.fullmatch(text, first, end) and not _has_secret(text):
+        return iter(())
+    key = _KEY.match(text, first, end)
     return hidden(text, max(begin, key.end() if key else begin), end)
+
+
+@lru_cache(maxsize=4)
+def _has_secret(text: str) -> bool:
+    """Return whether a text may have a Secret, whose data can have any names."""
+    return "Secret" in text
 
 
 def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Stretch]:

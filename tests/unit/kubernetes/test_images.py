@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes import image_grammar
 from trainc.kubernetes.image_messages import explain
@@ -107,6 +108,11 @@ def test_the_characters_at_fault(image: str) -> None:
     assert not is_reference(image)
     found = explain(image)
     assert image[found.begin : found.end] == INVALID[image]
+
+
+def test_texts(snapshot: SnapshotAssertion) -> None:
+    faults = [explain(image) for image in INVALID]
+    assert "\n".join(dict.fromkeys(f"{each.message}\n  help: {each.help}" for each in faults)) == snapshot
 
 
 @pytest.mark.parametrize("image", ["ghcr.io/", "docker.io/", f"@sha256:{HEX}"])

@@ -87,9 +87,8 @@ def _mode(job: Tree, roles: dict[str, int]) -> Iterator[Violation]:
         for role in (SCHEDULER, SERVER):
             if role in roles:
                 message = f"mode {LOCAL} allows only a {WORKER}, not a {role}"
-                yield Violation.at(
-                    (*SPECS, roles[role], TYPE), ENUM, message, f"remove the {role}, or set jobMode: {DIST}"
-                )
+                other = f", or set jobMode: {DIST}" if all(each in roles for each in ROLES) else ""
+                yield Violation.at((*SPECS, roles[role], TYPE), ENUM, message, f"remove the {role}{other}")
         if not roles:
             yield Violation.at(SPECS, REQUIRED, f"mode {LOCAL} requires a {WORKER}", "add one")
         yield from _replicas_above(job, roles, WORKER, fewest=0, mode=LOCAL)

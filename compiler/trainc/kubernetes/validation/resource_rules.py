@@ -22,7 +22,7 @@ HUGE_PAGES: Final = Declaration("huge-pages", ("job",), "Partial huge page, or h
 LIMIT_MISSING: Final = Declaration(
     "limit-missing", ("job",), "Missing limit for resource without overcommit", fix="unsafe"
 )
-REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "Request exceeds limit")
+REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "Request exceeds limit", fix="unsafe")
 REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration(
     "request-differs-from-limit", ("job",), "Request differs from limit for resource without overcommit"
 )

@@ -55,7 +55,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
         yield Diagnostic.declared(
             NODE_COUNT,
             f"numNodes must be at least 1, not 0: {outcome}",
-            "set the number of nodes; to create a TrainJob that does not start yet, set `suspend: true`",
+            "set the number of nodes; for a TrainJob that does not start yet, set spec.suspend, too",
             object=plan.job.id,
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),

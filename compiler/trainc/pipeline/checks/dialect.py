@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, removal, setting
+from trainc.base.fixes import Fix, Renaming, removal, setting
 from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, RUNTIMES, VERSION
 from trainc.base.trainjob_dialects import (
     DIALECTS,
@@ -25,11 +25,11 @@ from trainc.diagnostics import Finding, ObjectId, Place, Related
 from trainc.frontends.dialects import in_dialect, moves, older_moves
 from trainc.frontends.moves import moved
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import UNKNOWN_FIELD, field_of
+from trainc.kubernetes.violations import UNKNOWN_FIELD, Violation, field_of
 from trainc.pipeline.checks import Check, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.base.releases import TrainerRelease
     from trainc.base.trainjob_dialects import Detected
@@ -330,17 +330,38 @@ def unread_elastic_policy(document: Document, target: TrainerRelease) -> Iterato
         )
 
 
-_OF_OVERRIDES: Final = ("targetJobs", "spec", "metadata")
-"""The fields of an item of podTemplateOverrides."""
+_OVERRIDES: Final = "podTemplateOverrides"
+_OF_OVERRIDES: Final = frozenset({"targetJobs", "metadata", "spec", "manager"})
+"""The fields of an item of podTemplateOverrides, and that of a patch."""
+
+
+def overrides(job: Tree, violations: list[Violation], unknown: Sequence[Violation]) -> list[Violation]:
+    """Return the violations with a single one for patches that have the form of an older field.
+
+    Without such patches, return the violations as they are.
+    """
+    path = ("spec", "runtimePatches")
+    patches, others = get(job, path), get(job, path[:1])
+    of_items = [each for each in unknown if each.path[:2] == path and len(each.path) == 4]
+    if (
+        not of_items
+        or _OVERRIDES in others
+        or not isinstance(patches, list)
+        or not all(isinstance(item, dict) and "targetJobs" in item and item.keys() <= _OF_OVERRIDES for item in patches)
+    ):
+        return violations
+    title = f"use {_OVERRIDES}, and then run `trainc upgrade`"
+    has_manager = any("manager" in item for item in patches)
+    help = f"remove manager, {title}" if has_manager else Fix((Renaming(path, _OVERRIDES),), title)
+    message = f"the items of runtimePatches have the form of {_OVERRIDES}"
+    return [
+        *(each for each in violations if each.path[:2] != path),
+        Violation.at(path, UNKNOWN_FIELD, message, help, key=True),
+    ]
 
 
 def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str:
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
-    value = get(job, path)
-    if path[:2] == ("spec", "runtimePatches") and len(path) == 4 and path[-1] in ("manager", *_OF_OVERRIDES):
-        item = get(job, path[:3])
-        if isinstance(item, dict) and "targetJobs" in item and "trainingRuntimeSpec" not in item:
-            return "this is the form of podTemplateOverrides: use that key, and run `trainc upgrade`"
     for_runtimes = job.get("kind") in [kind.kind for kind in RUNTIMES]
     if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect, for_runtimes=for_runtimes)):
         if DIALECTS[release.dialect].has_module:
@@ -348,6 +369,7 @@ def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str
         return f"use {shown(field)}, its {release.title} form"
     if path != TrainJobForm.PROCESSES:
         return ""
+    value = get(job, path)
     if value in WORDS:
         default = "one process per GPU (or per CPU if there is no GPU)"
         return f"use a number, as {release.title} requires, or remove it for {default}"

@@ -92,17 +92,49 @@ def hint(value: Tree, path: Path, release: TrainerRelease, unknown: Sequence[Pat
     unknown   the paths of all unknown fields, so that one patch has those that belong in one
     """
     is_trainjob = value.get("kind") == TRAINJOB.kind
-    if path[: len(_patches(release))] == _patches(release):
-        return _patch_hint(value, path, release)
-    target, levels = _searched(path) if is_trainjob else (NODE, OF_JOBS)
-    if path[-1] in GROUPS:
-        return _group_hint(value, path, release)
-    home = _home(str(path[-1]), get(value, path), levels, (target, target), release)
+    if is_trainjob and path[-1] in GROUPS:
+        return _group_hint(value, path, release, unknown)
+    if is_trainjob and (field := _trainer_field(value, path, release)):
+        return f"did you mean {field}?"
+    home = _home_of(value, path, release)
     if home is None:
         return ""
     if not is_trainjob:
         return f"did you mean {home.field}?"
     return _runtime_hint(value, path, home, release, unknown)
+
+
+def _home_of(value: Tree, path: Path, release: TrainerRelease) -> FieldHome | None:
+    """Return the path in the runtime of an unknown field of a TrainJob or a runtime."""
+    target, levels = _searched(path) if value.get("kind") == TRAINJOB.kind else (NODE, OF_JOBS)
+    items = (target, target)
+    if path[: len(_patches(release))] == _patches(release):
+        start = len(_patches(release)) + 1
+        if path[start : start + 1] != ("trainingRuntimeSpec",):
+            return None
+        level = tuple(EACH if isinstance(step, int) else step for step in path[start + 1 : -1])
+        levels = (level, *(each for each in OF_CONTAINERS if each != level))
+        items = _items_of_patch(value, path, start)
+    return _home(str(path[-1]), get(value, path), levels, items, release)
+
+
+def _items_of_patch(job: Tree, path: Path, start: int) -> tuple[str, str]:
+    """Return the names of the replicated job and of the container that a path in a patch leads through."""
+    names = [
+        get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > start and type(step) is int
+    ]
+    return (str(names[0]), str(names[1])) if len(names) > 1 else (str([*names, NODE][0]), NODE)
+
+
+def _trainer_field(job: Tree, path: Path, release: TrainerRelease) -> str:
+    """Return the field of the trainer that sets a field of its container in a patch, else nothing."""
+    start = len(_patches(release)) + 1
+    level = tuple(EACH if isinstance(step, int) else step for step in path[start + 1 : -1])
+    if path[: start - 1] != _patches(release) or level != CONTAINER or path[-1] not in OF_TRAINER:
+        return ""
+    if _items_of_patch(job, path, start)[1] != NODE:
+        return ""
+    return field_of(DIALECTS[release.dialect].written(("spec", "trainer", OF_TRAINER[str(path[-1])])))
 
 
 def _searched(path: Path) -> tuple[str, tuple[tuple[str, ...], ...]]:
@@ -130,64 +162,73 @@ def _home(
     return None
 
 
-def _patch_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
-    """Return the hint for a field in a patch that only a runtime can set, or that has another path."""
-    start = len(_patches(release)) + 1
-    if path[start : start + 1] != ("trainingRuntimeSpec",):
-        return ""
-    level = tuple(EACH if isinstance(step, int) else step for step in path[start + 1 : -1])
-    name, value = str(path[-1]), get(job, path)
-    names = [
-        get(job, (*path[: index + 1], "name")) for index, step in enumerate(path) if index > start and type(step) is int
-    ]
-    items = (str(names[0]), str(names[1])) if len(names) > 1 else (str([*names, NODE][0]), NODE)
-    if level == CONTAINER and name in OF_TRAINER and items[1] == NODE:
-        field = DIALECTS[release.dialect].written(("spec", "trainer", OF_TRAINER[name]))
-        return f"did you mean {field_of(field)}?"
-    levels = (level, *(each for each in OF_CONTAINERS if each != level))
-    home = _home(name, value, levels, items, release)
-    return "" if home is None else _runtime_hint(job, path, home, release)
-
-
-def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerRelease, unknown: Sequence[Path] = ()) -> Fix:
+def _runtime_hint(job: Tree, path: Path, home: FieldHome, release: TrainerRelease, unknown: Sequence[Path]) -> Fix:
     """Return the hint with a patch of the TrainJob that sets the field, else with the runtime and the JobSet."""
-    value = get(job, path)
-    moved = (Relocation(path, (*path[:1], home.name), value),)
-    is_own = not detect(job, release.dialect).mark
-    if is_own and not DIALECTS[release.dialect].has_module and _patch_sets(home, value, release):
-        spec = home.wrapped(value)
-        for other in unknown[:_MOST_IN_PATCH] if len(path) < 4 else ():
-            spec = _merged(spec, _patch_of(job, other, release)) if other != path else spec
+    moved = (Relocation(path, (*path[:1], home.name), get(job, path)),)
+    if _patch_of(job, path, release):
+        spec: Tree = {}
+        for each in _fields_of_patch(path, unknown) if len(path) < 4 else (path,):
+            spec = _merged(spec, _patch_of(job, each, release)) if len(each) < 4 else spec
         patches = _patches(release)
         shown = {patches[-1]: [{"manager": MANAGER, "trainingRuntimeSpec": spec}]}
         return Fix(moved, f"set it in {field_of(patches)}: ", shown, "fields", applicability="none")
     lead = f"a TrainJob cannot set it: set {home.field} in the runtime"
-    if home.level[:2] != JOBSET:
-        return Fix(moved, lead, applicability="none")
-    return _with_jobset_patch(job, moved, lead, home.wrapped(value, ("template",)))
+    return _with_jobset_patch(job, path, moved, lead, release, unknown)
+
+
+def _fields_of_patch(path: Path, unknown: Sequence[Path]) -> Sequence[Path]:
+    """Return the unknown fields that one patch sets: the first ones, or a single later one."""
+    first = unknown[:_MOST_IN_PATCH]
+    return first if path in first else (path,)
 
 
 def _patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
-    """Return the patch of the trainer's job that sets a field; an empty one if none does."""
-    if path[:1] != ("spec",) or path[1:-1] not in ((), ("trainer",)):
+    """Return the patch of a TrainJob that sets a field; an empty one if none does."""
+    home = _home_of(job, path, release) if path[-1] not in GROUPS else None
+    is_own = not detect(job, release.dialect).mark
+    if home is None or not is_own or DIALECTS[release.dialect].has_module:
         return {}
-    target, levels = _searched(path)
-    home = _home(str(path[-1]), get(job, path), levels, (target, target), release)
-    is_set = home is not None and _patch_sets(home, get(job, path), release)
-    return home.wrapped(get(job, path)) if home is not None and is_set else {}
+    value = get(job, path)
+    return home.wrapped(value) if _patch_sets(home, value, release) else {}
 
 
-def _with_jobset_patch(job: Tree, moved: tuple[Relocation, ...], lead: str, patch: Tree) -> Fix:
-    """Return a hint that also has a patch of the JobSet."""
+def _jobset_patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
+    """Return the patch of the JobSet that sets a field which no patch of a TrainJob sets; an empty one if none does."""
+    if path[:1] != ("spec",) or _trainer_field(job, path, release) or _patch_of(job, path, release):
+        return {}
+    home = _home_of(job, path, release)
+    homes = [(home, get(job, path))] if home is not None else []
+    if path[-1] in GROUPS:
+        homes = [*_homes_of_group(get(job, path), release)[0]]
+    patch: Tree = {}
+    for home, value in homes:
+        if home.level[:2] == JOBSET:
+            patch = _merged(patch, home.wrapped(value, ("template",)))
+    return patch
+
+
+def _with_jobset_patch(
+    job: Tree,
+    path: Path,
+    moved: tuple[Relocation, ...],
+    lead: str,
+    release: TrainerRelease,
+    unknown: Sequence[Path],
+) -> Fix:
+    """Return a hint that also has a patch of the JobSet, if one sets the field; it sets the other fields, too."""
+    if not _jobset_patch_of(job, path, release):
+        return Fix(moved, lead, applicability="none")
+    patch: Tree = {}
+    for each in _fields_of_patch(path, unknown):
+        patch = _merged(patch, _jobset_patch_of(job, each, release))
     name = get(job, ("metadata", "name"))
     target = {"kind": "JobSet"} | ({"name": name} if isinstance(name, str) else {})
     shown = {"patches": [{"target": target, "patch": patch}]}
     return Fix(moved, f"{lead}, or patch the JobSet in trainc.yaml: ", shown, "fields", applicability="none")
 
 
-def _group_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
-    """Return the hint for a field of another kind that groups fields of a JobSet or a Job."""
-    group = get(job, path)
+def _homes_of_group(group: Any, release: TrainerRelease) -> tuple[list[tuple[FieldHome, Any]], list[str]]:
+    """Return the homes of the fields of a group with their values, and the names of the fields without one."""
     homes: list[tuple[FieldHome, Any]] = []
     gone: list[str] = []
     for name, value in group.items() if isinstance(group, dict) else ():
@@ -196,25 +237,32 @@ def _group_hint(job: Tree, path: Path, release: TrainerRelease) -> str | Fix:
             gone.append(str(name))
         else:
             homes.append((home, value))
+    return homes, gone
+
+
+def _group_hint(job: Tree, path: Path, release: TrainerRelease, unknown: Sequence[Path]) -> str | Fix:
+    """Return the hint for a field of another kind that groups fields of a JobSet or a Job."""
+    group = get(job, path)
+    homes, gone = _homes_of_group(group, release)
     if not homes:
         return f"remove {path[-1]}: a JobSet deletes its running pods when it ends"
     fields = " and ".join(home.field for home, _ in homes[:4])
     lead = f"set {fields} in the runtime"
     if gone:
         lead = f"remove {', '.join(gone[:4])}, {lead}"
-    patch: Tree = {}
-    for home, value in homes:
-        if home.level[:2] == JOBSET:
-            patch = _merged(patch, home.wrapped(value, ("template",)))
     moved = (Relocation(path, (*path[:1], homes[0][0].name), group),)
-    return _with_jobset_patch(job, moved, lead, patch) if patch else Fix(moved, lead, applicability="none")
+    return _with_jobset_patch(job, path, moved, lead, release, unknown)
 
 
 def _merged(tree: Any, other: Any) -> Any:
+    """Return a patch with the fields of another one. The items of its lists have names."""
     if isinstance(tree, dict) and isinstance(other, dict):
         return tree | {key: _merged(tree[key], each) if key in tree else each for key, each in other.items()}
-    if isinstance(tree, list) and isinstance(other, list):
-        return [_merged(tree[0], other[0])]  # of one replicated job
+    if isinstance(tree, list) and isinstance(other, list) and all(isinstance(x, dict) for x in (*tree, *other)):
+        items = {str(item.get("name")): item for item in tree}
+        for item in other:
+            items[str(item.get("name"))] = _merged(items.get(str(item.get("name")), {}), item)
+        return [*items.values()]
     return other
 
 

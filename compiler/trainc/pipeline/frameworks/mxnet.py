@@ -103,6 +103,8 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
 def wrong_roles(plan: Plan) -> Iterator[Finding]:
     """In mode dist each of the three roles has its own job; in mode local there is only a worker."""
     named, assigned = plan.runtime.settings.get("roles") or {}, roles(plan)
+    is_alone = list(assigned) == [WORKER] and pods(plan, assigned[WORKER]) == 1
+    alone = "; for a single worker, set mode: local" if is_alone else ""
     for role, name in named.items():
         if role not in assigned:
             jobs = ", ".join(str(job.get("name")) for job in plan.jobs)
@@ -119,14 +121,14 @@ def wrong_roles(plan: Plan) -> Iterator[Finding]:
             yield policy_finding(
                 plan,
                 f'mode local allows only a worker, but job "{name}" is a {role}',
-                "remove the job, or set mode: dist",
+                "remove the job" + (", or set mode: dist" if all(each in assigned for each in ROLES) else ""),
                 "mode",
             )
         elif not is_local(plan) and role not in assigned and role not in named:
             yield policy_finding(
                 plan,
                 f"mode dist requires a {role}, but no job of the runtime is the {role}",
-                f'add a replicated job "{role}", or name the job in roles; without servers, set mode: local',
+                f'add a replicated job "{role}", or name the job in roles{alone}',
                 "roles",
             )
     for role, other in ((SCHEDULER, SERVER), (SCHEDULER, WORKER), (SERVER, WORKER)):

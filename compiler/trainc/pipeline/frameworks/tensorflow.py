@@ -173,7 +173,7 @@ def unnumbered_tasks(plan: Plan) -> Iterator[Finding]:
             yield Finding(
                 message=f'replicated job "{job.get("name")}" has {job["replicas"]} replicas of {pods} pods: '
                 f"no pod can compute its index among all tasks of role {role}",
-                help=f"remove replicas, and set parallelism: {job['replicas'] * pods}",
+                help=f"remove replicas, and set template.spec.parallelism to {job['replicas'] * pods}",
                 field="spec.runtimeRef",
                 place=plan.runtime.at(*path),
             )

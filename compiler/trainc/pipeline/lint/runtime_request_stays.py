@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.fixes import addition
+from trainc.base.fixes import Addition, Fix
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.quantity import Quantity
 from trainc.pipeline.lint import lint_rule
@@ -52,15 +52,17 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     (name,) = finding.what
     slot = plan.find(plan.trainer, NODE)
     assert slot is not None
-    limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan, slot)[name]
-    path: tuple[str, ...] = ("spec", "trainer", "resourcesPerNode", "requests")
-    value: object = {name: limit}
-    if plan.job.trainer["resourcesPerNode"].get("requests"):
-        path, value = (*path, name), limit
+    limits, request = plan.job.trainer["resourcesPerNode"]["limits"], requested(plan, slot)[name]
+    path = ("spec", "trainer", "resourcesPerNode", "requests")
+    amounts = {other: limits[other] for found in find(plan) for other in found.what}
+    changes = tuple(Addition((*path, other), limit) for other, limit in amounts.items())
+    if not plan.job.trainer["resourcesPerNode"].get("requests"):
+        changes = (Addition(path, amounts),)
+    title = "set the request in resourcesPerNode, too: "
     return Finding(
-        message=f"resourcesPerNode sets a {name} limit of {limit} but no request, so the runtime's request of "
+        message=f"resourcesPerNode sets a {name} limit of {limits[name]} but no request, so the runtime's request of "
         f"{request} stays: the pod may be scheduled to a node that is too small",
-        help=addition(path, value, f"set the request in resourcesPerNode, too: `requests: {{{name}: {limit}}}`"),
+        help=Fix(changes, title, {"requests": amounts}, "fields", applicability="unsafe"),
         field=f"spec.trainer.resourcesPerNode.limits[{name}]",
         place=plan.job.at("spec", "trainer", "resourcesPerNode", "limits", name),
     )

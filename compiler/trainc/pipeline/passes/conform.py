@@ -360,6 +360,13 @@ def admit(
     """Apply its schema and the metadata rules to an object; return the stored object, violations and dropped fields."""
     admitted = schema.admit(written)
     violations = [*objectmeta.check(written.get("metadata"), namespaced=namespaced), *admitted.violations]
+    if admitted.unknown:
+        from trainc.pipeline.checks.dialect import overrides
+
+        others = overrides(written, violations, admitted.unknown)
+        if others is not violations:
+            unknown = tuple(each for each in admitted.unknown if each.path[:2] != others[-1].path)
+            return admitted.value, others, unknown
     return admitted.value, violations, admitted.unknown
 
 

@@ -105,19 +105,21 @@ def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violat
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)
         place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
-    hint = _request_hint(plan, violation, place)
+    request = _request_fix(plan, violation, place)
     diagnostic = Diagnostic(
         id=violation.rule,
         severity=violation.severity,
         stage=refused.stage,
         message=violation.message,
-        help=(hint or violation.help) + _suffix_hint(plan, violation),
+        help=(request.title if request else violation.help) + _suffix_hint(plan, violation),
         object=refused.object,
         field=violation.field,
         place=place,
         related=related,
     )
-    if hint or violation.fix is None:
+    if request is not None:
+        return diagnostic._replace(fix=request, fixed_in=place.document)
+    if violation.fix is None:
         return diagnostic
     for source in (place, *(found.place for found in related)):
         if isinstance(source, Place) and (fix := _in_source(violation, tree, source)) is not None:
@@ -201,12 +203,22 @@ def _suffix_hint(plan: Plan, violation: Violation) -> str:
     return f"; or remove {option}, which makes names {len(plan.suffix)} characters longer"
 
 
-def _request_hint(plan: Plan, violation: Violation, place: Place) -> str:
-    """Return the hint for a TrainJob limit below the runtime's request, which stays unless the TrainJob sets one."""
+def _request_fix(plan: Plan, violation: Violation, place: Place) -> Fix | None:
+    """Return the fix of TrainJob limits below the runtime's requests, which stay unless the TrainJob sets its own."""
     if violation.rule != "request-above-limit" or place.path[-2:-1] != ("limits",):
-        return ""
-    name, limit = place.path[-1], get(plan.job.value, place.path)
-    return f"set the request, too: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
+        return None
+    from trainc.base.fixes import Addition, Fix
+
+    refused = (each for refused in plan.refused for each in refused.violations)
+    above = {each.path[-1] for each in refused if each.path[:-1] == violation.path[:-1]}
+    limits = get(plan.job.value, place.path[:-1])
+    amounts = {name: limit for name, limit in limits.items() if name in above}
+    path = (*place.path[:-2], "requests")
+    changes = tuple(Addition((*path, name), limit) for name, limit in amounts.items())
+    if not get(plan.job.value, path):
+        changes = (Addition(path, amounts),)
+    note = " beside limits; or raise the limit"
+    return Fix(changes, "set the request, too: ", {"requests": amounts}, "fields", note, "unsafe")
 
 
 def _point(trace: Trace, position: int, path: Path) -> tuple[Place, tuple[Related, ...]]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snapshots import texts
+from syrupy.assertion import SnapshotAssertion
 
 from trainc.base.data import data_path
 from trainc.base.releases import DEFAULT_RELEASE
@@ -206,6 +208,12 @@ def test_bad(source: str, value: Any, fields: str) -> None:
     ]
     assert sorted(violation.field for violation in findings.violations) == sorted(wanted)
     assert findings.volumes == {"first": FIRST, "v": None}
+
+
+def test_texts(snapshot: SnapshotAssertion) -> None:
+    assert (
+        texts(each for source, value, _ in BAD for each in found({"name": "v", source: value}).violations) == snapshot
+    )
 
 
 def test_a_reserved_option_is_marked_at_its_key() -> None:

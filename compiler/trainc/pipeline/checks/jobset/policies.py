@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.plural import plural
-from trainc.kubernetes.names import LONGEST_LABEL
+from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
+from trainc.pipeline.objects import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -154,7 +155,7 @@ def _failure(policy: Tree, known: dict[str, int]) -> Iterator[Violation]:
                     at,
                     FAILURE_REASON,
                     f"{shown(reason)} in {rule_name} is not a Job failure reason",
-                    _job_name_hint(at, reason, list(REASONS)),
+                    _name_hint(at, reason, REASONS),
                 )
 
 
@@ -277,7 +278,23 @@ def _coordinator_violation(key: str, message: str, help: str | Fix, *related: tu
 
 
 def _job_name_hint(path: Path, name: str, names: Iterable[str] | KnownNames) -> str | Fix:
-    """Return a hint with the job name that was probably meant, or all job names."""
+    """Return a hint with the job name that was probably meant, or all job names.
+
+    The reference is right if its name is that of an initializer, or if the job's name is invalid.
+    """
+    from trainc.base.suggestions import KnownNames, nearest_name
+
+    known = names if isinstance(names, KnownNames) else KnownNames(names)
+    near = nearest_name(name, known) or known.only
+    if near is not None and dns1035_label_errors(near):
+        return f"correct the name of job {shown(near)} first"
+    if near is not None and name in STEPS.values():
+        return f"rename job {shown(near)} to {name}, which is the name of that initializer"
+    return _name_hint(path, name, known)
+
+
+def _name_hint(path: Path, name: str, names: Iterable[str] | KnownNames) -> str | Fix:
+    """Return a hint with the name that was probably meant, or all names."""
     from trainc.base.fixes import replaced_name, setting
     from trainc.base.suggestions import KnownNames
 

@@ -91,9 +91,9 @@ def missing_targets(plan: Plan) -> Iterator[Finding]:
             continue
         job, name = targets[t].get("jobName", ""), targets[t]["containerNames"][n]
         exists = plan.named(job) is not None
-        known = (
-            [other for other in names(plan, job) if other != NODE] if exists else [j.get("name", "") for j in plan.jobs]
-        )
+        others = [other.get("jobName") for other in targets]
+        jobs = [each.get("name", "") for each in plan.jobs if each.get("name") not in others]
+        known = [other for other in names(plan, job) if other != NODE] if exists else jobs
         yield Finding(
             message=f'envInjection targets container "{name}" of replicated job "{job}", but '
             + ("the job has no such container" if exists else "the runtime has no such job"),
