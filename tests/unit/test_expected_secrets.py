@@ -57,6 +57,27 @@ def test_a_secret_of_the_paths_is_not_expected(folder: Path, text: str, expected
         assert (done.out + done.err).count("note[secret-expected]") == expected, command
 
 
+@pytest.mark.parametrize("passthrough", ["true", "false"])
+@pytest.mark.parametrize(
+    ("settings", "namespace", "expected"),
+    [
+        pytest.param("namespaceSuffix: -dev", "ml", 0, id="a suffix moves it with the job"),
+        pytest.param("namespace: {ml: nlp}", "ml", 0, id="a mapping moves it with the job"),
+        pytest.param("namespaceSuffix: -dev", "ml-dev", 0, id="another tool may apply it in the namespace of its file"),
+        pytest.param("namespaceSuffix: -dev", "other", 1, id="another namespace moves"),
+        pytest.param("namespace: nlp", "ml", 1, id="one namespace moves only the job"),
+    ],
+)
+def test_a_secret_moves_with_its_job(
+    folder: Path, settings: str, namespace: str, expected: int, passthrough: str
+) -> None:
+    (folder / "secret.yaml").write_text(SECRET.format(NAME, namespace))
+    (folder / "trainc.yaml").write_text(f"passthrough: {passthrough}\nenvironments: {{dev: {{{settings}}}}}\n")
+    for words in (("validate", "."), ("build", "--env", "dev", ".")):
+        done = run(*words)
+        assert (done.out + done.err).count("note[secret-expected]") == expected, words
+
+
 def test_an_unreadable_secret_is_none(folder: Path) -> None:
     (folder / "secret.yaml").write_text("kind: Secret\nmetadata: {name: [\n")
     assert run("validate", ".").out.count("note[secret-expected]") == 1

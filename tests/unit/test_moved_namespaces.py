@@ -115,6 +115,30 @@ def test_a_shared_object_with_two_contents(tmp_path: Path, monkeypatch: pytest.M
     assert "a.yaml:3:18: the ConfigMap in prod\n" in out
 
 
+@pytest.mark.parametrize("with_job", [False, True])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "kind: ConfigMap\nmetadata: {name: a, namespace: LONG}\n",
+        "kind: Namespace\nmetadata: {name: LONG}\n",
+        "kind: Pod\nmetadata: {name: a, namespace: ml}\nspec: {affinity: {podAffinity: {"
+        "requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaces: [LONG]}]}}}\n",
+    ],
+)
+def test_a_suffix_makes_the_namespace_of_a_copied_document_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str, with_job: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for length, errors in ((59, 0), (60, 1)):
+        team = "n" * length
+        (tmp_path / "other.yaml").write_text(f"apiVersion: v1\n{document.replace('LONG', team)}")
+        if with_job:
+            (tmp_path / "job.yaml").write_text(two_environments.JOB.format(team=team))
+        (tmp_path / "trainc.yaml").write_text(two_environments.SETTINGS)
+        for done in (run("validate"), run("build")):
+            assert (done.code, (done.out + done.err).count("error[invalid-namespace]")) == (errors, errors)
+
+
 TEAMS = ("nlp", "vis", "platform")
 CLUSTER_SCOPED = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -193,11 +193,11 @@ def find_runtimes(build: Build) -> Build:
         from trainc.compilation.built_in import announced
 
         before.append(announced(build.options.settings.release))
-    searched = searched._replace(has_secret=_secrets_of(build.reading))
+    searched = searched._replace(has_secret=_secrets_of(build))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
 
 
-def _secrets_of(reading: Reading) -> Callable[[str, str], bool]:
+def _secrets_of(build: Build) -> Callable[[str, str], bool]:
     """Return a function that returns whether the paths have a Secret; it parses them on its first call."""
     known: list[GivenSecrets] = []
 
@@ -205,7 +205,7 @@ def _secrets_of(reading: Reading) -> Callable[[str, str], bool]:
         if not known:
             from trainc.compilation.given_secrets import GivenSecrets
 
-            known.append(GivenSecrets(reading))
+            known.append(GivenSecrets(build.reading, build.options.settings.environment))
         return known[0].has(namespace, name)
 
     return has

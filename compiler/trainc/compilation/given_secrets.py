@@ -3,7 +3,8 @@
 Reads    the documents of other kinds, and the skipped files that mention a Secret. They are parsed only if a job needs
          a Secret.
 Returns  whether the paths have a Secret, or an object of which a controller makes it: an ExternalSecret or a
-         SealedSecret. An empty namespace matches any.
+         SealedSecret. An empty namespace matches any. A Secret has the namespace of its file, in which another tool may
+         apply it, and the one to which the environment moves it.
 """
 
 from __future__ import annotations
@@ -19,20 +20,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Document
+    from trainc.edits.environment import Environment
     from trainc.frontends.reading import Reading
 
 
 class GivenSecrets:
     """The Secrets of a run, which are looked up once."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, environment: Environment | None) -> None:
         self._reading = reading
+        self._environment = environment
 
     @cached_property
     def names(self) -> dict[str, set[str]]:
         """The namespaces of the Secrets by name."""
         found: dict[str, set[str]] = {}
-        for document in self._documents():
+        documents = [*self._documents()]
+        if self._environment is not None:
+            from trainc.edits.transforming import Transformation
+
+            documents += Transformation(self._environment).other_documents(documents)
+        for document in documents:
             id = ObjectId.from_manifest(document.value)
             if name := secret_name(document, id):
                 found.setdefault(name, set()).add(id.namespace)

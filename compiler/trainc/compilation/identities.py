@@ -70,13 +70,15 @@ def fixed_names(result: Compilation) -> Iterator[Diagnostic]:
 
 
 def wrong_namespace(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
-    """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
+    """Yield the faults of copied documents: a namespace that the settings do not set, or an invalid one."""
     moves = result.namespaces
     if moves is None:
         return
-    from trainc.edits.transforming.setting_faults import other_namespaces, unmoved
+    from trainc.edits.transforming.setting_faults import invalid_moves, other_namespaces, unmoved
 
+    others = list(others)
     yield from unmoved(others, moves)
+    yield from invalid_moves(others, moves, {each.message for each in result.diagnostics})
     if moves.environment.namespace is not None:
         yield from other_namespaces(others, moves, moves.environment.namespace)
 

@@ -116,8 +116,15 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
             f'namespace is "{namespace}", but this kind is cluster-scoped; it is dropped',
             "remove the namespace",
         )._replace(severity="warning")
-    elif namespace and names.dns1123_label_errors(namespace):
-        yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule=INVALID_NAMESPACE.id)
+    elif namespace and (violation := invalid_namespace(namespace)) is not None:
+        yield violation
+
+
+def invalid_namespace(namespace: str) -> Violation | None:
+    """Return the violation of an object in a namespace that cannot exist; None for a valid name."""
+    if not names.dns1123_label_errors(namespace):
+        return None
+    return _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule=INVALID_NAMESPACE.id)
 
 
 def _invalid_name(path: Path, value: str, form: str) -> Violation:

@@ -17,7 +17,8 @@ from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, WrittenValue
 from trainc.edits.transforming.namespaces import NAMESPACE, named_namespaces
 from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.objectmeta import invalid_namespace
+from trainc.kubernetes.violations import INVALID_NAMESPACE, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
@@ -198,6 +199,24 @@ def unmoved(others: Iterable[Document], moves: Namespaces) -> Iterator[Diagnosti
                 field=field_of(path),
                 place=Place(document, path),
             )
+
+
+def invalid_moves(others: Iterable[Document], moves: Namespaces, known: Set[str]) -> Iterator[Diagnostic]:
+    """Yield an error for each invalid name that a namespace gets, unless its message is `known` from a TrainJob."""
+    violations = {name: invalid_namespace(name) for name in {*moves.moved.values()}}
+    faults = {name: found for name, found in violations.items() if found is not None and found.message not in known}
+    for document in others if faults else ():
+        for path, name in named_namespaces(document.value):
+            if name in faults:
+                violation = faults.pop(name)
+                yield Diagnostic.declared(
+                    INVALID_NAMESPACE,
+                    violation.message,
+                    violation.help,
+                    object=ObjectId.from_manifest(document.value),
+                    field=field_of(path),
+                    place=Place(document, path),
+                )
 
 
 def _probable_namespaces(tree: Tree) -> Iterator[tuple[Path, str]]:
