@@ -3,7 +3,8 @@
     python scripts/floors.py VENV    make the virtual environment VENV, with the test tools
 
 Python before 3.11.5 has errors that newer ones do not have, such as in possessive groups of regular expressions. Debian
-12's is 3.11.2. Without one that old, the script prints a line and takes the oldest one.
+12's is 3.11.2. Without one that old, the script prints a line and takes the oldest one. If the lowest version of a
+dependency has no wheel for this Python, it prints a line and installs the newest version.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT: Final = Path(__file__).parents[1]
 METADATA: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -57,12 +61,25 @@ def main(venv: str) -> None:
     number = ".".join(map(str, version))
     if version >= MENDED:
         print(f"no Python before {'.'.join(map(str, MENDED))} here can make an environment: {number} is the oldest")
-    print(f"Python {number} ({python}) with {', '.join(floors())}", flush=True)
+    print(f"Python {number} ({python})", flush=True)
     subprocess.run([python, "-m", "venv", "--clear", venv], check=True)
-    pip = [f"{venv}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
-        print(*floors(), sep="\n", file=constraints, flush=True)
-        subprocess.run([*pip, "--constraint", constraints.name, "--editable", f"{ROOT}[test]"], check=True)
+    pip = [f"{venv}/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    with tempfile.TemporaryDirectory() as folder:
+        constraints = Path(folder, "floors.txt")
+        constraints.write_text("\n".join(floor for floor in floors() if _has_wheel(floor, pip, folder)))
+        install = [*pip, "install", "--constraint", str(constraints), "--editable", f"{ROOT}[test]"]
+        subprocess.run(install, check=True)
+        print(f"the lowest versions are installed: {', '.join(constraints.read_text().split())}")
+
+
+def _has_wheel(floor: str, pip: Sequence[str], folder: str) -> bool:
+    """Return whether a version can be installed without a compiler, and print a line if it cannot."""
+    download = ["download", "--no-deps", "--only-binary=:all:", "--dest", folder, floor]
+    done = subprocess.run([*pip, *download], capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2]
+        print(f"{floor} has no wheel for this Python, so the newest version is installed: {reason}", flush=True)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

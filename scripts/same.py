@@ -18,14 +18,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import io
 import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections import Counter
@@ -88,8 +86,9 @@ def export(repository: Path, revision: str, folder: Path) -> Path:
     commit = run([*git, "rev-parse", "--verify", f"{revision}^{{commit}}"]).decode().strip()
     target = folder / commit
     if not target.exists():
-        with tarfile.open(fileobj=io.BytesIO(run([*git, "archive", "--format=tar", commit]))) as archive:
-            archive.extractall(target, filter="data")
+        packed = run([*git, "archive", "--format=tar", commit])
+        target.mkdir(parents=True)
+        run(["tar", "-x", "-f", "-", "-C", target], input=packed)
     return target
 
 

@@ -128,11 +128,11 @@ class Cluster:
                 self._connection.request(method, f"{self._address.path}/{path}", data, headers)
                 with self._connection.getresponse() as response:
                     return Answer(response.status, json.loads(response.read() or b"{}"))
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                self._connection.close()
-                self._connection = None  # the server closes idle connections
-                if last:
-                    raise
+            except (http.client.HTTPException, OSError) as error:
+                self._connection.close()  # the next request must not fail as well
+                self._connection = None
+                if last or isinstance(error, TimeoutError):
+                    raise  # otherwise, the server has closed an idle connection
         raise AssertionError
 
     def get(self, kind: str, namespace: str, name: str) -> Tree | None:

@@ -21,7 +21,7 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 INSTALL, VALIDATE, CHECK, REVIEW, COMMENT = STEPS
 BIN = Path(sys.executable).parent
-GH = f"""#!{sys.executable}
+GH = """
 import json, os, sys
 store, log = os.environ["STORE"], os.environ["LOG"]
 words = sys.argv[1:]
@@ -41,7 +41,7 @@ else:
     print(json.dumps([comments[:1], comments[1:]]))
     sys.exit()
 json.dump(comments, open(store, "w"))
-print("{{}}")
+print("{}")
 """
 """A gh that answers with two pages of comments, and creates and edits comments."""
 
@@ -65,7 +65,10 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     (temporary / "trainc" / "bin").mkdir(parents=True)
     (temporary / "trainc" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "programs").mkdir()
-    (tmp_path / "programs" / "gh").write_text(GH)
+    (tmp_path / "gh.py").write_text(GH)
+    # A shebang cannot name an interpreter whose path has spaces.
+    script = f'#!/bin/sh\nexec "{sys.executable}" "{tmp_path / "gh.py"}" "$@"\n'
+    (tmp_path / "programs" / "gh").write_text(script)
     (tmp_path / "programs" / "gh").chmod(0o755)
     (tmp_path / "comments.json").write_text("[]")
     (tmp_path / "upstream").mkdir()

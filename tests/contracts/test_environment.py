@@ -12,7 +12,8 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[2]
-JOB: Final = str(ROOT / "golden/cpu-ranks/input.yaml")
+JOB: Final = '"$JOB"'
+"""A job in a command: the path of the clone may have spaces."""
 PROGRAM: Final = [sys.executable, "-m", "trainc"]
 COMMANDS: Final = (
     "build",
@@ -37,10 +38,15 @@ COMMANDS: Final = (
 
 def shell(script: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a line of a shell, in which `trainc` is the command."""
-    path = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **env}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "compiler"),
+        "JOB": str(ROOT / "golden/cpu-ranks/input.yaml"),
+        **env,
+    }
     text = f'trainc() {{ "{sys.executable}" -m trainc "$@"; }}\n{script}'
     return subprocess.run(
-        ["bash", "-c", text], check=False, cwd=cwd, env=path, capture_output=True, text=True, timeout=60
+        ["bash", "-c", text], check=False, cwd=cwd, env=variables, capture_output=True, text=True, timeout=60
     )
 
 

@@ -60,12 +60,14 @@ def test_a_setting_in_another_normalization_finds_its_file(tmp_path: Path, monke
         assert done.out == "no problems found: 1 TrainJob, 1 runtime\n"
 
 
-def test_the_workflow_tests_what_the_readme_names() -> None:
+def test_the_workflow_tests_what_the_documentation_names() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yaml").read_text())
     matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
     oldest, newest = matrix["python"]
     systems = {system.partition("-")[0] for system in matrix["system"]}
     assert systems == {"ubuntu", "macos"}
-    assert f"It runs with Python {oldest} to {newest} on Linux and macOS" in (ROOT / "README.md").read_text()
+    assert f"It runs with Python {oldest} or later on Linux and macOS" in (ROOT / "README.md").read_text()
+    promise = f"with Python {oldest} and {newest} on Linux and macOS"
+    assert promise in (ROOT / "docs" / "install.md").read_text()
     assert {"run": "make test"} in workflow["jobs"]["test"]["steps"]
     assert f'requires-python = ">={oldest}"' in (ROOT / "pyproject.toml").read_text()
