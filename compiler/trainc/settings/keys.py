@@ -68,7 +68,7 @@ KEYS: Final = (
     Key(("annotations",), "merge", default={}),
     Key(("images",), "merge by name", default=[]),
     Key(("patches",), "append", default=[]),
-    Key(("environments",), default={}, in_environment=False),
+    Key(("environments",), "merge", default={}, in_environment=False),
 )
 """All keys, in the order of the reference."""
 BY_PATH: Final = {key.path: key for key in KEYS}
