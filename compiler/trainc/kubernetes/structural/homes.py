@@ -185,13 +185,19 @@ def variable(name: str, value: Any, path: Path) -> Tree:
 
 
 def _resource(unknown: UnknownField) -> Fix | None:
-    """Return the fix for a resource beside limits and requests."""
-    resource = RESOURCES.get(unknown.name.lower(), unknown.name)
-    if not {"limits", "requests"} <= {*unknown.known} or ("/" not in resource and resource not in PLAIN_RESOURCES):
+    """Return the fix for a resource beside limits and requests; a claim, which has only these, requests storage."""
+    known = {*unknown.known}
+    if not {"limits", "requests"} <= known:
         return None
-    target: Path = (*unknown.parent, "limits", resource)
-    limits = unknown.siblings.get("limits", {})
-    return _moved(unknown, target) if isinstance(limits, dict) and resource not in limits else None
+    kind, resource = "limits", RESOURCES.get(unknown.name.lower(), unknown.name)
+    if "claims" not in known:
+        kind, resource = "requests", unknown.name
+    is_resource = "/" in resource or resource in PLAIN_RESOURCES
+    if not (is_resource if kind == "limits" else resource == "storage"):
+        return None
+    amounts = unknown.siblings.get(kind, {})
+    is_free = isinstance(amounts, dict) and resource not in amounts
+    return _moved(unknown, (*unknown.parent, kind, resource)) if is_free else None
 
 
 def _moved_below(unknown: UnknownField) -> Fix | None:
