@@ -1,4 +1,4 @@
-"""Tests of many cases: a batch of small cases in one test, and a part of the cases of a sweep.
+"""Tests of many cases: a batch of small cases in one test, and a part of the cases of a sweep or a property.
 
 pytest and xdist need some milliseconds for each test, and collect all tests in each process.
 
@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
+from hypothesis import settings
 
 _SIZE = 50
 _CHOSEN = os.environ.get("CASES", "")
+_ALL_EXAMPLES = bool(os.environ.get("ALL_EXAMPLES"))
 
 
 def in_batches(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:
@@ -82,3 +84,9 @@ def one_in_four(cases: Iterable[Any]) -> list[Any]:
         pytest.param(*param.values, id=param.id, marks=[*param.marks, *([pytest.mark.slow] if index % 4 else [])])
         for index, param in enumerate(params)
     ]
+
+
+def examples(most: int, **others: Any) -> Callable[[Any], Any]:
+    """Check a property with a quarter of the examples in `make test`, and with all of them in `make test-slow`."""
+    check = settings(max_examples=most if _ALL_EXAMPLES else most // 4, deadline=None, **others)
+    return lambda test: pytest.mark.examples(check(test))

@@ -197,7 +197,7 @@ def kubectl(*words: str, stdin: str = "", kubeconfig: str) -> Done:
         env=os.environ | {"KUBECONFIG": kubeconfig, "KUBECTL_EXTERNAL_DIFF": "diff -u -N"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from batches import examples
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
 
@@ -80,9 +81,7 @@ def edit(draw: st.DrawFn, tree: Any) -> None:
         tree[draw(st.integers(0, len(tree) - 1))] = draw(VALUES)
 
 
-ENOUGH = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+ENOUGH = examples(400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 @ENOUGH

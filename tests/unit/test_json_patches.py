@@ -7,7 +7,8 @@ from copy import deepcopy
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from batches import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonpatch import JsonPatch, JsonPatchException
 from jsonpointer import JsonPointerException
@@ -179,7 +180,7 @@ OPERATIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@examples(400, database=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.lists(OPERATIONS, max_size=4))
 def test_results_equal_those_of_the_library(tree: Any, patch: list[Any]) -> None:
     before = json.dumps([tree, patch])

@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 import pytest
 import yaml
-from batches import one_in_four
+from batches import examples, one_in_four
 from conformance.recordings import DATA
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
 from syrupy.assertion import SnapshotAssertion
@@ -170,7 +170,7 @@ def with_field(job: Tree, path: Steps, value: Any) -> Tree | None:
     return put(job, path[:above], value) if isinstance(get(job, path[: above - 1]), dict) else None
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@examples(100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.data())
 def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None:
     _, job = data.draw(st.sampled_from(JOBS))

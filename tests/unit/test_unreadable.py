@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from batches import examples
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
 
@@ -316,7 +317,7 @@ def read_in_folder(stream: str) -> Reading:
     return reading
 
 
-@settings(max_examples=125, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
+@examples(500, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(broken_streams(jobs()))
 def test_a_broken_job_is_always_an_error(stream: str) -> None:
     reading = read_in_folder(stream)
@@ -324,7 +325,7 @@ def test_a_broken_job_is_always_an_error(stream: str) -> None:
     assert len(reading.documents["other"]) == 2
 
 
-@settings(max_examples=125, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None)
+@examples(500, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(broken_streams(BROKEN_OTHERS))
 def test_a_broken_document_of_another_kind_never_is(stream: str) -> None:
     reading = read_in_folder(stream)
