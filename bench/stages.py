@@ -21,6 +21,8 @@ from racing import head, line
 
 from trainc import compilation
 from trainc.base.kinds import COMPILED
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic
 from trainc.emit import yaml
 from trainc.files import inputs as paths
@@ -49,7 +51,7 @@ def costs(folder: Path, runtimes: Path) -> dict[str, float]:
         documents.add(file)
     spent[PARSE] = (parsed := time.process_time()) - read
     with mock.patch.object(stages, "STAGES", tuple(_timed(stage, spent) for stage in stages.STAGES)):
-        result = compilation.compile_documents(documents, compilation.Options(runtimes=[str(runtimes)]))
+        result = compilation.compile_documents(documents, start(Options(runtimes=[str(runtimes)])))
     compiled = time.process_time()
     if result.failed or not result.jobs:
         raise SystemExit(f"the jobs do not compile: {result.diagnostics[:1]}")

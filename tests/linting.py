@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purposes import compile_for
 
 import trainc
-from trainc.compilation import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, Purpose
+from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic, Location
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -66,9 +68,11 @@ def written(folder: Path, *documents: Any) -> str:
     return str(path)
 
 
-def warnings(folder: Path, *documents: Any, options: Options = NO_OPTIONS) -> list[Diagnostic]:
+def warnings(
+    folder: Path, *documents: Any, options: Options = NO_OPTIONS, purpose: Purpose = COMPILE
+) -> list[Diagnostic]:
     """Return the warnings for these documents."""
-    done = trainc.compile([written(folder, *documents)], options=options)
+    done = compile_for(purpose, [written(folder, *documents)], options)
     assert [d.message for d in done.diagnostics if d.severity == "error"] == []
     return [d for d in done.diagnostics if d.severity == "warning"]
 

@@ -11,7 +11,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.base.kinds import CLUSTER_RUNTIME
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.pipeline.library import BuiltIn
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -26,7 +26,7 @@ def trainer_job(name: str = "node", **container: Any) -> dict[str, Any]:
 
 def compiled(
     folder: Path, job: dict[str, Any], trainer: dict[str, Any] | None = None, *, metadata: Any = None, **runtime: Any
-) -> trainc.Compilation:
+) -> trainc.Result:
     """Return the TrainJob `j` on the runtime `r` with this replicated job; `runtime` adds to its spec."""
     template = {"metadata": metadata or {}, "spec": {"replicatedJobs": [job]}}
     spec = {**runtime, "template": template}
@@ -40,21 +40,21 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def only_object(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
+def only_object(compilation: trainc.Result, kind: str) -> dict[str, Any]:
     """Return the only object of a kind; the compilation must have no diagnostics, but may have no nodes."""
     assert {found.id for found in compilation.diagnostics} <= {"node-count"}
     (found,) = (object for object in compilation.objects if object["kind"] == kind)
     return dict(found)
 
 
-def job_of(compilation: trainc.Compilation) -> dict[str, Any]:
+def job_of(compilation: trainc.Result) -> dict[str, Any]:
     """Return the Job spec of the only JobSet's only replicated job."""
     (job,) = only_object(compilation, "JobSet")["spec"]["replicatedJobs"]
     found: dict[str, Any] = job["template"]["spec"]
     return found
 
 
-def container_of(compilation: trainc.Compilation) -> dict[str, Any]:
+def container_of(compilation: trainc.Result) -> dict[str, Any]:
     """Return the only container of the only Job."""
     (found,) = job_of(compilation)["template"]["spec"]["containers"]
     return dict(found)

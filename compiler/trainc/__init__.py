@@ -18,54 +18,95 @@ from typing import TYPE_CHECKING
 from trainc.base.version import __version__
 
 if TYPE_CHECKING:
+    from trainc.api.compiling import check, compile
+    from trainc.api.editor_positions import Utf16Range, code_point, path_at, utf16_range
+    from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
+    from trainc.api.quick_fixes import FileEdit, QuickFix, address_of, fix_of, page_of
+    from trainc.api.sessions import Session
+    from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.budget import OverBudgetError
-    from trainc.compilation import Compilation, Compiled, Options
-    from trainc.compilation.api import compile
+    from trainc.compilation.user_options import Options
     from trainc.diagnostics import Diagnostic, Document, Error, Location, ObjectId, Place, Related
     from trainc.emit.yaml import render
-    from trainc.pipeline.delivery import Delivery
-    from trainc.provenance.tracing import Origin, Trace
     from trainc.settings import Settings
 
 __all__ = [
-    "Compilation",
-    "Compiled",
-    "Delivery",
+    "CompiledJob",
     "Diagnostic",
     "Document",
+    "Documents",
     "Error",
+    "FieldOrigin",
+    "FileEdit",
+    "JobRuntime",
     "Location",
     "ObjectId",
     "Options",
-    "Origin",
     "OverBudgetError",
     "Place",
+    "QuickFix",
     "Related",
+    "Result",
+    "Rewriting",
+    "Session",
+    "SetField",
     "Settings",
-    "Trace",
+    "Utf16Range",
     "__version__",
+    "address_of",
+    "check",
+    "code_point",
     "compile",
+    "fix_of",
+    "graph_of",
+    "migrate",
+    "page_of",
+    "path_at",
+    "pods_of",
+    "queues_of",
     "render",
+    "schema",
+    "upgrade",
+    "utf16_range",
 ]
 
 _HOME = {
-    "Compilation": "trainc.compilation",
-    "Compiled": "trainc.compilation",
-    "Delivery": "trainc.pipeline.delivery",
     "Diagnostic": "trainc.diagnostics",
     "Document": "trainc.diagnostics",
+    "Documents": "trainc.api.public_results",
     "Error": "trainc.diagnostics",
+    "QuickFix": "trainc.api.quick_fixes",
+    "CompiledJob": "trainc.api.public_results",
     "Location": "trainc.diagnostics",
     "ObjectId": "trainc.diagnostics",
-    "Options": "trainc.compilation",
-    "Origin": "trainc.provenance.tracing",
+    "Options": "trainc.compilation.user_options",
+    "FieldOrigin": "trainc.api.public_results",
+    "SetField": "trainc.api.public_results",
     "OverBudgetError": "trainc.budget",
     "Place": "trainc.diagnostics",
     "Related": "trainc.diagnostics",
+    "Result": "trainc.api.public_results",
+    "Rewriting": "trainc.api.views",
+    "JobRuntime": "trainc.api.public_results",
+    "Session": "trainc.api.sessions",
     "Settings": "trainc.settings",
-    "Trace": "trainc.provenance.tracing",
-    "compile": "trainc.compilation.api",
+    "FileEdit": "trainc.api.quick_fixes",
+    "Utf16Range": "trainc.api.editor_positions",
+    "address_of": "trainc.api.quick_fixes",
+    "check": "trainc.api.compiling",
+    "code_point": "trainc.api.editor_positions",
+    "compile": "trainc.api.compiling",
+    "fix_of": "trainc.api.quick_fixes",
+    "graph_of": "trainc.api.views",
+    "migrate": "trainc.api.views",
+    "page_of": "trainc.api.quick_fixes",
+    "path_at": "trainc.api.editor_positions",
+    "pods_of": "trainc.api.views",
+    "queues_of": "trainc.api.views",
     "render": "trainc.emit.yaml",
+    "schema": "trainc.api.views",
+    "upgrade": "trainc.api.views",
+    "utf16_range": "trainc.api.editor_positions",
 }
 
 

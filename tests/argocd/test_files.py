@@ -10,7 +10,8 @@ from running import run
 
 from trainc.argocd import application_files
 from trainc.argocd.application_files import MOST_BYTES, MOST_FILES, too_many
-from trainc.compilation import Options
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Location
 from trainc.settings import DEFAULT
 
@@ -26,7 +27,9 @@ def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[s
             opened.truncate(size)
     settings = repository / "trainc.yaml"
     above = next((str(file) for file in (settings, Path("trainc.yaml")) if file.exists()), "")
-    found = too_many([Options(runtimes=runtimes, settings=DEFAULT._replace(file=above))], os.path.realpath(repository))
+    found = too_many(
+        [start(Options(runtimes=runtimes, settings=DEFAULT._replace(file=above)))], os.path.realpath(repository)
+    )
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 
 

@@ -12,19 +12,17 @@ import yaml
 from running import run
 
 from trainc.argocd import parameters, plugin_environment
-from trainc.argocd.parameters import OPTION_NAMES
-from trainc.compilation import Options
-from trainc.pipeline.delivery import Delivery
+from trainc.compilation.user_options import Options
 
 FILES = Path(__file__).parents[2] / "integrations" / "argocd"
 
 
 def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
-    return Options(runtimes, others="skip", copies=True, option_names=OPTION_NAMES, **given)
+    return Options(runtimes=runtimes, **given)
 
 
 def read_options(variables: dict[str, str]) -> tuple[Options, list[str]]:
-    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.NAMES))
+    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.PARAMETERS))
     return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
 
 
@@ -47,7 +45,12 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
             {"name": "argocd-replace", "string": "true"},
         ),
         options(
-            ("../../platform", "runtimes/gpu.yaml"), only="finetune", strict=True, delivery=Delivery(True, True, True)
+            ("../../platform", "runtimes/gpu.yaml"),
+            only="finetune",
+            strict=True,
+            name_suffix_hash=True,
+            argocd_replace=True,
+            suspend=True,
         ),
     ),
     "values as the forms leave them": (
@@ -74,7 +77,7 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
     "capitals": (plugin_parameters({"name": "strict", "string": "True"}), options(strict=True)),
     "variables, where there is no JSON": (
         {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},
-        options(("a", "b c"), delivery=Delivery(name_suffix_hash=True)),
+        options(("a", "b c"), name_suffix_hash=True),
     ),
     "variables beside JSON": (
         {**plugin_parameters({"name": "only", "string": "a"}), "PARAM_ONLY": "b", "PARAM_STRICT": "true"},
@@ -90,7 +93,7 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
             "ARGOCD_ENV_TRAINC_ONLY": "b",
             "ARGOCD_ENV_TRAINC_SUSPEND": "true",
         },
-        options(only="a", delivery=Delivery(suspend=True)),
+        options(only="a", suspend=True),
     ),
 }
 
@@ -253,8 +256,8 @@ def test_the_announcement_names_the_trainjobs_that_there_are(repository: Path) -
     done = run("cmp", "parameters")
     assert (done.code, done.err) == (0, "")
     announced = json.loads(done.out)
-    assert [parameter["name"] for parameter in announced] == list(parameters.NAMES)
-    assert announced[1]["tooltip"] == "Compile only the TrainJobs with this name: a, b"
+    assert [parameter["name"] for parameter in announced] == list(parameters.PARAMETERS)
+    assert announced[1]["tooltip"] == "Compile only TrainJobs with this name: a, b"
 
 
 def test_a_form_does_not_name_a_thousand_trainjobs() -> None:

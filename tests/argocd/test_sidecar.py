@@ -97,7 +97,7 @@ def test_discover(sidecar: Sidecar, application: Path) -> None:
 def test_parameters(sidecar: Sidecar, application: Path) -> None:
     done = sidecar.run(PARAMETERS, application, variables=OF_EVERY_REQUEST)
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)[1]["tooltip"] == "Compile only the TrainJobs with this name: finetune"
+    assert json.loads(done.stdout)[1]["tooltip"] == "Compile only TrainJobs with this name: finetune"
 
 
 def test_discover_where_no_variable_is_set(sidecar: Sidecar, application: Path) -> None:

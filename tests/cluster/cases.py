@@ -12,10 +12,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from cluster.server import Cluster
 from differential import sound
+from purposes import internal
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Compiled, Options, compile_paths
+from trainc.compilation import Compiled, compile_paths
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.names import dns1123_subdomain_errors
 
 Tree = dict[str, Any]
@@ -54,7 +57,7 @@ def golden() -> Iterator[Case]:
     """Yield every TrainJob and legacy job of the gallery that compiles, with the settings beside it."""
     for file in sorted(GOLDEN.glob("*/input.yaml")):
         paths = [str(file)]
-        for number, compiled in enumerate(compile_paths(paths, Options().with_project(paths)).jobs):
+        for number, compiled in enumerate(compile_paths(paths, start(Options()).with_project(paths)).jobs):
             yield Case(f"{file.parent.name}-{number}", compiled)
 
 
@@ -66,7 +69,7 @@ def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
         documents = sound.job(random)
         documents[-1]["metadata"]["name"] += f"-{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
-        for compiled in trainc.compile([str(file)], options=Options(settings=NO_LINT)).jobs:
+        for compiled in internal(trainc.compile([str(file)], options=Options(settings=NO_LINT))).jobs:
             yield Case(f"generated-{number}", compiled)
             number += 1
 

@@ -19,7 +19,7 @@ from running import run
 from trainc import compilation
 from trainc.base.kinds import COMPILED
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation import Options
+from trainc.compilation.run import Run
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends.extensions import POLICY, read
 from trainc.kubernetes.trees import get, put
@@ -76,9 +76,9 @@ class Pair(NamedTuple):
 
 def plans(file: Path, settings: Settings) -> Iterator[Plan]:
     """Yield the plan of every TrainJob of a file, also of those with errors."""
-    options = Options(settings=settings)
-    reading = compilation.read([str(file)], options, kinds=COMPILED)
-    library, _ = compilation.library(options, given=reading.documents["runtime"])
+    run = Run(settings=settings)
+    reading = compilation.read([str(file)], run, kinds=COMPILED)
+    library, _ = compilation.library(run, given=reading.documents["runtime"])
     for document in reading.documents["job"]:
         job = generated_names.with_generated_name(TrainJob(document=document, value=document.value), None)
         plan = Plan(

@@ -12,12 +12,14 @@ from cluster.server import Cluster, until
 
 import trainc
 from trainc.base.kinds import LEGACY
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 Tree = dict[str, Any]
 
 RUNNING: Final = "Running"
 REMOVED: Final = "removed"
+START: Final = 3
+"""Seconds that every pod runs. The controller leaves a pod that it creates at the moment in which its Job ends."""
 LABEL: Final = "jobset.sigs.k8s.io/"
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 OF_INDEX: Final = {
@@ -97,7 +99,7 @@ def _jobset(namespace: str, name: str, scenario: Scenario) -> Tree:
             of_job, _, index = pod.rpartition("-")
             if of_job == replicated:
                 codes, _, seconds = ending.partition(" after ")
-                found |= {f"{EXIT}-{index}": codes, f"{AFTER}-{index}": seconds or "0"}
+                found |= {f"{EXIT}-{index}": codes, f"{AFTER}-{index}": str(START + int(seconds or 0))}
         return found
 
     return with_endings(dict(jobset), annotations)

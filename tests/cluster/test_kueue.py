@@ -18,7 +18,8 @@ import pytest
 import yaml
 from cluster.server import Cluster, Done, path_of, stream, until
 
-from trainc.compilation import Options, compile_paths
+from trainc.compilation import compile_paths
+from trainc.compilation.run import PLAIN
 
 Tree = dict[str, Any]
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
@@ -165,7 +166,7 @@ def compiled(case: str, namespace: str, folder: Path) -> list[Tree]:
             document["metadata"] |= {"namespace": namespace, "labels": {QUEUE: NAME}}
     path = folder / f"{namespace}.yaml"
     path.write_text(yaml.safe_dump_all(documents))
-    done = compile_paths([str(path)], Options())
+    done = compile_paths([str(path)], PLAIN)
     assert not done.failed, done.diagnostics
     objects = deepcopy(list(done.objects))
     for job in objects[0]["spec"]["replicatedJobs"]:

@@ -13,7 +13,8 @@ from cluster.cases import GOLDEN
 from cluster.life import AFTER, EXIT, RUNS_ON, restarts, wait, with_endings
 from cluster.server import Cluster
 
-from trainc.compilation import Options, compile_paths
+from trainc.compilation import compile_paths
+from trainc.compilation.run import PLAIN
 from trainc.kubernetes.trees import put
 
 Tree = dict[str, Any]
@@ -94,7 +95,7 @@ def _started(
     """Apply a golden case with annotations for each replicated job; return the JobSet's namespace and name."""
     namespace = namespace or cluster.namespace("life")
     objects = []
-    for tree in compile_paths([str(GOLDEN / case / "input.yaml")], Options()).jobs[0].objects:
+    for tree in compile_paths([str(GOLDEN / case / "input.yaml")], PLAIN).jobs[0].objects:
         moved = put(tree, ("metadata", "namespace"), namespace)
         if moved["kind"] == "JobSet":
             name = moved["metadata"]["name"]

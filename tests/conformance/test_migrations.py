@@ -15,9 +15,12 @@ from typing import Any, Final
 import pytest
 from batches import in_batches, one_in_four
 from conformance.recordings import DATA, or_skip
+from purposes import internal
 
 import trainc
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, compile_documents
+from trainc.compilation.run import Run, start
+from trainc.compilation.user_options import Options
 from trainc.files.inputs import File, fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
@@ -66,7 +69,7 @@ SUFFIXED: Final = settings_of("nameSuffix: -dev\n")
 @cache
 def migrated(text: str, form: Form | None = None) -> Migration:
     """Return the migration of one job."""
-    return migrate(["-"], OPTIONS, form=form, stdin=text.encode())
+    return migrate(["-"], start(OPTIONS), form=form, stdin=text.encode())
 
 
 @cache
@@ -78,7 +81,7 @@ def new_text(text: str, form: Form | None = None) -> str:
 
 @cache
 def compiled(text: str) -> Compilation:
-    return trainc.compile(text=text, options=OPTIONS)
+    return internal(trainc.compile(text=text, options=OPTIONS))
 
 
 @in_batches("name, text", one_in_four(CASES))
@@ -112,10 +115,10 @@ def its_objects_differ_only_in_rows_of_the_table(text: str) -> None:
 
 
 def each_pod_finds_the_first_pod_of_its_own_jobset(text: str) -> None:
-    options = OPTIONS._replace(settings=SUFFIXED._replace(delivery=Delivery(name_suffix_hash=True)))
+    settings = SUFFIXED._replace(delivery=Delivery(name_suffix_hash=True))
     reading = Reading(kinds=SUFFIXED.kinds)
     reading.add(File("jobs.yaml", new_text(text).encode()))
-    result = compile_documents(reading, options)
+    result = compile_documents(reading, Run(settings=settings))
     [jobset, *_] = result.jobs[0].objects
     assert re.search(r"-dev-[a-z0-9]{8}$", jobset["metadata"]["name"])
     pods = [pod for job in jobs_of(jobset, {}) for pod in job.pods()]

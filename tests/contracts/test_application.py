@@ -10,13 +10,11 @@ import yaml
 
 import trainc
 from trainc.argocd import parameters, plugin_environment
-from trainc.argocd.parameters import OPTION_NAMES
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.base.releases import RELEASES
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.checks.jobset.update import WHILE_SUSPENDED
-from trainc.pipeline.delivery import Delivery
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gitops.md").read_text()
@@ -24,8 +22,6 @@ ARGOCD = ROOT / "integrations" / "argocd"
 APPLICATION = yaml.safe_load((ARGOCD / "application.yaml").read_text())
 SPEC = APPLICATION["spec"]
 PLUGIN = yaml.safe_load((ARGOCD / "plugin.yaml").read_text())
-APPLIED = Options(others="skip", copies=True, option_names=OPTION_NAMES)
-"""The options of an Application without parameters."""
 JOBSET = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
 
 
@@ -36,21 +32,27 @@ def test_the_parameters_are_valid() -> None:
         "ARGOCD_APP_PARAMETERS": json.dumps(plugin["parameters"]),
         "ARGOCD_APP_SOURCE_PATH": SPEC["source"]["path"],
     }
-    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.NAMES))
+    found, diagnostics = parameters.read_options(plugin_environment.read(variables, parameters.PARAMETERS))
     # The folder here is not the Application's, so its path leads out.
     assert [diagnostic.message for diagnostic in diagnostics] == [
         'the parameter "runtimes": "../../platform/runtimes" is outside the repository'
     ]
-    assert found == APPLIED._replace(strict=True, delivery=Delivery(name_suffix_hash=True))
+    assert found == Options(strict=True, name_suffix_hash=True)
 
 
 def test_the_page_has_the_parameters_of_the_plugin() -> None:
     table = PAGE.partition("### Parameters")[2].partition("Set them in")[0]
     rows = dict(re.findall(r"^\| `(.+?)` \| (.+?) \|", table, re.MULTILINE))
-    values = {"paths": "array of paths", "text": "string", "gang": "string", "switch": '"true" or "false"'}
+    values = {
+        "paths": "array of paths",
+        "text": "string",
+        "names": "string",
+        "gang": "string",
+        "switch": '"true" or "false"',
+    }
     releases = [f'"{release.name}"' for release in RELEASES]
     values |= {"validation": '"strict", "warn" or "ignore"', "release": f"{', '.join(releases[:-1])} or {releases[-1]}"}
-    assert rows == {parameter.name: values[parameter.form] for parameter in parameters.PARAMETERS}
+    assert rows == {name: values[row.form] for name, row in parameters.PARAMETERS.items()}
 
 
 def test_self_heal_leaves_the_fields_of_kueue() -> None:
@@ -79,8 +81,8 @@ def test_each_environment_has_an_application_with_its_parameter() -> None:
         for each in source["plugin"]["parameters"]
     ]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(given), "ARGOCD_APP_SOURCE_PATH": source["path"]}
-    assert parameters.read_options(plugin_environment.read(variables, parameters.NAMES)) == (
-        APPLIED._replace(environments=("prod",)),
+    assert parameters.read_options(plugin_environment.read(variables, parameters.PARAMETERS)) == (
+        Options(environments=("prod",)),
         (),
     )
 
@@ -89,7 +91,7 @@ def test_the_source_hydrator_runs_the_plugin_with_the_environment() -> None:
     found = yaml.safe_load((ARGOCD / "hydrator.yaml").read_text())["spec"]["sourceHydrator"]
     assert found["drySource"]["path"] == found["syncSource"]["path"]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(found["drySource"]["plugin"]["parameters"])}
-    assert parameters.read_options(plugin_environment.read(variables, parameters.NAMES)) == (
-        APPLIED._replace(environments=("prod",)),
+    assert parameters.read_options(plugin_environment.read(variables, parameters.PARAMETERS)) == (
+        Options(environments=("prod",)),
         (),
     )

@@ -25,7 +25,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Change to a copy of the example, and put this trainc on the PATH."""
     bin = tmp_path / "bin"
     bin.mkdir()
-    (bin / "trainc").write_text(f'#!/bin/sh\nexec {sys.executable} -m trainc "$@"\n')
+    (bin / "trainc").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trainc "$@"\n')
     (bin / "trainc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{bin}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "compiler"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,16 @@ EXAMPLE = Path(__file__).with_name("example_of_jobs.py")
 def test_the_unit_test_has_types() -> None:
     (shown,) = (block for section in sections(PAGE) for block in section.blocks if block.file == "test_jobs.py")
     assert EXAMPLE.read_text().partition('"""\n\n')[2] == shown.text.partition("\n")[2]
+
+
+def test_the_examples_have_types(tmp_path: Path) -> None:
+    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)
+    examples = (example for block in blocks for example in doctest.DocTestParser().get_examples(block))
+    program = tmp_path / "examples_of_the_page.py"
+    program.write_text("".join(example.source for example in examples))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_page_has_every_public_name() -> None:

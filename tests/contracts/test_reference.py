@@ -13,6 +13,7 @@ from pages import ROOT, Section, sections
 from running import run
 
 from trainc.argocd.parameters import PARAMETERS
+from trainc.base.option_rows import ROWS
 from trainc.budget import CI, DEFAULT
 from trainc.cli.common import codes
 from trainc.pipeline.stages import STAGES
@@ -65,12 +66,14 @@ def test_the_budgets() -> None:
 def test_the_fields_of_the_krm_function() -> None:
     schema = json.loads((ROOT / "schemas" / "trainc" / "TrainJobCompiler.json").read_text())
     listed = [name for cell, _ in rows("docs/commands.md", "`krm`", "| field | meaning |") for name in names(cell)]
-    assert sorted(listed) == sorted(schema["properties"]["spec"]["properties"])
+    fields = schema["properties"]["spec"]["properties"]
+    assert sorted(listed) == sorted(fields)
+    assert sorted(fields) == sorted(["paths", *(row.field for row in ROWS if row.field)])
 
 
 def test_the_parameters_of_the_plugin() -> None:
     listed = [names(cell)[0] for cell, *_ in rows("docs/gitops.md", "Argo CD", "| name | value | effect |")]
-    assert sorted(listed) == sorted(parameter.name for parameter in PARAMETERS)
+    assert sorted(listed) == sorted(PARAMETERS)
 
 
 RUNTIMES: Final = {

@@ -17,10 +17,12 @@ import committing
 import multiplied
 import pytest
 import yaml
+from purposes import internal
 from running import run
 
 from trainc import compile
-from trainc.compilation import Options
+from trainc.compilation.run import READ, start
+from trainc.compilation.user_options import Options
 from trainc.explain import accounts
 from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
@@ -150,7 +152,7 @@ def explained_variables(size: int, file: Path) -> object:
 
 
 def explained(file: Path) -> str:
-    return "".join(explain_text.render(accounts(compile([str(file)]).jobs), color=False, selected=False))
+    return "".join(explain_text.render(accounts(internal(compile([str(file)])).jobs), color=False, selected=False))
 
 
 def reviewed_items(size: int, file: Path) -> object:
@@ -169,7 +171,7 @@ def reviewed(size: int, file: Path, edited: Callable[[int], str]) -> str:
         container = f"{{name: node, image: a/b:1, env: [{', '.join(map(item, range(size)))}]}}"
         side.write_text(JOBSET.format(container))
         sides.append(SideSpec(name, (str(side),)))
-    return review_text.render(compare(sides[0], sides[1], Options(no_config=True, others="skip")), color=False)
+    return review_text.render(compare(sides[0], sides[1], start(Options(no_config=True), READ)), color=False)
 
 
 def reviewed_jobs(size: int, file: Path) -> object:
@@ -180,7 +182,7 @@ def reviewed_jobs(size: int, file: Path) -> object:
         trainer = f"}}, trainer: {{numNodes: {nodes}, image: {image}}}}}\n"
         side.write_text("".join(job(index, "torch-distributed").replace("}}\n", trainer) for index in range(size)))
         sides.append(SideSpec(name, (str(side),)))
-    return review_text.render(compare(sides[0], sides[1], Options(no_config=True, others="skip")), color=False)
+    return review_text.render(compare(sides[0], sides[1], start(Options(no_config=True), READ)), color=False)
 
 
 def pods(size: int, file: Path) -> object:
@@ -362,7 +364,7 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
 
     def review(size: int, _: Path) -> object:
         return review_text.render(
-            compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), Options(others="skip")), color=False
+            compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), start(Options(), READ)), color=False
         )
 
     def measured(work: Callable[[int, Path], object]) -> int:

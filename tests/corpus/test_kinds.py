@@ -17,7 +17,8 @@ import pytest
 
 from trainc.base.kinds import COMPILED, LEGACY, VOLCANO_JOB
 from trainc.base.trainjob_dialects import DIALECTS, detect, newest
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, compile_documents
+from trainc.compilation.run import PLAIN
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
@@ -71,7 +72,7 @@ def read(text: str) -> Reading:
 
 
 def compiled(text: str) -> Compilation:
-    return compile_documents(read(text), Options())
+    return compile_documents(read(text), PLAIN)
 
 
 def errors(result: Compilation | Reading) -> list[tuple[str, str]]:

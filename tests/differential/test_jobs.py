@@ -24,9 +24,11 @@ from differential.comparing import PARTS, Comparison, Documents, Question, Talli
 from differential.one_job import recorded
 from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
+from purposes import internal
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation import Compilation
+from trainc.compilation.user_options import Options
 from trainc.emit.order import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"
@@ -381,7 +383,7 @@ def test_jobs(part: int, tallied: Tallied) -> None:
 
 def compare(question: Question) -> str:
     """Return the verdict and stage if trainc agrees."""
-    want, got = question.answer, trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED))
+    want, got = question.answer, internal(trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED)))
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         return accepted(question, got, errors)
@@ -417,7 +419,7 @@ def unnamed(node: Any) -> bool:
     return isinstance(node, list) and any(map(unnamed, node))
 
 
-def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Diagnostic]) -> str:
+def accepted(question: Question, got: Compilation, errors: list[trainc.Diagnostic]) -> str:
     """Check that the objects are the same, or that there are none for a Job whose pods could not be created."""
     if errors and all(d.object.kind in BEYOND for d in errors):
         return "accepted, but for pod-errors and PodGroups"

@@ -20,8 +20,10 @@ from committing import git
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trainc.compilation import Compilation, Options, compile_paths
+from trainc.compilation import Compilation, compile_paths
 from trainc.compilation.environment_runs import selected
+from trainc.compilation.run import BUILD, Run, start
+from trainc.compilation.user_options import NO_OPTIONS
 from trainc.diagnostics import Diagnostic
 from trainc.review import compare
 from trainc.review.reviewed import ChangedSetting, Review
@@ -29,7 +31,7 @@ from trainc.review.side_arguments import parse_sides
 
 EXAMPLES = int(os.environ.get("EXAMPLES") or 1000) // 40
 """The number of pairs of files: each one compiles the project a dozen times."""
-OPTIONS = Options(others="skip", copies=False)
+RUN = start(NO_OPTIONS, BUILD)
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -175,7 +177,7 @@ def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
 def reviewed(before: dict[str, Any], after: dict[str, Any]) -> Review:
     for side, content in (("before", before), ("after", after)):
         Path(side, "trainc.yaml").write_text(yaml.safe_dump(content))
-    return compare(*parse_sides(("before/jobs", "after/jobs")), OPTIONS)
+    return compare(*parse_sides(("before/jobs", "after/jobs")), RUN)
 
 
 def is_of_removed_environment(after: dict[str, Any], setting: ChangedSetting) -> bool:
@@ -210,10 +212,10 @@ def compiled(side: str, content: dict[str, Any]) -> Objects | None:
     """Return the environment, the kind, the name and the tree of each object by TrainJob; None for invalid settings."""
     path = Path(side, "trainc.yaml")
     path.write_text(yaml.safe_dump(content))
-    options = OPTIONS.with_project([f"{side}/jobs"])
-    if any(each.severity == "error" for each in options.settings.diagnostics):
+    project = RUN.with_project([f"{side}/jobs"])
+    if any(each.severity == "error" for each in project.settings.diagnostics):
         return None
-    chosen = selected(options)
+    chosen = selected(project)
     assert not isinstance(chosen, Diagnostic)
     found: Objects = {}
     for run in chosen:
@@ -226,7 +228,7 @@ def compiled(side: str, content: dict[str, Any]) -> Objects | None:
     return found
 
 
-def _key(run: Options, job: Any) -> tuple[str, str]:
+def _key(run: Run, job: Any) -> tuple[str, str]:
     return run.settings.environment_name, job.plan.job.source_name
 
 

@@ -26,7 +26,8 @@ from syrupy.types import SnapshotIndex
 
 import trainc
 from trainc.cli.common.options import REPORTS
-from trainc.compilation import Options, compile_paths
+from trainc.compilation import compile_paths
+from trainc.compilation.run import PLAIN
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId, Related
 from trainc.reports import load, sarif
 from trainc.reports.text import escape
@@ -162,7 +163,7 @@ INPUTS = sorted([*HERE.glob("*.yaml"), *HERE.parents[1].glob("golden/*/input.yam
     "path", one_in_four(pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in INPUTS)
 )
 def test_every_format_has_the_same_diagnostics(path: Path) -> None:
-    result = compile_paths([str(path)], Options())
+    result = compile_paths([str(path)], PLAIN)
     listed = {  # a value that is invalid in several fields is an entry for each of them only in this format
         json.dumps(one | ({"field": ""} if one["id"] == "out-of-range" else {})): one
         for one in json.loads(render("json", [*result.diagnostics]))

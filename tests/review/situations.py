@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from trainc.compilation import Options
+from trainc.compilation.run import READ, Run, start
+from trainc.compilation.user_options import NO_OPTIONS
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.kubernetes.quantity import Quantity
 from trainc.pods.footprint import Footprint
@@ -169,7 +170,7 @@ lint:
 }
 
 
-def review(folder: Path, before: Files, after: Files, options: Options | None = None) -> Review:
+def review(folder: Path, before: Files, after: Files, run: Run | None = None) -> Review:
     """Return the review of two folders, which are written below the current folder."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
@@ -177,7 +178,7 @@ def review(folder: Path, before: Files, after: Files, options: Options | None = 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     old, new = parse_sides(("before", "after"))
-    return compare(old, new, options or Options(others="skip"))
+    return compare(old, new, run or start(NO_OPTIONS, READ))
 
 
 BREAKOUTS: Final = (

@@ -246,6 +246,16 @@ def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "git is required to read revisions, and is not on the PATH" in done.err
 
 
+def test_git_that_cannot_run(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir(exist_ok=True)
+    (tmp_path / "bin" / "git").write_text("not a program")
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    done = run("diff", "HEAD")
+    assert done.code == 2
+    assert "git is required to read revisions, and cannot be run: Exec format error" in done.err
+
+
 def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
     write({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
     commit({"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})

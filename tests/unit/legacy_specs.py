@@ -6,7 +6,8 @@ import json
 from typing import Any, NamedTuple
 
 import trainc
-from trainc.compilation import Compilation, Options
+from trainc import Result
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import Tree
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -29,7 +30,7 @@ class LegacyKind(NamedTuple):
         return {"apiVersion": version, "kind": self.kind, "metadata": {"name": "mnist"}, "spec": spec}
 
 
-def compiled(tree: Tree) -> Compilation:
+def compiled(tree: Tree) -> Result:
     return trainc.compile(text=json.dumps(tree), options=Options(legacy=True, no_config=True))
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
+from purposes import internal
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc import settings
-from trainc.compilation import Options
+from trainc.compilation import Compiled
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.accelerate import accelerate, requests
 
@@ -32,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
+def compiled(accelerators: Any, pod: dict[str, Any]) -> Compiled:
     """Compile a job on a runtime with this pod, in a project with these accelerators."""
     template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
@@ -42,7 +44,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
     job = {**kind, "kind": "TrainJob", "metadata": {"name": "draw"}, "spec": {"runtimeRef": {"name": "cards"}}}
     Path("job.yaml").write_text(yaml.safe_dump_all([runtime, job]))
     Path("trainc.yaml").write_text(yaml.safe_dump({"accelerators": accelerators}))
-    found = trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"])))
+    found = internal(trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"]))))
     assert not found.failed, found.diagnostics
     return found.jobs[0]
 
@@ -201,7 +203,7 @@ def test_a_wrong_entry(text: str, place: str, expected: str, snapshot: SnapshotA
 def test_where_it_comes_from(path: tuple[str | int, ...], line: str, value: str) -> None:
     compiled({}, {"containers": [node()]})
     Path("trainc.yaml").write_text(LINES)
-    job = trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"]))).jobs[0]
+    job = internal(trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"])))).jobs[0]
     origin = job.trace().origin(0, (*POD, *path))
     assert (str(origin.place.locate()), origin.by, origin.stage) == (
         f"trainc.yaml:{line}",

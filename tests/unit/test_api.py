@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+import yaml
+from running import NO_LINT, run
 
 import trainc
+from trainc.base.option_rows import ROWS
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -49,7 +52,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "jobs" / "runtime.yaml").write_text(RUNTIME)
 
 
-def namespaces(compilation: trainc.Compilation) -> list[str]:
+def namespaces(compilation: trainc.Result) -> list[str]:
     assert not compilation.failed, "\n".join(map(str, compilation.diagnostics))
     return [str(found["metadata"].get("namespace", "")) for found in compilation.objects]
 
@@ -70,11 +73,11 @@ def test_paths(paths: Any) -> None:
 
 def test_a_text_is_compiled_instead_of_files() -> None:
     compilation = trainc.compile(text=f"{JOB}---\n{RUNTIME}", options=OPTIONS)
-    assert (len(compilation.objects), compilation.files) == (1, 1)
+    assert [len(each) for each in (compilation.objects, compilation.documents.jobs)] == [1, 1]
 
 
 def test_a_text_finds_runtimes_in_files() -> None:
-    options = OPTIONS._replace(runtimes=["jobs/runtime.yaml"])
+    options = trainc.Options(settings=NO_LINT, runtimes=["jobs/runtime.yaml"])
     assert len(trainc.compile(text=JOB, options=options).objects) == 1
 
 
@@ -143,10 +146,10 @@ def test_a_wrong_argument_is_named(arguments: dict[str, Any], kind: type[Excepti
 def test_values_are_short() -> None:
     compilation = trainc.compile("jobs", options=OPTIONS)
     (job,) = compilation.jobs
-    assert repr(compilation) == "Compilation(jobs=1, objects=1, diagnostics=0, failed=False)"
-    assert repr(job) == "Compiled('', 'a', objects=1)"
-    assert repr(job.plan.job.document) == f"Document('jobs{os.sep}a.yaml:1:1')"
-    place = trainc.Place(job.plan.job.document, ("spec", "trainer"))
+    assert repr(compilation) == "Result(jobs=1, objects=1, diagnostics=0, failed=False)"
+    assert repr(job) == "CompiledJob('', 'a', objects=1)"
+    assert repr(job.document) == f"Document('jobs{os.sep}a.yaml:1:1')"
+    place = trainc.Place(job.document, ("spec", "trainer"))
     assert repr(place) == f"Place(Document('jobs{os.sep}a.yaml:1:1'), 'spec.trainer')"
 
 
@@ -158,3 +161,185 @@ def test_a_diagnostic_is_one_line() -> None:
 
 def test_exceptions_have_one_base() -> None:
     assert issubclass(trainc.OverBudgetError, trainc.Error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param({"env": "x"}, "trainc.Options has no env: did you mean environments?", id="the start of a name"),
+        pytest.param({"trainer_versoin": "2.2"}, "has no trainer_versoin: did you mean trainer_version?", id="near"),
+        pytest.param({"zzz": 1}, "has no zzz: the options are runtimes, only,", id="unlike any"),
+    ],
+)
+def test_a_wrong_option_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        trainc.Options(**arguments)
+
+
+def test_options_do_not_change() -> None:
+    options = trainc.Options(strict=True)
+    assert repr(options) == "Options(strict=True)"
+    assert options == trainc.Options(strict=True) != trainc.Options()
+    with pytest.raises(AttributeError, match="Options cannot be changed"):
+        options.strict = False  # type: ignore[misc]
+
+
+def test_every_row_is_a_field_of_the_options() -> None:
+    assert [*trainc.Options.__annotations__] == [*(row.name for row in ROWS), "settings"]
+
+
+@pytest.mark.parametrize("objects", ["x", {"kind": "JobSet"}, [1]])
+def test_render_takes_objects(objects: Any) -> None:
+    with pytest.raises(TypeError, match="objects must be a list of dictionaries"):
+        trainc.render(objects)
+
+
+def test_a_check_reports_what_validate_reports() -> None:
+    Path("jobs/a.yaml").write_text(JOB.replace('"i:1"', '"i:1", numNodes: 2'))
+    Path("jobs/unused.yaml").write_text(RUNTIME.replace("name: own", "name: unused").replace("r:1", "r"))
+    assert [each.id for each in trainc.compile("jobs").diagnostics if each.severity == "error"] == []
+    Path("jobs/runtime.yaml").write_text(RUNTIME.replace("mlPolicy: {numNodes: 1}", "mlPolicy: {torch: {}}"))
+    found = {each.id for each in trainc.check("jobs").diagnostics}
+    assert found == {line.split("[")[1].split("]")[0] for line in validated("jobs")}
+    assert "no-gang" in found
+
+
+def validated(*paths: str) -> list[str]:
+    """Return the lines of `trainc validate` with a diagnostic."""
+    return re.findall(r"^\S+: \w+\[[\w-]+\]", run("validate", *paths).out, re.MULTILINE)
+
+
+def test_a_check_has_all_environments() -> None:
+    Path("trainc.yaml").write_text(PROJECT)
+    Path("jobs/a.yaml").write_text(JOB.replace("name: own", "name: missing"))
+    [found] = [each for each in trainc.check("jobs").diagnostics if each.severity == "error"]
+    assert (found.id, found.environments) == ("runtime-not-found", ("dev", "prod"))
+    [found] = [each for each in trainc.check("jobs", environment="dev").diagnostics if each.severity == "error"]
+    assert found.environments in {("dev",), ()}
+    with pytest.raises(ValueError, match='environment: "staging" is not'):
+        trainc.check("jobs", environment="staging")
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_contents_are_laid_over_the_files(kind: type[str] | type[bytes]) -> None:
+    def content(text: str) -> Any:
+        return text if kind is str else text.encode()
+
+    new = JOB.replace("name: a", "name: new")
+    contents: dict[Any, Any] = {
+        Path("jobs/a.yaml"): content(JOB.replace("name: a", "name: other")),
+        os.path.abspath("jobs/deep/new.yaml"): content(new),
+        "jobs/.hidden.yaml": content(new),
+        "jobs/readme.md": content(new),
+        "elsewhere/new.yaml": content(new),
+    }
+    result = trainc.compile("jobs", contents=contents, options=OPTIONS)
+    assert [job.name for job in result.jobs] == ["new", "other"]
+    assert [job.document.file for job in result.jobs] == ["jobs/deep/new.yaml", "jobs/a.yaml"]
+    only_there = {"unsaved.yaml": content(new)}
+    alone = trainc.compile(["jobs/runtime.yaml", *only_there], contents=only_there, options=OPTIONS)
+    assert [job.name for job in alone.jobs] == ["new"]
+
+
+def test_settings_among_the_contents() -> None:
+    Path("trainc.yaml").write_text(PROJECT)
+    contents = {"trainc.yaml": PROJECT.replace("team", "group")}
+    assert namespaces(trainc.compile("jobs", environment="prod", contents=contents)) == ["group"]
+
+
+@pytest.mark.parametrize(
+    ("contents", "kind", "message"),
+    [
+        pytest.param(
+            {"a.yaml": 1}, TypeError, "contents must have bytes or a str for each path, not int", id="a value"
+        ),
+        pytest.param({"": "a"}, ValueError, "contents has an invalid path: ''", id="a path"),
+    ],
+)
+def test_wrong_contents_are_named(contents: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        trainc.check("jobs", contents=contents)
+
+
+def test_a_session_answers_as_a_check() -> None:
+    Path("trainc.yaml").write_text(PROJECT)
+    session = trainc.Session()
+    for text in (JOB, JOB.replace("name: own", "name: missing"), "a: [b\n", JOB):
+        contents = {"jobs/a.yaml": text}
+        expected = trainc.check(contents=contents).diagnostics
+        assert [*map(str, session.check(contents).diagnostics)] == [*map(str, expected)]
+        of_file = session.check_file("jobs/a.yaml", contents).diagnostics
+        assert [*map(str, of_file)] == [str(each) for each in expected if str(each).startswith("jobs/a.yaml")]
+
+
+def test_a_session_follows_the_settings() -> None:
+    session = trainc.Session("jobs")
+    Path("jobs/trainc.yaml").write_text("fieldValidation: ignore\n")
+    broken = {"jobs/a.yaml": JOB.replace("spec: {", "spec: {unknown: 1, ")}
+    assert session.check(broken).failed
+    assert not session.check({**broken, "jobs/trainc.yaml": "fieldValidation: ignore\n"}).failed
+    assert session.check(broken).failed is False  # it was read again from the disk
+    Path("jobs/trainc.yaml").unlink()
+    session.reload()
+    assert session.check(broken).failed
+
+
+def test_a_file_that_is_nowhere() -> None:
+    with pytest.raises(ValueError, match=r"missing\.yaml is neither on the disk nor among the contents"):
+        trainc.Session("jobs").check_file("missing.yaml")
+
+
+def test_the_runtime_and_the_documents_of_a_job() -> None:
+    result = trainc.compile("jobs", options=OPTIONS)
+    [job] = result.jobs
+    assert job.runtime is not None
+    assert (job.runtime.kind, job.runtime.name, job.runtime.is_built_in) == ("ClusterTrainingRuntime", "own", False)
+    assert str(job.runtime.place.locate()).startswith("jobs/runtime.yaml:")
+    assert [document.file for document in result.documents.jobs] == ["jobs/a.yaml"]
+    assert [document.file for document in result.documents.runtimes] == ["jobs/runtime.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "character", "expected"),
+    [("abc", 2, (1, 3)), ("a\U0001f600b", 3, (1, 3)), ("a\U0001f600b", 2, (1, 3)), ("a", 9, (1, 2))],
+)
+def test_positions_in_utf_16_units(text: str, character: int, expected: tuple[int, int]) -> None:
+    assert trainc.code_point(text, 0, character) == expected
+
+
+def test_ranges_in_utf_16_units() -> None:
+    text = "a: \U0001f600 # b\nc: d\n"
+    assert trainc.utf16_range(trainc.Location("x", 1, 4, 1, 5), text) == (0, 3, 0, 5)
+    assert trainc.utf16_range(trainc.Location("x", 2, 4), text) == (1, 3, 1, 4)
+    assert trainc.utf16_range(trainc.Location("x"), text) == (0, 0, 0, 0)
+
+
+def test_the_path_at_a_position() -> None:
+    [job] = trainc.compile("jobs", options=OPTIONS).jobs
+    for path in (("metadata", "name"), ("spec", "runtimeRef", "name"), ("kind",)):
+        at = trainc.Place(job.document, path).locate()
+        assert trainc.path_at(job.document, at.line, at.column) == path
+    assert trainc.path_at(job.document, 99, 1) is None
+
+
+def test_legacy_jobs_and_older_dialects_as_values() -> None:
+    pod = {"spec": {"containers": [{"name": "pytorch", "image": "a/b:1"}]}}
+    legacy = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "a"},
+        "spec": {"pytorchReplicaSpecs": {"Worker": {"template": pod}}},
+    }
+    migrated = trainc.migrate(text=yaml.safe_dump(legacy))
+    assert not migrated.failed
+    assert [yaml.safe_load(each)["kind"] for each in migrated.documents][:1] == ["TrainJob"]
+    old = JOB.replace("trainer.kubeflow.org/v1alpha1", "kubeflow.org/v2alpha1")
+    [new] = trainc.upgrade(text=old).documents
+    assert yaml.safe_load(new)["apiVersion"] == "trainer.kubeflow.org/v1alpha1"
+
+
+def test_a_wrong_kind_or_id_is_named() -> None:
+    with pytest.raises(ValueError, match='unknown kind "TrainJop": did you mean TrainJob'):
+        trainc.schema("TrainJop")
+    with pytest.raises(ValueError, match='unknown diagnostic "wrong-typ": did you mean "wrong-type"'):
+        trainc.page_of("wrong-typ")

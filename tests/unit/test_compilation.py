@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purposes import internal
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation import Compilation
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
 
@@ -46,7 +48,7 @@ def runtime(image: str = "i:1", *, kind: str = "ClusterTrainingRuntime", namespa
     return RUNTIME.format(kind=kind, image=image, namespace=f", namespace: {namespace}" if namespace else "")
 
 
-def image(compilation: trainc.Compilation) -> str:
+def image(compilation: Compilation) -> str:
     """Return the image of the only JobSet's only container, else the ids of the diagnostics."""
     if compilation.diagnostics:
         return ", ".join(d.id for d in compilation.diagnostics)
@@ -60,13 +62,13 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_bui
     write("job.yaml", given)
     write("one/r.yaml", first)
     write("two/r.yaml", second)
-    assert image(trainc.compile(["job.yaml"])) == "runtime-not-found"
-    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one", "two"]))) == "first:1"
-    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["two", "one"]))) == "second:1"
+    assert image(internal(trainc.compile(["job.yaml"]))) == "runtime-not-found"
+    assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one", "two"])))) == "first:1"
+    assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["two", "one"])))) == "second:1"
     write("job.yaml", given, runtime("given:1"))
-    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one"]))) == "given:1"
+    assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one"])))) == "given:1"
     write("job.yaml", job(ref="name: plain"))
-    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one"]))).startswith("python:")
+    assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one"])))).startswith("python:")
 
 
 @pytest.mark.parametrize(
@@ -82,12 +84,12 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_bui
 def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of_runtime: str, expected: str) -> None:
     kind = "TrainingRuntime"
     write("x.yaml", job(of_job, f"kind: {kind}, name: r"), runtime(kind=kind, namespace=of_runtime))
-    assert image(trainc.compile(["x.yaml"])) == expected
+    assert image(internal(trainc.compile(["x.yaml"]))) == expected
 
 
 def test_the_namespace_of_the_command_line_is_for_those_without() -> None:
     write("x.yaml", job("name: a"), job("name: b, namespace: own"), runtime())
-    jobs = trainc.compile(["x.yaml"], options=Options(namespace="given")).jobs
+    jobs = internal(trainc.compile(["x.yaml"], options=Options(namespace="given"))).jobs
     assert [(j.namespace, j.name, j.objects[0]["metadata"]["namespace"]) for j in jobs] == [
         ("given", "a", "given"),
         ("own", "b", "own"),
@@ -98,7 +100,7 @@ def test_jobs_are_sorted_by_namespace_and_name() -> None:
     write(
         "x.yaml", *(job(f"name: {name}, namespace: {ns}") for name, ns in ("ba", "ab", "aa")), job("name: z"), runtime()
     )
-    assert [(j.namespace, j.name) for j in trainc.compile(["x.yaml"]).jobs] == [
+    assert [(j.namespace, j.name) for j in internal(trainc.compile(["x.yaml"])).jobs] == [
         ("", "z"),
         ("a", "a"),
         ("a", "b"),
@@ -120,7 +122,7 @@ def test_two_of_one_name_are_an_error_at_the_second() -> None:
 
 def test_only_one_name() -> None:
     write("x.yaml", job("name: a"), job("name: b"), job("name: wrong, labels: {a: 'b c'}"), runtime())
-    assert [j.name for j in trainc.compile(["x.yaml"], options=Options(only="b")).jobs] == ["b"]
+    assert [j.name for j in internal(trainc.compile(["x.yaml"], options=Options(only="b"))).jobs] == ["b"]
     assert [d.id for d in trainc.compile(["x.yaml"], options=Options(only="c")).diagnostics] == ["only-not-found"]
 
 
@@ -138,7 +140,7 @@ def test_every_runtime_of_the_given_paths_is_checked_and_of_others_those_that_ar
 
 def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:
     write("x.yaml", "a: [\n", job(ref="name: nowhere"), "b: {c: 1, c: 2}\n", job("name: B"))
-    found = trainc.compile(["x.yaml"])
+    found = internal(trainc.compile(["x.yaml"]))
     assert {d.id for d in found.diagnostics} >= {"yaml", "runtime-not-found", "invalid-name"}
     assert sum(d.id == "yaml" for d in found.diagnostics) == 2
 
@@ -163,7 +165,11 @@ def test_a_document_with_a_misspelt_kind(text: str, id: str) -> None:
 
 def test_documents_of_other_kinds_are_left_out_in_order() -> None:
     write("x.yaml", "kind: B\n", job(), "a: 1\n", runtime(), "apiVersion: v1\nkind: A\n")
-    assert [d.text for d in trainc.compile(["x.yaml"]).others] == ["kind: B\n", "a: 1\n", "apiVersion: v1\nkind: A\n"]
+    assert [d.text for d in internal(trainc.compile(["x.yaml"])).others] == [
+        "kind: B\n",
+        "a: 1\n",
+        "apiVersion: v1\nkind: A\n",
+    ]
 
 
 def test_nothing_that_was_read_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +182,9 @@ def test_nothing_that_was_read_is_changed(monkeypatch: pytest.MonkeyPatch) -> No
         return documents, errors
 
     monkeypatch.setattr("trainc.kubernetes.documents.read_stream", remembering)
-    trainc.compile([str(path) for path in sorted(golden.glob("*/input.yaml"))], options=Options(no_config=True))
+    internal(
+        trainc.compile([str(path) for path in sorted(golden.glob("*/input.yaml"))], options=Options(no_config=True))
+    )
     assert len(read) > 20
     for value, before in read:
         assert value == before

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from purposes import internal
 from running import NO_LINT, run
 
 import trainc
 from trainc.base.kinds import COMPILED
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Place
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents import read_stream
@@ -233,7 +234,7 @@ def test_a_trainjob_refers_to_it(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text(ONE)
     (tmp_path / "job.yaml").write_text(JOB)
     job, installer, plain = (str(tmp_path / name) for name in ("job.yaml", "installer.yaml", "plain.yaml"))
-    done = trainc.compile([job, installer], options=Options(settings=NO_LINT))
+    done = internal(trainc.compile([job, installer], options=Options(settings=NO_LINT)))
     assert done.diagnostics == ()
     kinds = [checked.object.kind for checked in done.checked]
     assert (kinds, [document.value["kind"] for document in done.others]) == (
@@ -255,7 +256,7 @@ def test_the_namespace_of_those_that_have_none(tmp_path: Path) -> None:
     text = literal(ONE.replace("ClusterTrainingRuntime", "TrainingRuntime"))
     (tmp_path / "installer.yaml").write_text(text)
     (tmp_path / "job.yaml").write_text(JOB.replace("{name: one}", "{name: one, kind: TrainingRuntime}"))
-    done = trainc.compile([str(tmp_path)], options=Options(namespace="team", settings=NO_LINT))
+    done = internal(trainc.compile([str(tmp_path)], options=Options(namespace="team", settings=NO_LINT)))
     assert [job.plan.runtime.id.namespace for job in done.jobs] == ["team"]
 
 

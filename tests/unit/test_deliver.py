@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
+from purposes import internal
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS, with_replace
 
@@ -32,7 +33,7 @@ def test_sync_options(existing: str, wanted: str) -> None:
 
 
 def objects(case: str, delivery: Delivery = PLAIN) -> tuple[dict[str, Any], ...]:
-    return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(delivery=delivery)).objects
+    return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(**delivery._asdict())).objects
 
 
 def test_argocd_replaces_only_the_jobset() -> None:
@@ -48,7 +49,7 @@ def test_a_patch_of_the_annotation_stays(tmp_path: Path) -> None:
     patch = {"manager": "a.io/b", "trainingRuntimeSpec": {"template": template}}
     file = tmp_path / "x.yaml"
     file.write_text(yaml.safe_dump(job | {"spec": job["spec"] | {"runtimePatches": [patch]}}))
-    (jobset,) = trainc.compile([str(file)], options=Options(delivery=Delivery(argocd_replace=True))).objects
+    (jobset,) = trainc.compile([str(file)], options=Options(argocd_replace=True)).objects
     wanted = "SkipDryRunOnMissingResource=true,Force=true,Replace=true"
     assert jobset["metadata"]["annotations"] == {SYNC_OPTIONS: wanted}
 
@@ -84,8 +85,8 @@ def test_the_runtime_does_not_suspend(tmp_path: Path) -> None:
 
 
 def test_the_provenance_of_a_delivery_option() -> None:
-    options = Delivery(argocd_replace=True, suspend=True)
-    (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], options=Options(delivery=options)).jobs
+    options = Options(argocd_replace=True, suspend=True)
+    (job,) = internal(trainc.compile(GOLDEN / "single-gpu-script" / "input.yaml", options=options)).jobs
     options_of = {("spec", "suspend"): "--suspend", ("metadata", "annotations", SYNC_OPTIONS): "--argocd-replace"}
     for path, option in options_of.items():
         origin = job.trace().origin(0, path)

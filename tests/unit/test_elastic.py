@@ -10,7 +10,8 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Compilation, Options
+from trainc import Result
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -23,7 +24,7 @@ def replicated(name: str, *, trainer: bool = False, parallelism: int = 1) -> dic
     return {"name": name, "template": {"metadata": {"labels": ANCESTOR if trainer else {}}, "spec": spec}}
 
 
-def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None, **spec: Any) -> Compilation:
+def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None, **spec: Any) -> Result:
     """Compile a TrainJob on a runtime with this elastic policy, a trainer, and a job of three pods."""
     jobs = [replicated("node", trainer=True), replicated("data", parallelism=3)]
     ml_policy = {"torch": {"elasticPolicy": policy}} | ({} if nodes is None else {"numNodes": nodes})

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 from environments import environment, settings_of
+from purposes import internal
 from running import run
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation import Compilation
+from trainc.compilation.run import start
 from trainc.compilation.subset import compile_subset
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Place
 from trainc.explain import accounts, text
 from trainc.reports import in_order
@@ -57,22 +60,26 @@ def write(**files: str) -> None:
         Path(f"{name}.yaml").write_text(content)
 
 
-def found(result: trainc.Compilation) -> list[str]:
+def found(result: Compilation) -> list[str]:
     return [f"{each.place} {each.id}" for each in in_order(result.diagnostics)]
 
 
 def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runtime() -> None:
     write(job=JOB, other=JOB.replace("train}", "other}"))
     images = "images:\n- name: pytorch/pytorch\n  newName: mirror/pytorch\n  newTag: %s\n"
-    assert found(trainc.compile(options=Options(settings=Settings(environment=environment(images % "x"))))) == []
-    result = trainc.compile(options=Options(settings=Settings(environment=environment(images % "latest"))))
+    assert (
+        found(internal(trainc.compile(options=Options(settings=Settings(environment=environment(images % "x")))))) == []
+    )
+    result = internal(trainc.compile(options=Options(settings=Settings(environment=environment(images % "latest")))))
     assert found(result) == ["trainc.yaml:4:11 image-version"]
     assert result.diagnostics[0].message.endswith("(and 1 more TrainJob)")
 
 
 def test_a_template_is_one_error() -> None:
     write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
-    result = trainc.compile(options=Options(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}")))
+    result = internal(
+        trainc.compile(options=Options(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}")))
+    )
     assert found(result) == ["job.yaml:3:19 template-not-rendered"]
 
 
@@ -87,7 +94,7 @@ def test_a_template_is_one_error() -> None:
 )
 def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: str, place: str) -> None:
     write(job=JOB.replace("train}", '"train-{{ name }}"}'))
-    result = trainc.compile(options=Options(settings=settings_of(settings)))
+    result = internal(trainc.compile(options=Options(settings=settings_of(settings))))
     [error] = [each for each in result.diagnostics if each.id == "template-not-rendered"]
     assert isinstance(error.place, Place)
     at = error.place.locate()
@@ -96,7 +103,7 @@ def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: 
 
 def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
     write(job=JOB)
-    result = trainc.compile(options=Options(settings=settings_of('namePrefix: "${x}-"')))
+    result = internal(trainc.compile(options=Options(settings=settings_of('namePrefix: "${x}-"'))))
     assert [line for line in found(result) if "template" in line] == ["job.yaml:3:18 template-not-rendered"]
 
 
@@ -104,12 +111,12 @@ def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
 def test_a_queue_without_a_namespace_is_in_that_of_the_settings(namespace: str, expected: bool) -> None:
     job = JOB.replace("name: train", "name: train, labels: {kueue.x-k8s.io/queue-name: gpu}")
     write(job=f"{job}  trainer: {{resourcesPerNode: {{requests: {{cpu: 2}}}}}}\n", queues=QUEUES % namespace)
-    result = trainc.compile(options=Options(settings=settings_of("namespace: ml")))
+    result = internal(trainc.compile(options=Options(settings=settings_of("namespace: ml"))))
     assert ("never-admitted" in " ".join(found(result))) is expected
 
 
 def subset(path: str, settings: str) -> list[str]:
-    return found(compile_subset([path], ".", Options(settings=settings_of(settings))))
+    return found(compile_subset([path], ".", start(Options(settings=settings_of(settings)))))
 
 
 def test_a_subset_has_the_namesakes_of_one_namespace() -> None:
@@ -126,7 +133,7 @@ def test_a_subset_does_not_tell_whether_an_item_matches() -> None:
 def test_an_explanation_names_the_environment() -> None:
     write(job=JOB)
     settings = "environments:\n  prod:\n    namespace: ml\n    nameSuffix: -prod\n    labels: {env: prod}\n"
-    jobs = trainc.compile(options=Options(settings=settings_of(settings, "prod"))).jobs
+    jobs = internal(trainc.compile(options=Options(settings=settings_of(settings, "prod")))).jobs
     shown = "".join(text.render(accounts(jobs), color=False, selected=False))
     table = [line.split() for line in shown.splitlines()]
     rows = {line[0]: line[1:] for line in table if line}
@@ -173,7 +180,7 @@ def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
     for name in ("one", "two", "three"):
         Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
     write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
-    result = trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["."])))
+    result = internal(trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["."]))))
     assert found(result) == [place]
     [error] = result.diagnostics
     assert error.message.endswith(" (and 2 more TrainJobs)")
@@ -186,7 +193,7 @@ def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
         "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
     )
     write(other=JOB.replace("train}", "a}"))
-    result = trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.load(["."])))
+    result = internal(trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.load(["."]))))
     assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]
 
 
@@ -198,7 +205,7 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
     }
     write(runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")]))
     write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
-    result = trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.load(["."])))
+    result = internal(trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.load(["."]))))
     [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
     assert error.message.endswith(" (and 2 more runtimes)")
 
@@ -208,9 +215,9 @@ def test_a_subset_with_the_file_of_a_patch_has_all_trainjobs(patch: str) -> None
     write(one=JOB, two=JOB.replace("train}", "other}"), patch=patch)
     write(trainc="patches: [{path: patch.yaml}]\n")
     settings = trainc.settings.load(["."])
-    assert found(compile_subset(["patch.yaml"], ".", Options(settings=settings))) == [
+    assert found(compile_subset(["patch.yaml"], ".", start(Options(settings=settings)))) == [
         f"patch.yaml:{1 if patch.startswith('spec') else 6}:{8 if patch.startswith('spec') else 3} unknown-field"
     ]
     write(patch=patch.replace("foo: 1", "suspend: true"))
-    result = compile_subset(["one.yaml"], ".", Options(settings=settings))
+    result = compile_subset(["one.yaml"], ".", start(Options(settings=settings)))
     assert (found(result), len(result.jobs)) == ([], 1)

@@ -17,6 +17,7 @@ from differential import sound
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manifests import GOLDEN_CASES
+from purposes import internal
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -142,7 +143,7 @@ def test_invalid_fields(text: str) -> None:
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_each_field_name_selects_only_its_field(case: str) -> None:
-    for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
+    for tree in internal(trainc.compile([str(GOLDEN / case / "input.yaml")])).jobs[0].objects:
         for path in leaves(tree):
             for text in (field_of(path), by_names(tree, path)):
                 selector = parse(text)
@@ -298,7 +299,7 @@ def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.Mo
 def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     file = tmp_path_factory.mktemp("made") / "job.yaml"
     file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
-    for job in trainc.compile([str(file)]).jobs:
+    for job in internal(trainc.compile([str(file)])).jobs:
         assert applied(json.loads("".join(stage_patches.render([job])))[0]["steps"]) == list(job.objects)
 
 
@@ -328,3 +329,18 @@ def test_a_build_does_not_import_it() -> None:
     path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     assert [name for name in done.stdout.split() if name.startswith(("trainc.explain", "jsonpatch"))] == []
+
+
+def test_a_field_of_the_trainjob_selects_what_it_sets() -> None:
+    path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
+    done = run("explain", path, "spec.trainer.numNodes", "--format", "json")
+    fields = json.loads(done.out)
+    assert {str(each["value"]) for each in fields} == {"4"}
+    assert {each["field"].rpartition(".")[2] for each in fields} >= {"parallelism", "completions"}
+    assert run("explain", "spec.trainer.numNodes", path, "--format", "json") == done  # the other order
+    done = run("explain", path, "spec.runtimeRef")
+    assert (done.code, done.err) == (
+        1,
+        'error[field-not-found]: "spec.runtimeRef" of TrainJob "llama-finetune" sets no field of the compiled objects\n'
+        "  help: omit FIELD to list every field with its source\n\n1 error\n",
+    )

@@ -13,7 +13,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.pipeline.frameworks.flux.words import shell_word
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -24,7 +24,7 @@ FOLDERS = ("/mnt/flux", "/opt/software", "/opt/view", "/curve/")
 
 def compiled(
     tmp_path: Path, trainer: Any = None, node: Any = None, flux: Any = None, name: str = "node", **pod: Any
-) -> trainc.Compilation:
+) -> trainc.Result:
     """Compile a TrainJob `j` on a runtime with one job."""
     pod = {"containers": [{"name": "node", "image": "i:1", **(node or {})}], **pod}
     job = {"name": name, "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
@@ -39,12 +39,12 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def pod(compilation: trainc.Compilation) -> dict[str, Any]:
+def pod(compilation: trainc.Result) -> dict[str, Any]:
     found: dict[str, Any] = compilation.objects[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     return found
 
 
-def script(compilation: trainc.Compilation, name: str = "entrypoint.sh") -> str:
+def script(compilation: trainc.Result, name: str = "entrypoint.sh") -> str:
     assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
     text: str = compilation.objects[1]["data"][name]
     return text
@@ -53,7 +53,7 @@ def script(compilation: trainc.Compilation, name: str = "entrypoint.sh") -> str:
 class Pod:
     """A folder that replaces a pod's file system for the scripts."""
 
-    def __init__(self, root: Path, compilation: trainc.Compilation, host: str) -> None:
+    def __init__(self, root: Path, compilation: trainc.Result, host: str) -> None:
         self.root, self.compilation = root, compilation
         self.calls = root / "calls"
         for folder in ("bin", "opt/views/1/bin", "opt/views/1/lib/python3.11/site-packages", "curve", "mnt/flux"):

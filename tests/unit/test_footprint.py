@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from batches import one_in_four
 from manifests import GOLDEN_CASES
+from purposes import internal
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.pods.footprint import Footprint, by_queue, jobs, jobset_footprint
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -204,7 +205,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
-    made = trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT))
+    made = internal(trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT)))
     counted = [
         (group["spec"]["minMember"], jobset_footprint(compiled.objects[0]).pods)
         for compiled in made.jobs

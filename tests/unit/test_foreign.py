@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from purposes import compile_for
 from running import run
 
-from trainc import compile
-from trainc.compilation import Options
+from trainc.compilation.run import COMPILE, READ, Purpose
 from trainc.files.foreign import is_foreign
 
 JOB = """\
@@ -242,16 +242,16 @@ def test_a_compilation_has_the_readable_documents_of_other_kinds() -> None:
     write("jobs/claim.yaml", CLAIM)
     write("jobs/x.yaml", TEMPLATE)
     write("jobs/patch.yaml", "- op: add\n")
-    found = compile(["jobs"])
+    found = compile_for(COMPILE, ["jobs"])
     assert [document.file for document in found.others] == ["jobs/claim.yaml"]
     assert found.skipped == ("jobs/patch.yaml", "jobs/x.yaml")
     assert (found.files, found.diagnostics) == (4, ())
-    assert compile(["jobs"], options=Options(others="skip")).skipped == (
+    assert compile_for(READ, ["jobs"]).skipped == (
         "jobs/claim.yaml",
         "jobs/patch.yaml",
         "jobs/x.yaml",
     )
-    assert len(compile(["jobs"], options=Options(others="skip", copies=True)).diagnostics) == 2
+    assert len(compile_for(Purpose(copies=True), ["jobs"]).diagnostics) == 2
 
 
 def test_names_of_skipped_files_are_escaped() -> None:

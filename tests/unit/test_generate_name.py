@@ -12,8 +12,7 @@ import yaml
 from running import run
 
 import trainc
-from trainc.compilation import Options
-from trainc.pipeline.delivery import Delivery
+from trainc.compilation.user_options import Options
 from trainc.pipeline.suffix import LETTERS, digest
 
 NAME = re.compile(rf"ddp-[{LETTERS}]{{5}}\Z")
@@ -109,10 +108,7 @@ def test_a_name_beside_it_wins(tmp_path: Path) -> None:
 
 
 def test_the_option_adds_nothing(tmp_path: Path) -> None:
-    plain, hashed = (
-        compiled(tmp_path, trainjob(), options=Options(delivery=Delivery(name_suffix_hash=each)))
-        for each in (False, True)
-    )
+    plain, hashed = (compiled(tmp_path, trainjob(), options=Options(name_suffix_hash=each)) for each in (False, True))
     assert [job.objects for job in plain] == [job.objects for job in hashed]
 
 
@@ -332,7 +328,7 @@ def test_objects_under_another_name_are_those_of_the_pipeline(tmp_path: Path) ->
     from trainc.review.renamed_jobs import renamed
 
     for job in compiled(tmp_path, trainjob(mpi=True), trainjob(numNodes=2)):
-        assert renamed(job, job.name).objects == job.objects
+        assert renamed(job._compiled, job.name).objects == job.objects
 
 
 # Runtimes

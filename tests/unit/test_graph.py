@@ -17,7 +17,7 @@ from manifests import GOLDEN_CASES
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
+from trainc.explain.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 SHOWN = (

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from purposes import internal
 from running import run
 
 import trainc
@@ -80,7 +81,7 @@ def test_the_same_kind_of_another_project_is_passed_through(version: str, kind: 
 
 def test_an_optimization_job_is_not_supported_yet() -> None:
     write(manifest("trainer.kubeflow.org/v1alpha1", "OptimizationJob"), JOB)
-    result = trainc.compile(["x.yaml"])
+    result = internal(trainc.compile(["x.yaml"]))
     (found,) = result.diagnostics
     assert (found.id, found.severity, found.field) == ("unsupported-kind", "warning", "kind")
     assert [document.value["kind"] for document in result.others] == ["OptimizationJob"]
@@ -303,7 +304,7 @@ spec:
 
 def test_the_diagnostics_of_a_trainjob_have_the_identity_of_its_document() -> None:
     write(OLD.replace("NAME", "a"))
-    result = trainc.compile(["x.yaml"])
+    result = internal(trainc.compile(["x.yaml"]))
     assert {found.object.apiVersion for found in result.diagnostics} == {"kubeflow.org/v2alpha1"}
     assert [checked.object.apiVersion for checked in result.checked] == ["kubeflow.org/v2alpha1"]
 

@@ -17,12 +17,14 @@ from batches import examples, one_in_four
 from conformance.recordings import DATA
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
+from purposes import internal
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.kinds import LEGACY, Kind, find
-from trainc.compilation import Compilation, Options
+from trainc.compilation import Compilation
+from trainc.compilation.user_options import Options
 from trainc.frontends import lowering
 from trainc.frontends.loss_rules import Loss, LossEffect
 from trainc.kubernetes.trees import Path as Steps
@@ -65,7 +67,7 @@ def recorded() -> Iterator[tuple[str, Tree]]:
 
 def compiled(job: Tree, gang: str | None = None) -> Compilation | None:
     """Return the result for a job; None if it is refused."""
-    result = trainc.compile(text=json.dumps(job), options=Options(legacy=True, no_config=True, gang=gang))
+    result = internal(trainc.compile(text=json.dumps(job), options=Options(legacy=True, no_config=True, gang=gang)))
     return None if result.failed else result
 
 

@@ -30,6 +30,7 @@ from linting import (
     warnings,
     written,
 )
+from purposes import ALL_RULES, internal
 from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -37,7 +38,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.base.ids import LINT_RULES
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pipeline.runtime_owners import installed, origin
@@ -501,9 +502,9 @@ def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
 def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
     documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
-    assert len(warnings(tmp_path, *documents, options=Options(all_rules=True))) == 7
-    disabled = Options(settings=Settings(disable=frozenset(LINT_RULES)), all_rules=True)
-    assert warnings(tmp_path, *documents, options=disabled) == []
+    assert len(warnings(tmp_path, *documents, purpose=ALL_RULES)) == 7
+    disabled = Options(settings=Settings(disable=frozenset(LINT_RULES)))
+    assert warnings(tmp_path, *documents, options=disabled, purpose=ALL_RULES) == []
 
 
 def test_the_first_job_of_init_has_no_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,7 +524,7 @@ def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
     findings = [found.id for found in warnings(tmp_path, document, trainjob(runtime=name, **eight))]
     assert findings == ([] if name not in installed(DEFAULT_RELEASE) else findings)
     (tmp_path / "w.yaml").write_text(yaml.safe_dump(trainjob(runtime=name, **eight)))
-    built_in = trainc.compile([str(tmp_path / "w.yaml")])
+    built_in = internal(trainc.compile([str(tmp_path / "w.yaml")]))
     assert [d.id for d in built_in.diagnostics if d.severity != "note"] == []
     assert built_in.built_in is not None
     listed = f"; lint findings: {', '.join(sorted({*findings}))}" if findings else ""

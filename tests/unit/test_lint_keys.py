@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from linting import ANCESTOR, fires, marked, replicated, runtime, silent, trainjob, warnings
+from purposes import ALL_RULES
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.settings import Settings
 
@@ -109,7 +110,7 @@ SCHEDULERS = [
 
 @pytest.mark.parametrize(("documents", "rules"), [*KEYS, *SCHEDULERS])
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
-    found = warnings(tmp_path, *documents, options=Options(all_rules=True))
+    found = warnings(tmp_path, *documents, purpose=ALL_RULES)
     assert [d.id for d in found] == rules
     assert not rules or texts(found) == snapshot
 
@@ -126,8 +127,8 @@ def test_a_misspelled_queue_is_not_a_missing_gang(
     tmp_path: Path, annotations: dict[str, str], disable: set[str], rules: list[str]
 ) -> None:
     job = trainjob(numNodes=2, labels={KUEUE + "queuename": "a"}, annotations=annotations)
-    options = Options(all_rules=True, settings=Settings(disable=frozenset(disable)))
-    assert [d.id for d in warnings(tmp_path, runtime(), job, options=options)] == rules
+    options = Options(settings=Settings(disable=frozenset(disable)))
+    assert [d.id for d in warnings(tmp_path, runtime(), job, options=options, purpose=ALL_RULES)] == rules
 
 
 def manifest(metadata: str, of_runtime: str = "", pod: str = "") -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from linting import container, fires, replicated, runtime, silent, trainjob, warnings
-
-from trainc.compilation import Options
+from purposes import ALL_RULES
 
 GANG: dict[str, Any] = {"coscheduling": {}}
 QUEUE = {"kueue.x-k8s.io/queue-name": "q"}
@@ -43,4 +42,4 @@ WAITING = {**replicated(), "dependsOn": [{"name": "fetch", "status": "Complete"}
     ],
 )
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [d.id for d in warnings(tmp_path, *documents, options=Options(all_rules=True))] == rules
+    assert [d.id for d in warnings(tmp_path, *documents, purpose=ALL_RULES)] == rules

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from purposes import plan_of
 from running import run
 from unit.legacy_specs import MOST, compiled, errors, spec
 
@@ -169,14 +170,14 @@ def test_the_labels_of_the_pods() -> None:
     ],
 )
 def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
-    plan = compiled(tree).jobs[0].plan
+    plan = plan_of(compiled(tree).jobs[0])
     written = {loss.rule for loss in plan.losses if not loss.rule.is_added and get(tree, loss.path) is not None}
     assert {RULES[rule] for rule in written} == rules
 
 
 def test_gangs_do_not_apply() -> None:
     import trainc
-    from trainc.compilation import Options
+    from trainc.compilation.user_options import Options
 
     tree = job(SCHEDULER, SERVER, WORKER)
     options = Options(legacy=True, no_config=True, gang="volcano")

@@ -16,9 +16,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from running import run
 
-from trainc.compilation import Options, compile_paths, duplicates
+from trainc.compilation import compile_paths, duplicates
 from trainc.compilation.environment_runs import EnvironmentRun, runs, selected
+from trainc.compilation.run import BUILD, start
 from trainc.compilation.shared_objects import WrittenObject, shared_objects, written_objects
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic
 from trainc.emit.yaml import render
 
@@ -190,7 +192,7 @@ def compiled(project: Tree, removed: set[str]) -> tuple[EnvironmentRun, ...]:
         Path(name).unlink(missing_ok=True)
         if name not in removed:
             Path(name).write_text(texts[part].format(team=team))
-    options = Options(copies=False, others="skip").with_project(["."])
+    options = start(Options(), BUILD).with_project(["."])
     chosen = selected(options)
     assert not isinstance(chosen, Diagnostic)
     return runs([chosen], lambda each: compile_paths(["."], each))

@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -42,7 +42,7 @@ JOBS = (job("launcher"), job("node"))
 
 def compiled(
     tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, namespace: str = "", **template: Any
-) -> trainc.Compilation:
+) -> trainc.Result:
     runtime = {"mlPolicy": {"mpi": mpi or {}}, "template": {"spec": {"replicatedJobs": jobs, **template}}}
     ref, metadata = {"runtimeRef": {"name": "r"}}, {"name": "j", **({"namespace": namespace} if namespace else {})}
     documents = [
@@ -54,7 +54,7 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def hosts(compilation: trainc.Compilation) -> str:
+def hosts(compilation: trainc.Result) -> str:
     """Return the hostfile on one line."""
     assert [d.id for d in compilation.diagnostics if d.severity != "warning"] == ["secret-expected"]
     _, config_map = compilation.objects
@@ -62,13 +62,13 @@ def hosts(compilation: trainc.Compilation) -> str:
     return ", ".join(config_map["data"]["hostfile"].splitlines())
 
 
-def pods(compilation: trainc.Compilation) -> dict[str, Any]:
+def pods(compilation: trainc.Result) -> dict[str, Any]:
     """Return the pod specs by job."""
     jobs = compilation.objects[0]["spec"]["replicatedJobs"]
     return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in jobs}
 
 
-def counts(compilation: trainc.Compilation) -> dict[str, int]:
+def counts(compilation: trainc.Result) -> dict[str, int]:
     return {
         job["name"]: job["template"]["spec"]["completions"] for job in compilation.objects[0]["spec"]["replicatedJobs"]
     }

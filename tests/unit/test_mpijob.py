@@ -11,7 +11,8 @@ import yaml
 from running import run
 
 import trainc
-from trainc.compilation import Compilation, Options
+from trainc import Result
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.frontends.legacy import mpijob
 from trainc.kubernetes.trees import Tree
@@ -51,8 +52,15 @@ def two(spec: Any | None = None, *, launcher: Any = None, worker: Any = None, me
     return job(spec, metadata, Launcher=launcher or role(1, MPIRUN), Worker=worker or role(2))
 
 
-def compiled(tree: Tree, **options: Any) -> Compilation:
-    return trainc.compile(text=yaml.safe_dump(tree), options=Options(legacy=True, no_config=True, **options))
+OPTIONS = Options(legacy=True, no_config=True)
+
+
+def compiled(tree: Tree) -> Result:
+    return trainc.compile(text=yaml.safe_dump(tree), options=OPTIONS)
+
+
+def checked(tree: Tree) -> tuple[Diagnostic, ...]:
+    return trainc.check(text=yaml.safe_dump(tree), options=OPTIONS).diagnostics
 
 
 def errors(tree: Tree) -> list[Diagnostic]:
@@ -589,7 +597,7 @@ PORT = container(ports=[{"containerPort": 2222}])
     ],
 )
 def test_lint_rules(rule: str, tree: Tree, path: tuple[Any, ...]) -> None:
-    (found,) = [each for each in compiled(tree, all_rules=True).diagnostics if each.id == rule]
+    (found,) = [each for each in checked(tree) if each.id == rule]
     assert isinstance(found.place, Place)
     assert found.object.kind == "MPIJob"
     assert found.place.in_text().written_path == path
@@ -613,7 +621,7 @@ QUEUE = {"labels": {"kueue.x-k8s.io/queue-name": "cpu"}}
     ],
 )
 def test_correct_jobs_have_no_lint_findings(rule: str, tree: Tree) -> None:
-    assert [str(each) for each in compiled(tree, all_rules=True).diagnostics if each.id == rule] == []
+    assert [str(each) for each in checked(tree) if each.id == rule] == []
 
 
 def test_nodes_are_the_pods_with_processes(tmp_path: Path) -> None:

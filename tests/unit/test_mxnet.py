@@ -12,7 +12,7 @@ from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -33,7 +33,7 @@ CAST = (SCHEDULER, SERVER, NODE)
 
 def compiled(
     tmp_path: Path, mxnet: Any = None, jobs: Any = CAST, trainer: Any = None, numbers: Any = None, **template: Any
-) -> trainc.Compilation:
+) -> trainc.Result:
     policy = {"mxnet": mxnet or {}, **(numbers or {})}
     runtime = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": jobs, **template}}}
     ref = {"runtimeRef": {"name": "r"}}
@@ -46,7 +46,7 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def job_variables(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:
+def job_variables(compilation: trainc.Result) -> dict[str, dict[str, Any]]:
     """Return the variables of the first container by job."""
     assert compilation.diagnostics == ()
     return {

@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -25,9 +25,7 @@ COLLECTIVE = [
 HOST = ("POD_IP", "j-workers-0-$(PADDLE_RANK).j")
 
 
-def compiled(
-    tmp_path: Path, trainer: Any = None, paddle: Any = None, env: Any = (), **template: Any
-) -> trainc.Compilation:
+def compiled(tmp_path: Path, trainer: Any = None, paddle: Any = None, env: Any = (), **template: Any) -> trainc.Result:
     """Compile a TrainJob of two nodes on a runtime with the job `workers`, which has a sidecar."""
     pod = {"containers": [{"name": "node", "image": "i:1", "env": env}, {"name": "sidecar", "image": "i:1"}]}
     job = {"name": "workers", "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
@@ -43,7 +41,7 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def containers(compilation: trainc.Compilation) -> list[dict[str, Any]]:
+def containers(compilation: trainc.Result) -> list[dict[str, Any]]:
     assert compilation.diagnostics == ()
     (job,) = compilation.objects[0]["spec"]["replicatedJobs"]
     found: list[dict[str, Any]] = job["template"]["spec"]["template"]["spec"]["containers"]

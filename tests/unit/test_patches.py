@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from committing import commit, git
+from purposes import internal
 from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation import Compilation
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Environment, Setting
 from trainc.kubernetes.documents import parse
@@ -81,13 +83,13 @@ def patches(text: str) -> None:
     write("trainc.yaml", f"lint: {{disable: [no-resources]}}\npatches:\n{text}")
 
 
-def compiled(*paths: str, environment: Environment | None = None, **options: Any) -> trainc.Compilation:
+def compiled(*paths: str, environment: Environment | None = None, **options: Any) -> Compilation:
     settings = load(paths or ("jobs",))
     if environment is not None:
         assert settings.environment is not None
         kept = settings.environment
         settings = settings._replace(environment=environment._replace(patches=kept.patches, root=kept.root))
-    return trainc.compile(list(paths) or ["jobs"], options=Options(settings=settings, **options))
+    return internal(trainc.compile(list(paths) or ["jobs"], options=Options(settings=settings, **options)))
 
 
 def field(tree: Any, path: str) -> Any:
@@ -249,11 +251,10 @@ def test_jobset_patches_keep_the_rules_of_delivery() -> None:
     assert only_jobset()["spec"]["suspend"] is True
     patches(f"- target: {{kind: JobSet}}\n  patch: {{metadata: {{labels: {{{queue}: null}}}}}}\n")
     write("jobs/llama.yaml", JOB.replace("{team: nlp}", f"{{{queue}: gpu}}"))
-    assert only_jobset(delivery=trainc.Delivery(suspend=True))["spec"]["suspend"] is True
+    assert only_jobset(suspend=True)["spec"]["suspend"] is True
 
 
 def test_the_name_suffix_covers_patches_of_immutable_fields() -> None:
-    delivery = trainc.Delivery(name_suffix_hash=True)
     names = []
     for patch in (
         "{metadata: {labels: {a: b}}}",
@@ -261,7 +262,7 @@ def test_the_name_suffix_covers_patches_of_immutable_fields() -> None:
         "{spec: {successPolicy: {operator: Any}}}",
     ):
         patches(f"- target: {{kind: JobSet, name: llama}}\n  patch: {patch}\n")
-        names.append(only_jobset(delivery=delivery)["metadata"]["name"])
+        names.append(only_jobset(name_suffix_hash=True)["metadata"]["name"])
     assert names[0] == names[1] != names[2]
     assert all(re.fullmatch("llama-[a-z0-9]{8}", name) for name in names)
 

@@ -10,7 +10,8 @@ import yaml
 from running import run
 
 import trainc
-from trainc.compilation import Compilation, Options
+from trainc import Result
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.frontends.legacy import pytorchjob
 from trainc.frontends.legacy.field_refs import field_paths
@@ -37,7 +38,7 @@ def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> T
     }
 
 
-def compiled(tree: Tree, **options: Any) -> Compilation:
+def compiled(tree: Tree, **options: Any) -> Result:
     return trainc.compile(text=yaml.safe_dump(tree), options=Options(legacy=True, no_config=True, **options))
 
 
@@ -235,9 +236,7 @@ def test_a_queue_keeps_suspend_out() -> None:
 def test_a_name_suffix_reaches_the_host_names() -> None:
     result = trainc.compile(
         text=yaml.safe_dump(job(Master=role(), Worker=role(2))),
-        options=Options(legacy=True, no_config=True)._replace(
-            delivery=Options().delivery._replace(name_suffix_hash=True)
-        ),
+        options=Options(legacy=True, no_config=True, name_suffix_hash=True),
     )
     (jobset,) = result.objects
     name = jobset["metadata"]["name"]

@@ -34,7 +34,7 @@ from trainc.base.releases import (
     find_release,
     release_fault,
 )
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.structural import load
 from trainc.review import upgrades
 from trainc.review.sides import Side, SideSpec
@@ -181,7 +181,7 @@ def runtime(policy: dict[str, Any], *, name: str = "node", trainer: bool = True)
     return {"apiVersion": api, "kind": "ClusterTrainingRuntime", "metadata": {"name": "team"}, "spec": spec}
 
 
-def compiled(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Compilation:
+def compiled(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Result:
     """Return documents compiled for a release; unknown fields are dropped."""
     options = Options(settings=UNVALIDATED._replace(release=release))
     return trainc.compile(text=yaml.safe_dump_all(documents), options=options)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from purposes import internal
 from running import run
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
 JOB = """\
@@ -74,7 +75,7 @@ def test_only_the_runtimes_of_trainer_are_in_a_cluster() -> None:
 def test_many_runtimes_are_counted() -> None:
     for index, path in enumerate(sorted(BUILT_IN.glob("**/[a-o]*.yaml"))):
         job(f"j{index}", path.stem)
-    used = len({job.plan.runtime.id.name for job in trainc.compile(["jobs"]).jobs})
+    used = len({job.plan.runtime.id.name for job in internal(trainc.compile(["jobs"])).jobs})
     note = run("build", "jobs").err.partition(NOTE)[2]
     assert note.count(" v") == 8
     assert f" and {used - 8} more\n" in note

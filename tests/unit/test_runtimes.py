@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from manifests import only_built_in
+from purposes import internal
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -47,7 +48,7 @@ def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path:
     assert yaml.safe_load(path.read_text())["metadata"]["name"] == path.stem
     assert trainc.compile([str(path)]).diagnostics == ()
     (tmp_path / "job.yaml").write_text(SMALLEST % path.stem)
-    compilation = trainc.compile([str(tmp_path)])
+    compilation = internal(trainc.compile([str(tmp_path)]))
     # A launcher and one node are two hosts.
     expected = ["mpi-nodes"] if "mpi" in yaml.safe_load(path.read_text())["spec"]["mlPolicy"] else []
     assert [d.id for d in compilation.diagnostics if d.severity != "note"] == expected

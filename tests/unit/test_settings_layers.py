@@ -14,7 +14,8 @@ from running import run
 
 from trainc import settings
 from trainc.base.kinds import LEGACY
-from trainc.compilation import Options
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.delivery import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
@@ -353,11 +354,11 @@ environments:
 
 def test_an_environment_replaces_an_earlier_one_and_keeps_the_flags() -> None:
     write("environments:\n  dev: {lint: {strict: true}}\n  prod: {fieldValidation: warn}\n")
-    options = Options(delivery=Delivery(suspend=True), verbose=True).with_project(["."])
+    options = start(Options(suspend=True, follow_links=True)).with_project(["."])
     dev = options.with_settings(options.settings, "dev")
     prod = dev.with_settings(dev.settings, "prod")
     assert (prod.settings.strict, prod.settings.field_validation) == ("", "warn")
-    assert (prod.settings.delivery.suspend, prod.verbose) == (True, True)
+    assert (prod.settings.delivery.suspend, prod.options.follow_links) == (True, True)
     assert prod == options.with_settings(options.settings, "prod")
 
 

@@ -10,19 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from linting import container, replicated, runtime, trainjob, written
+from purposes import compile_for
 from running import run
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.run import Purpose
+from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic, Place
 
-CHECK = Options(all_rules=True, check_only=True, stand_ins="check")
+CHECK = Purpose(others="read", all_rules=True, check_only=True, stand_ins="check")
 REFUSED = "no TrainJob can use this runtime: "
 OTHERS = "; a TrainJob that does not replace it is rejected"
 
 
-def reported(folder: Path, *documents: Any, options: Options = CHECK) -> list[Diagnostic]:
-    return list(trainc.compile([written(folder, *documents)], options=options).diagnostics)
+def reported(folder: Path, *documents: Any, options: Options = NO_OPTIONS) -> list[Diagnostic]:
+    return list(compile_for(CHECK, [written(folder, *documents)], options).diagnostics)
 
 
 def outline(folder: Path, *documents: Any) -> list[tuple[str, str, str]]:
@@ -179,7 +181,7 @@ def test_a_used_runtime_is_checked_by_its_trainjobs_only(tmp_path: Path) -> None
 
 def test_other_commands_check_no_runtimes_alone(tmp_path: Path) -> None:
     bad = runtime(replicated(container(**MOUNT)))
-    assert reported(tmp_path, bad, options=Options()) == []
+    assert trainc.compile([written(tmp_path, bad)]).diagnostics == ()
     done = run("build", written(tmp_path, bad))
     assert (done.code, "no-trainjob" in done.err) == (1, True)
 

@@ -318,7 +318,7 @@ def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
         pytest.param(
             {"mode": "hard"},
             'mode has the unsupported value "hard"',
-            'did you mean "Hard"? Supported values: "Hard" or "Soft"',
+            'did you mean "Hard"?',
             id="enum, nearly",
         ),
         pytest.param({"mode": "x"}, 'mode has the unsupported value "x"', 'use "Hard" or "Soft"', id="enum"),

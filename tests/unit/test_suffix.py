@@ -14,11 +14,13 @@ import pytest
 import yaml
 from batches import one_in_four
 from manifests import GOLDEN_CASES
+from purposes import internal
 from running import run
 
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation import Options
+from trainc.compilation import Compiled
+from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import Delivery
@@ -76,7 +78,7 @@ def name_of(folder: Path, *documents: dict[str, Any], delivery: Delivery = HASHE
     """Return the name of the JobSet that these documents compile to."""
     file = folder / "x.yaml"
     file.write_text(yaml.safe_dump_all(documents))
-    done = trainc.compile([str(file)], options=Options(delivery=delivery))
+    done = internal(trainc.compile([str(file)], options=Options(**delivery._asdict())))
     assert not done.failed, done.diagnostics
     return str(done.objects[0]["metadata"]["name"])
 
@@ -137,8 +139,8 @@ def test_the_other_options_do_not_change_the_name(tmp_path: Path) -> None:
     assert name_of(tmp_path, *documents, delivery=Delivery(True, True, True)) == name_of(tmp_path, *documents)
 
 
-def compiled(case: str, delivery: Delivery = HASHED) -> tuple[trainc.Compiled, ...]:
-    return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(delivery=delivery)).jobs
+def compiled(case: str, delivery: Delivery = HASHED) -> tuple[Compiled, ...]:
+    return internal(trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(**delivery._asdict()))).jobs
 
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))

@@ -12,7 +12,9 @@ from running import NO_LINT, run
 
 import trainc
 from trainc.base.kinds import COMPILED
-from trainc.compilation import Options, compile_documents
+from trainc.compilation import compile_documents
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
 
@@ -292,7 +294,7 @@ def test_the_text_of_a_list_is_not_searched_for_each_item() -> None:
         text = SearchedText(json.dumps(value))
         reading = Reading(kinds=COMPILED)
         reading.take(Document(file="list.json", line=1, text=text, value=value))
-        compilation = compile_documents(reading, Options(settings=NO_LINT))
+        compilation = compile_documents(reading, start(Options(settings=NO_LINT)))
         assert len(compilation.jobs) == count
         searches.append(text.searches)
     assert searches[0] == searches[1]

@@ -12,8 +12,9 @@ from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
+from trainc import Result
 from trainc.base.releases import RELEASES, TrainerRelease
-from trainc.compilation import Compilation, Options
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -30,7 +31,7 @@ def replicated(name: str, *, trainer: bool = False, pods: int = 1, env: Any = No
 WORKER = replicated("node", trainer=True)
 
 
-def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any = None, **options: Any) -> Compilation:
+def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any = None, **options: Any) -> Result:
     runtime = {"mlPolicy": {"tensorflow": policy or {}}, "template": {"spec": {"replicatedJobs": jobs}}}
     documents = [
         {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
@@ -46,7 +47,7 @@ def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any =
     return trainc.compile([str(file)], options=Options(settings=NO_LINT), **options)
 
 
-def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:
+def configs(compilation: Result, index: int = 0) -> dict[str, Any]:
     """Return TF_CONFIG of the pods with that index by job; it is the same in all containers."""
     assert [d.message for d in compilation.diagnostics] == []
     read: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Options
+from trainc.compilation.user_options import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -39,7 +39,7 @@ def compiled(
     name: str = "torchtune-llama3.2-1b",
     policy: Any = None,
     **template: Any,
-) -> trainc.Compilation:
+) -> trainc.Result:
     runtime = {
         "mlPolicy": policy or {"torch": {}},
         "template": {"spec": {"replicatedJobs": jobs or [job("node")], **template}},
@@ -54,14 +54,14 @@ def compiled(
     return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
-def nodes(compilation: trainc.Compilation) -> list[dict[str, Any]]:
+def nodes(compilation: trainc.Result) -> list[dict[str, Any]]:
     """Return the first container of every job."""
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
     jobs = compilation.objects[0]["spec"]["replicatedJobs"]
     return [job["template"]["spec"]["template"]["spec"]["containers"][0] for job in jobs]
 
 
-def ids(compilation: trainc.Compilation) -> list[tuple[str, str]]:
+def ids(compilation: trainc.Result) -> list[tuple[str, str]]:
     return [(d.id, d.field) for d in compilation.diagnostics]
 
 

@@ -15,9 +15,12 @@ from batches import one_in_four
 from hypothesis import given
 from hypothesis import strategies as st
 from manifests import GOLDEN_CASES
+from purposes import internal
 
 import trainc
-from trainc.compilation import Options, compile_paths
+from trainc.compilation import Compiled, compile_paths
+from trainc.compilation.run import start
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gostructs import ROOT, struct
 from trainc.kubernetes.violations import field_of
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from trainc.provenance.tracing.input_fields import Group, InputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-OPTIONS = Options(legacy=True, no_config=True).with_project(())
+RUN = start(Options(legacy=True, no_config=True)).with_project(())
 JOB = "spec.replicatedJobs[0].template.spec"
 POD = f"{JOB}.template.spec"
 NODE = f"{POD}.containers[0]"
@@ -46,8 +49,8 @@ DEFAULT = "a default of JobSet"
 
 
 @cache
-def compiled(case: str) -> tuple[trainc.Compiled, ...]:
-    found = compile_paths([str(GOLDEN / case / "input.yaml")], OPTIONS)
+def compiled(case: str) -> tuple[Compiled, ...]:
+    found = compile_paths([str(GOLDEN / case / "input.yaml")], RUN)
     assert found.jobs
     return found.jobs
 
@@ -285,7 +288,7 @@ def test_names_that_differ_in_a_digit_are_distinguished(tmp_path: Path) -> None:
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t}\n"
         f"spec:\n  runtimeRef: {{name: torch-distributed}}\n  trainer:\n    env:\n{variables}"
     )
-    (job,) = trainc.compile([str(tmp_path / "job.yaml")]).jobs
+    (job,) = internal(trainc.compile([str(tmp_path / "job.yaml")])).jobs
     trace = job.trace()
     steps = tuple(step for part in NODE.split(".") for step in steps_of(part))
     origins = [trace.origin(0, (*steps, "env", index, "name")) for index in range(4)]
@@ -307,7 +310,7 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
         f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {metadata}\n"
         "spec: {runtimeRef: {name: torch-distributed}}\n"
     )
-    (job,) = trainc.compile([str(tmp_path / "job.yaml")], options=Options(namespace="other")).jobs
+    (job,) = internal(trainc.compile([str(tmp_path / "job.yaml")], options=Options(namespace="other"))).jobs
     origin = job.trace().origin(0, ("metadata", "namespace"))
     assert (file_and_line(origin.place), origin.by) == (line, by)
 

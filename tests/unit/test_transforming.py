@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from environments import environment, settings_of
+from purposes import compile_for, internal
 
 import trainc
 from trainc.base.kinds import COMPILED
 from trainc.cli.common.copies import as_read
-from trainc.compilation import Compilation, Options, compile_documents, duplicates, read, wrong_namespace
+from trainc.compilation import Compilation, compile_documents, duplicates, read, wrong_namespace
+from trainc.compilation.run import Purpose, Run
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming import Transformation
@@ -64,10 +67,11 @@ def document(text: str, file: str = "x.yaml") -> Document:
     return Document(file=file, line=1, text=text, value=parse(text))
 
 
-def compiled(*texts: str, settings: str, name: str = "", **options: Any) -> Compilation:
+def compiled(*texts: str, settings: str, name: str = "", copies: bool | None = None, **options: Any) -> Compilation:
     for number, text in enumerate(texts):
         Path(f"{number}.yaml").write_text(text)
-    return trainc.compile(options=Options(settings=settings_of(settings, name), **options))
+    purpose = Purpose(others="read", copies=copies)
+    return compile_for(purpose, ["."], Options(settings=settings_of(settings, name), **options))
 
 
 def metadata(result: Compilation) -> dict[str, Any]:
@@ -182,12 +186,12 @@ def test_the_image_of_a_built_in_runtime_and_of_a_searched_one() -> None:
         V1 + "kind: TrainJob\nmetadata: {name: a}\nspec: {runtimeRef: {name: torch-distributed}}\n"
     )
     settings = settings_of("images: [{name: pytorch/pytorch, newName: mirror/pytorch, newTag: x}]")
-    assert images(trainc.compile(["jobs"], options=Options(settings=settings))) == ["mirror/pytorch:x"]
+    assert images(internal(trainc.compile(["jobs"], options=Options(settings=settings)))) == ["mirror/pytorch:x"]
     Path("runtimes").mkdir()
     Path("runtimes/r.yaml").write_text(runtime(metadata="name: torch-distributed"))
     settings = settings_of("images: [{name: acme/trainer, newTag: x}]")
     assert (
-        images(trainc.compile(["jobs"], options=Options(runtimes=["runtimes"], settings=settings)))[1]
+        images(internal(trainc.compile(["jobs"], options=Options(runtimes=["runtimes"], settings=settings))))[1]
         == "acme/trainer:x"
     )
 
@@ -302,11 +306,11 @@ def test_an_item_that_matches_no_image_is_an_error_with_strict() -> None:
     assert [found.severity for found in trainc.compile(options=Options(settings=settings)).diagnostics] == ["error"]
 
 
-@pytest.mark.parametrize("options", [Options(complete=False), Options(only="train")])
-def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(options: Options) -> None:
+@pytest.mark.parametrize("run", [Run(complete=False), Run(only="train")])
+def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(run: Run) -> None:
     Path("a.yaml").write_text(job(ref="name: torch-distributed"))
-    options = options._replace(settings=settings_of("images: [{name: x, newTag: v2}]"))
-    assert compile_documents(read(["."], options, kinds=COMPILED), options).diagnostics == ()
+    run = run._replace(settings=settings_of("images: [{name: x, newTag: v2}]"))
+    assert compile_documents(read(["."], run, kinds=COMPILED), run).diagnostics == ()
 
 
 @pytest.mark.parametrize(
@@ -327,7 +331,7 @@ def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tu
         Path(folder).mkdir()
         Path(folder, "a.yaml").write_text(job(f"name: {folder}", ref="name: torch-distributed"))
     Path("trainc.yaml").write_text(f"{sources}images: [{{name: x, newTag: v2}}]\n")
-    result = trainc.compile(paths, options=Options(settings=load((), file="trainc.yaml")))
+    result = internal(trainc.compile(paths, options=Options(settings=load((), file="trainc.yaml"))))
     assert [found.id for found in result.diagnostics if found.stage != "lint"] == ["unmatched-image"] * expected
 
 
@@ -462,11 +466,11 @@ def test_the_read_documents_stay_as_they_are() -> None:
     settings = settings_of(
         "{namespace: ml, nameSuffix: x, labels: {a: c}, annotations: {d: e}, images: [{name: acme/trainer, newTag: x}]}"
     )
-    options = Options(settings=settings)
-    reading = read(["."], options, kinds=COMPILED)
+    run = Run(settings=settings)
+    reading = read(["."], run, kinds=COMPILED)
     given = {role: list(found) for role, found in reading.documents.items()}
     before = copy.deepcopy([document.value for found in given.values() for document in found])
-    first, second = (compile_documents(reading, options) for _ in range(2))
+    first, second = (compile_documents(reading, run) for _ in range(2))
     assert reading.documents == given
     assert [document.value for found in given.values() for document in found] == before
     assert first.objects == second.objects

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from manifests import compiled, job_of, only_object, trainer_job
 
-from trainc import Compilation
+from trainc import Result
 
 QUEUE = "scheduling.volcano.sh/queue-name"
 NEAR = {"mode": "hard", "highestTierAllowed": 2}
 
 
-def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str]) -> Compilation:
+def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str]) -> Result:
     """Compile two nodes on a runtime with this policy, and with these annotations of the JobSet."""
     return compiled(
         folder,

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from purposes import plan_of
 from unit.legacy_specs import INDEX, MOST, compiled, env, errors, spec
 
 from trainc.frontends.legacy import volcano_plugins, volcano_policies, volcano_tasks, volcanojob
@@ -49,7 +50,7 @@ def config(replicated_job: Any, index: int = 0) -> Any:
 
 def losses(tree: Tree) -> set[str]:
     """Return the names of the rules of losses of written fields."""
-    plan = compiled(tree).jobs[0].plan
+    plan = plan_of(compiled(tree).jobs[0])
     return {
         RULES.get(loss.rule, loss.rule.field)
         for loss in plan.losses
@@ -295,7 +296,7 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
     [([], True), (["--disable-network-policy"], False), (["--disable-network-policy=f"], True)],
 )
 def test_the_network_policy_is_lost_unless_it_is_disabled(arguments: list[str], is_lost: bool) -> None:
-    plan = compiled(job(task("a"), plugins={"svc": arguments})).jobs[0].plan
+    plan = plan_of(compiled(job(task("a"), plugins={"svc": arguments})).jobs[0])
     assert (volcano_plugins.NETWORK_POLICY in {loss.rule for loss in plan.losses}) is is_lost
 
 

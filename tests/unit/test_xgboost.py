@@ -8,10 +8,10 @@ from typing import Any
 import manifests
 import pytest
 
-from trainc import Compilation
+from trainc import Result
 
 
-def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy: Any) -> Compilation:
+def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy: Any) -> Result:
     """Compile a TrainJob on a runtime with the job `workers`."""
     job = manifests.trainer_job("workers", **(node or {}))
     return manifests.compiled(tmp_path, job, trainer, mlPolicy={"xgboost": {}, **policy})
@@ -20,7 +20,7 @@ def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy
 container = manifests.container_of
 
 
-def variables(compilation: Compilation) -> dict[str, Any]:
+def variables(compilation: Result) -> dict[str, Any]:
     return {variable["name"]: variable.get("value") for variable in container(compilation)["env"]}
 
 

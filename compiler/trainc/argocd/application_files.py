@@ -22,7 +22,7 @@ from trainc.files.selection import is_manifest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.files.exclude import Excluded, Patterns
 
@@ -50,7 +50,7 @@ def files_below(
         yield from _files(path, real, root, {real, *apart}, 1, excluded)
 
 
-def too_many(runs: Iterable[Options], root: str) -> Diagnostic | None:
+def too_many(runs: Iterable[Run], root: str) -> Diagnostic | None:
     """Return the diagnostic of an application that exceeds a limit; a file below two of its paths counts twice.
 
     The settings files and the files that they name count also if they are not below the paths.
@@ -73,7 +73,7 @@ def too_many(runs: Iterable[Options], root: str) -> Diagnostic | None:
     return _fault(message, largest if most > size // 2 else None)
 
 
-def _counted(run: Options, root: str) -> Iterator[str]:
+def _counted(run: Run, root: str) -> Iterator[str]:
     """Yield the files of a project, and those that its settings name."""
     environment = run.settings.environment
     named = (*run.settings.files, *(() if environment is None else environment.files))
@@ -86,7 +86,7 @@ def _counted(run: Options, root: str) -> Iterator[str]:
             yield path
 
 
-def _project_files(path: str, root: str, run: Options) -> Iterator[str]:
+def _project_files(path: str, root: str, run: Run) -> Iterator[str]:
     return files_below(path, root, exclude=run.settings.exclude, projects=run.apart.projects)
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.argocd.application_files import too_many
-from trainc.argocd.parameters import read_options
+from trainc.argocd.parameters import PURPOSE, read_options
 from trainc.argocd.plugin_environment import CHECKED, is_older
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
@@ -28,6 +28,7 @@ from trainc.compilation import (
     wrong_namespace,
 )
 from trainc.compilation.projects import projects_of
+from trainc.compilation.run import start
 from trainc.compilation.shared_objects import shared_objects, written_objects
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.argocd.plugin_environment import PluginEnvironment
-    from trainc.compilation import Options
+    from trainc.compilation import Run
 
 KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", trainc_only=True
@@ -71,8 +72,7 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
     if faults:
         return GeneratedManifests(Compilation(diagnostics=faults), notes=notes)
     limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
-    requested = requested._replace(namespace=environment.namespace, root=environment.root, budget=limits)
-    projects = projects_of(requested, (os.curdir,))
+    projects = projects_of(start(requested, PURPOSE, root=environment.root, budget=limits), (os.curdir,))
     selected = [environment_runs.select_environment(each, FIX, always=True) for each in projects]
     if missing := tuple(each for each in selected if isinstance(each, Diagnostic)):
         return GeneratedManifests(Compilation(diagnostics=missing), notes=notes)
@@ -93,9 +93,9 @@ def generate(environment: PluginEnvironment, budget: Budget = CI) -> GeneratedMa
     return GeneratedManifests(result, result.copied, notes)
 
 
-def _compiled(options: Options) -> Compilation:
+def _compiled(run: Run) -> Compilation:
     """Return the result of a project, including the faults of its output."""
-    result = compile_paths(options.inputs, options)
+    result = compile_paths(run.inputs, run)
     others = result.copied
     if not_applied := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)

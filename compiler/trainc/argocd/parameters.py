@@ -9,20 +9,21 @@ Returns  `Options`, with a diagnostic for each unknown or invalid parameter; and
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.argocd.plugin_environment import fault
-from trainc.base.records import NamedTuple
-from trainc.base.releases import RELEASES, release_fault
-from trainc.compilation import Options
+from trainc.base.option_rows import ROWS
+from trainc.base.releases import release_fault
+from trainc.compilation.run import Purpose
+from trainc.compilation.user_options import Options
 from trainc.files.confine import is_hidden, is_within
-from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.library import OptionNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.argocd.plugin_environment import Given, PluginEnvironment
+    from trainc.base.option_rows import OptionRow
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.violations import FieldValidation
 
@@ -32,56 +33,8 @@ SWITCH: Final = {"true": True, "false": False, "": False}
 VALIDATION: Final[dict[str, FieldValidation]] = {"strict": "strict", "warn": "warn", "ignore": "ignore"}
 
 
-class Parameter(NamedTuple):
-    """One parameter."""
-
-    name: str
-    form: Literal["paths", "text", "gang", "switch", "validation", "release"]
-    title: str
-    tooltip: str
-
-
-PARAMETERS: Final = (
-    Parameter(
-        "runtimes",
-        "paths",
-        "Runtimes",
-        "Additional files and folders with runtimes, relative to the application's folder and inside the repository",
-    ),
-    Parameter("only", "text", "Only this TrainJob", "Compile only the TrainJobs with this name"),
-    Parameter("strict", "switch", "Strict", "Treat warnings as errors"),
-    Parameter(
-        "field-validation",
-        "validation",
-        "Field validation",
-        "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
-    ),
-    Parameter(
-        "trainer-version",
-        "release",
-        "Trainer version",
-        f"The release of Trainer in the cluster: {', '.join(release.described for release in RELEASES)}",
-    ),
-    Parameter("legacy", "switch", "Legacy", "Also compile jobs of the legacy kinds, such as PyTorchJob"),
-    Parameter(
-        "gang", "gang", "Gang", "The gang scheduler of legacy jobs: volcano, coscheduling, or a scheduler's name"
-    ),
-    Parameter("suspend", "switch", "Suspend", "Create JobSets without a Kueue queue suspended; a user resumes them"),
-    Parameter(
-        "name-suffix-hash",
-        "switch",
-        "Name suffix hash",
-        "A change to an immutable field creates a new JobSet with a new name",
-    ),
-    Parameter(
-        "argocd-replace",
-        "switch",
-        "Replace on change",
-        "Argo CD deletes and recreates a JobSet when an immutable field changes",
-    ),
-    Parameter("environment", "text", "Environment", "The environment in trainc.yaml; required if there is one"),
-)
-NAMES: Final = tuple(parameter.name for parameter in PARAMETERS)
+PARAMETERS: Final = {row.parameter_name: row for row in ROWS if row.parameter is not None}
+"""The options that are parameters, by the parameter's name."""
 
 
 OPTION_NAMES: Final = OptionNames(
@@ -96,57 +49,37 @@ OPTION_NAMES: Final = OptionNames(
     exclude="leave one out with `exclude` in trainc.yaml",
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
+PURPOSE: Final = Purpose(copies=True, option_names=OPTION_NAMES)
 
 
 def read_options(environment: PluginEnvironment) -> tuple[Options, tuple[Diagnostic, ...]]:
     """Return the parameters as options, and diagnostics; with diagnostics, the options must not be used."""
     found = list(environment.diagnostics)
     values: dict[str, Any] = {}
-    forms = {parameter.name: parameter.form for parameter in PARAMETERS}
     for given in environment.given:
-        if given.name not in forms:
+        row = PARAMETERS.get(given.name)
+        if row is None:
             found.append(_unknown_parameter(given))
-        elif given.name in values:
+        elif row.name in values:
             found.append(fault(f"{given.place} is set twice", "remove one of them"))
         else:
-            values[given.name] = _READERS[forms[given.name]](given, environment.root, found)
-    return _options(values), tuple(found)
-
-
-def _options(values: dict[str, Any]) -> Options:
-    """Return the values of parameters, by name, as options."""
-    environment = values.get("environment")
-    return Options(
-        runtimes=values.get("runtimes", ()),
-        only=values.get("only"),
-        environments=() if environment is None else (environment,),
-        strict=values.get("strict", False),
-        field_validation=values.get("field-validation"),
-        trainer_version=values.get("trainer-version"),
-        legacy=values.get("legacy", False),
-        gang=values.get("gang"),
-        delivery=Delivery(
-            name_suffix_hash=values.get("name-suffix-hash", False),
-            argocd_replace=values.get("argocd-replace", False),
-            suspend=values.get("suspend", False),
-        ),
-        others="skip",
-        copies=True,
-        option_names=OPTION_NAMES,
-    )
+            values[row.name] = _READERS[row.form](given, environment.root, found)
+    return Options(namespace=environment.namespace, **values), tuple(found)
 
 
 def announcement(jobs: Sequence[str] = (), environments: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the parameters as Argo CD's user interface shows them, with the names of TrainJobs and environments."""
     names = {"only": jobs, "environment": environments}
-    return [_announced(parameter, names.get(parameter.name, ())) for parameter in PARAMETERS]
+    return [_announced(name, row, names.get(name, ())) for name, row in PARAMETERS.items()]
 
 
-def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": parameter.name, "title": parameter.title, "tooltip": parameter.tooltip}
-    if parameter.form == "paths":
+def _announced(name: str, row: OptionRow, names: Sequence[str]) -> dict[str, Any]:
+    assert row.parameter is not None
+    tooltip = row.parameter.tooltip or row.help.removesuffix(".")
+    entry: dict[str, Any] = {"name": name, "title": row.parameter.title, "tooltip": tooltip}
+    if row.form == "paths":
         entry |= {"collectionType": "array", "array": []}
-    elif parameter.form == "switch":
+    elif row.form == "switch":
         entry |= {"itemType": "boolean", "string": "false"}
     elif names:
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -157,8 +90,9 @@ def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
 def _unknown_parameter(given: Given) -> Diagnostic:
     from trainc.base.suggestions import nearest_name
 
-    near = nearest_name(given.name, NAMES)
-    return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")
+    near = nearest_name(given.name, PARAMETERS)
+    help = f"did you mean {near}?" if near else f"use one of {', '.join(PARAMETERS)}"
+    return fault(f"{given.place} is unknown", help)
 
 
 def _paths(given: Given, root: str, diagnostics: list[Diagnostic]) -> tuple[str, ...]:
@@ -189,6 +123,11 @@ def _text(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
     if given.is_map or (given.text is None and given.items):
         diagnostics.append(fault(f"{given.place} must be a string", "set string to one name"))
     return given.text or None
+
+
+def _names(given: Given, root: str, diagnostics: list[Diagnostic]) -> tuple[str, ...]:
+    text = _text(given, root, diagnostics)
+    return () if text is None else (text,)
 
 
 def _gang(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
@@ -228,6 +167,7 @@ def _validation(given: Given, root: str, diagnostics: list[Diagnostic]) -> Field
 _READERS: Final = {
     "paths": _paths,
     "text": _text,
+    "names": _names,
     "gang": _gang,
     "switch": _switch,
     "validation": _validation,

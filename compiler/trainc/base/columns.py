@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 UNLIMITED: Final = 2**31
 """The width of a file or a pipe."""
+ESCAPE: Final = "\x1b"
+"""The start of a color, which ends with an m."""
 GAP: Final = "  "
 """The space between columns, and the indentation of folded ones."""
 
@@ -72,6 +74,48 @@ def padded(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 def line(cells: Iterable[str]) -> str:
     """Return padded cells as one line, without trailing spaces."""
     return GAP.join(cells).rstrip()
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return lines of text broken at spaces, so that none is wider than a terminal if a word is not.
+
+    The rest of a line is indented by four spaces more. Colors take no space.
+
+    >>> wrapped("  field: old value -> new value", 20)
+    '  field: old value\\n      -> new value'
+    """
+    if width == UNLIMITED:
+        return text
+    return "\n".join(part for each in text.split("\n") for part in _parts_of(each, width))
+
+
+def _parts_of(text: str, width: int) -> Iterator[str]:
+    """Yield the parts of a line. A word that is wider than the terminal is not broken."""
+    rest = text.lstrip(" ")
+    indent = " " * (len(text) - len(rest))
+    below = indent + "    "
+    while (end := _last_space(rest, width - len(indent))) > 0:
+        yield indent + rest[:end]
+        rest, indent = rest[end:].lstrip(" "), below
+    yield indent + rest
+
+
+def _last_space(text: str, width: int) -> int:
+    """Return the index of the last space within a width, or of the first one; 0 if the text fits, or has none."""
+    found = seen = index = 0
+    if len(text) <= width:
+        return 0
+    while index < len(text):
+        if text[index] == ESCAPE:
+            index = text.find("m", index) + 1 or len(text)
+            continue
+        if seen > width and found:
+            return found
+        if text[index] == " ":
+            found = index
+        seen += 1
+        index += 1
+    return found if seen > width else 0
 
 
 def terminal() -> int:

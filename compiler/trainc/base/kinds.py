@@ -167,6 +167,14 @@ COMPILED: Final = (TRAINJOB, *RUNTIMES)
 LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB, MXJOB, MLKUBE_JOB, VOLCANO_JOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
 KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
+OF_TRAINC: Final = {"Settings": "trainc", "TrainJobCompiler": "trainc"}
+"""The folder in `schemas` of each kind of trainc's own; it does not depend on the Trainer version."""
+WITH_SCHEMA: Final = (
+    *("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind),
+    *OF_TRAINC,
+    *(row.name for row in LEGACY),
+)
+"""The kinds that have a schema for editors."""
 CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)
 
 

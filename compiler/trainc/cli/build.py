@@ -13,7 +13,7 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
     from trainc.frontends.reading import Reader
     from trainc.settings import Settings
@@ -33,13 +33,15 @@ Examples:
 
 @options.with_options
 def build(
-    run: Options,
+    run: Run,
     output: str | None,
     form: str,
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
     """Compile the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
+    from trainc.compilation.run import BUILD
+
     runs = options.projects_of(run)
     if isinstance(runs, int):
         return runs
@@ -52,14 +54,14 @@ def build(
         reporting.check(reports, inputs=(*run.paths, *run.runtimes), stdout=carries)
     report = partial(_report, reports, run)
     runs = tuple(
-        each._replace(written=tuple(file for _, file in reports), output_folder=own, others="skip", copies=False)
+        each._replace(written=tuple(file for _, file in reports), output_folder=own, purpose=BUILD)
         for each, own in zip(runs, folders, strict=True)
     )
     [first, *others] = runs
-    if others or first.environments or first.settings.environment_names:
-        from trainc.cli.common.environments import compiled
+    if others or first.options.environments or first.settings.environment_names:
+        from trainc.compilation.all_projects import compile_all
 
-        result, found = compiled(runs, _compiled, several=folder is not None)
+        result, found = compile_all(runs, _compiled, several=folder is not None)
         parts = [(each.project, each.settings, each.result) for each in found]
     else:
         result = _compiled(first)
@@ -82,7 +84,7 @@ def build(
             project=each.settings.base is not None and not each.paths,
             prune=each.only is None,
             check=check,
-            every=not each.environments,
+            every=not each.options.environments,
             keep=each.settings.keep,
             parts=tuple(
                 Part(settings.environment_name, result, settings.passthrough is not None)
@@ -96,7 +98,7 @@ def build(
     return to_folders(orders, result, report)
 
 
-def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
+def _compiled(run: Run, files_of: Reader | None = None) -> Compilation:
     """Return the result of a run, including the faults of the output as a whole."""
     from trainc.compilation import compile_paths, duplicates, fixed_names, wrong_namespace
 
@@ -111,7 +113,7 @@ def _compiled(run: Options, files_of: Reader | None = None) -> Compilation:
     return printing.with_unknown(result) if run.verbose else result
 
 
-def _folders(output: str | None, form: str, runs: Sequence[Options], *, check: bool) -> list[str | None]:
+def _folders(output: str | None, form: str, runs: Sequence[Run], *, check: bool) -> list[str | None]:
     """Return the output folder of each project; None for standard output, or for a project without one."""
     from trainc.diagnostics import failed
 
@@ -217,7 +219,7 @@ def no_trainjobs(result: Compilation) -> Diagnostic:
     return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
-def _report(reports: tuple[tuple[str, str], ...], run: Options, result: Compilation, note: str = "") -> None:
+def _report(reports: tuple[tuple[str, str], ...], run: Run, result: Compilation, note: str = "") -> None:
     if reports:
         from trainc.cli.common import reporting
 

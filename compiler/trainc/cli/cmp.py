@@ -37,7 +37,7 @@ def generate(budget: str) -> int:
     from trainc.argocd import parameters, plugin_environment
     from trainc.budget import BUDGETS
 
-    answer = manifests.generate(plugin_environment.read(os.environ, parameters.NAMES), BUDGETS[budget])
+    answer = manifests.generate(plugin_environment.read(os.environ, parameters.PARAMETERS), BUDGETS[budget])
     _report_errors(answer)
     if answer.result.failed:
         return WRONG_INPUT
@@ -99,7 +99,7 @@ def _searched(projects: Sequence[RunProject]) -> list[Search]:
     from trainc.base.kinds import COMPILED, LEGACY
     from trainc.settings import in_environment
 
-    given, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.NAMES))
+    given, _ = parameters.read_options(plugin_environment.read(os.environ, parameters.PARAMETERS))
     folders = [project.folder for project in projects if project.file]
     searched = []
     for project in projects:

@@ -79,7 +79,9 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
+    from trainc.base.columns import terminal
     from trainc.budget import checked_output
+    from trainc.compilation.run import BUILD
     from trainc.review import compare
     from trainc.review.ambiguous_words import AmbiguousWordError
     from trainc.review.branch_merges import MergeConflictError
@@ -89,13 +91,10 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
 
     versions = values.get("trainer_version")
     values["trainer_version"] = versions[1] if versions and not versions[0] else None
-    run, _ = options.options_of(values)
-    run = run._replace(others="skip", copies=False)
+    run = options.run_of(values)[0]._replace(purpose=BUILD)
     try:
         old, new = sides_of_releases(sides, *versions) if versions and versions[0] else parse_sides(sides)
-        reported = (
-            None if review_config is None else reporting(review_config, run._replace(config=None, no_config=False))
-        )
+        reported = None if review_config is None else reporting(review_config, run)
         review = compare(old, new, run, reported)
     except AmbiguousWordError as error:
         return printing.report_ambiguous_word(error.diagnostic)
@@ -109,7 +108,8 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
         printing.report_text(shown)
     if review.failed:
         return WRONG_INPUT
-    text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))
+    width = {"width": terminal()} if form == "text" else {}
+    text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout), **width)
     printing.write(*checked_output(run.budget, [text_of_review]))
     return DIFFERENT if exit_code and not review.is_empty else OK
 

@@ -18,7 +18,7 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
     from trainc.explain.selectors import Selector
 
@@ -30,6 +30,7 @@ Examples:
   trainc explain job.yaml '**.env[NCCL_*].value'       some variables
   trainc explain job.yaml ConfigMap:data               of its ConfigMaps
   trainc explain spec.suspend                          one of all TrainJobs
+  trainc explain job.yaml spec.trainer.numNodes        what this sets
   trainc explain job.yaml --patches                    the effect of stages
   trainc explain --losses pytorchjob.yaml              what is lost
 """
@@ -48,8 +49,8 @@ def with_selector(function: options.Decorated) -> options.Decorated:
     def with_selector(*, path: str | None, field: str | None, **others: Any) -> Any:
         from trainc.explain.selectors import parse
 
-        if path is not None and field is None and not _is_path(path):
-            path, field = None, path
+        if path is not None and not _is_path(path) and (field is None or _is_path(field)):
+            path, field = field, path  # a FIELD alone, or the words in the other order
         selector = parse(field) if field is not None else None
         if field is not None and selector is None:
             raise click.UsageError(
@@ -63,13 +64,13 @@ def with_selector(function: options.Decorated) -> options.Decorated:
 @with_selector
 @options.with_run
 def explain(
-    paths: tuple[str, ...], run: Options, selector: Selector | None, form: str | None, patches: bool, losses: bool
+    paths: tuple[str, ...], run: Run, selector: Selector | None, form: str | None, patches: bool, losses: bool
 ) -> int:
     """Show each field's source: the stage that set it, the line and the previous values.
 
     PATH is a file, a folder or -; the default is the project or the current folder. FIELD uses the field syntax of
-    diagnostics; a mapping or list selects everything in it, * matches one path segment, ** any number. A single
-    argument that is not a path is the FIELD.
+    diagnostics; a mapping or list selects everything in it, * matches one path segment, ** any number. A field of the
+    TrainJob selects the fields that it sets. A single argument that is not a path is the FIELD.
     """
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
@@ -77,8 +78,9 @@ def explain(
     if losses and (patches or selector is not None):
         raise click.UsageError(f"--losses cannot be combined with {'--patches' if patches else 'FIELD'}.")
     from trainc.compilation import compile_paths
+    from trainc.compilation.run import EXPLAIN
 
-    result = compile_paths(run.inputs, run._replace(others="skip", legacy_files=True, stand_ins="show"))
+    result = compile_paths(run.inputs, run._replace(purpose=EXPLAIN))
     printing.report_skipped(result.skipped, run)
     if losses:
         return _losses(result, run, form)
@@ -97,7 +99,7 @@ def explain(
     return WRONG_INPUT if result.failed else OK
 
 
-def _losses(result: Compilation, run: Options, form: str | None) -> int:
+def _losses(result: Compilation, run: Run, form: str | None) -> int:
     """Print the fields of legacy jobs that are lost or have another effect."""
     from trainc.budget import checked_output
     from trainc.explain import losses
@@ -128,10 +130,12 @@ def _is_path(argument: str) -> bool:
 
 
 def _selects(result: Compilation, selector: Selector) -> bool:
-    """Return whether an object has a selected field."""
-    from trainc.explain import selected
+    """Return whether an object has a selected field, or a selected field of a TrainJob sets one."""
+    from trainc.explain import accounts, selected
 
-    return any(True for tree in result.objects for _ in selected(tree, selector))
+    if any(True for tree in result.objects for _ in selected(tree, selector)):
+        return True
+    return any(True for _ in accounts(result.jobs, selector))
 
 
 def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> Iterator[str]:
@@ -151,19 +155,27 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         from trainc.explain import json
 
         return json.render(found)
+    from trainc.base.columns import terminal
     from trainc.explain import text
 
-    return text.render(found, color=printing.colored(sys.stdout), selected=selector is not None)
+    return text.render(found, color=printing.colored(sys.stdout), selected=selector is not None, width=terminal())
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     """Return the diagnostic for a selector that matches no field."""
     from trainc.diagnostics import Diagnostic
+    from trainc.explain import inputs_selected
     from trainc.explain.selectors import suggestion
 
     only_job = result.jobs[0].plan.job.id.name if len(result.jobs) == 1 else ""
     jobs = f'{result.jobs[0].plan.job.word} "{only_job}"' if only_job else result.counted_jobs
     is_second_path = os.path.exists(selector.text)
+    if any(inputs_selected(job, selector) for job in result.jobs):
+        return Diagnostic.declared(
+            FIELD_NOT_FOUND,
+            f'"{selector.text}" of {jobs} sets no field of the compiled objects',
+            "omit FIELD to list every field with its source",
+        )
     return Diagnostic.declared(
         FIELD_NOT_FOUND,
         f'no field "{selector.text}" in the compiled objects of {jobs}',

@@ -10,7 +10,7 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.compilation import Options
+    from trainc.compilation import Run
 
 FORMATS = ("text", "mermaid")
 EPILOG = """\b
@@ -22,14 +22,15 @@ Examples:
 
 
 @options.with_run
-def show(paths: tuple[str, ...], run: Options, form: str) -> int:
+def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     """Show the runtime, jobs, gang, rendezvous endpoint and referenced objects of each TrainJob in PATH.
 
     PATH is files, folders or -; the default is the project or the current folder.
     """
     from trainc.compilation import compile_paths
+    from trainc.compilation.run import GRAPH
 
-    result = compile_paths(run.inputs, run._replace(others="referenced", legacy_files=True))
+    result = compile_paths(run.inputs, run._replace(purpose=GRAPH))
     printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
@@ -38,13 +39,14 @@ def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
-    from trainc import budget, graph
+    from trainc import budget
     from trainc.base import columns
+    from trainc.explain import graph
 
     graphs = [graph.graph_of(job, result.others) for job in result.jobs]
     width = {"width": columns.terminal()} if form == "text" else {}
     printing.write(
-        *budget.checked_output(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)])
+        *budget.checked_output(result.budget, [import_module(f"trainc.explain.graph.{form}").render(graphs, **width)])
     )
     return OK
 

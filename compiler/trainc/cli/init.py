@@ -9,7 +9,6 @@ import click
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.common.codes import OK
-from trainc.files.selection import SETTINGS
 
 EPILOG = """\b
 Examples:
@@ -45,6 +44,8 @@ def init(folder: str, trainer_version: str | None) -> int:
 
 def _reject_project(folder: str) -> None:
     """Raise ClickException for a folder with a trainc.yaml: the job and the runtime would join its project."""
+    from trainc.files.selection import SETTINGS
+
     if not os.path.lexists(os.path.join(folder, SETTINGS)):
         return
     settings, *paths = (os.path.normpath(os.path.join(folder, name)) for name in (SETTINGS, *FILES))

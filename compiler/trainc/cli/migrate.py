@@ -15,7 +15,7 @@ from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.rewriting.migration.migrated import Form, Migration
 
@@ -39,7 +39,7 @@ FORMS: Final = ("policy", "variables", "exact")
 @options.with_run
 def migrate(
     paths: tuple[str, ...],
-    run: Options,
+    run: Run,
     folder: str | None,
     form: str,
     to_form: Form | None,

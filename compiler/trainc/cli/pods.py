@@ -11,9 +11,9 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.pods import Job
 
 MOST_NAMES = 1000
@@ -28,11 +28,12 @@ Examples:
 
 
 @options.with_run
-def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index: int | None) -> int:
+def show(paths: tuple[str, ...], run: Run, form: str, job: str | None, index: int | None) -> int:
     """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
     from trainc.compilation import compile_paths
+    from trainc.compilation.run import PODS
 
-    result = compile_paths(run.inputs, run._replace(others="referenced", legacy_files=True, stand_ins="show"))
+    result = compile_paths(run.inputs, run._replace(purpose=PODS))
     printing.report_skipped(result.skipped, run)
     if not result.failed and not result.jobs:
         from trainc.cli.build import no_trainjobs
@@ -51,46 +52,17 @@ def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index
     return OK
 
 
-def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
-    """Yield the Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to.
-
-    With a name, yield those of the replicated job or the Job of that name.
-    """
-    from trainc import pods
-    from trainc.kubernetes.container_environment import sources
-    from trainc.provenance.tracing.masked_forms import masked_forms
-
-    given = [document.value for document in result.others]
-    flavors = _flavors(result)
-    for compiled in result.jobs:
-        yield from pods.jobs_of(
-            compiled.objects[0],
-            sources([*compiled.objects, *given], compiled.namespace),
-            name,
-            flavors.get(id(compiled.objects[0])),
-            masked_forms(compiled.plan),
-        )
-
-
-def _flavors(result: Compilation) -> dict[int, dict[str, dict[str, str]]]:
-    """Return the flavors that Kueue assigns in an empty cluster, by the identity of the JobSet."""
-    if not any(document.value.get("kind") == "ClusterQueue" for document in result.others):
-        return {}
-    from trainc.kueue import summary
-
-    found = summary.verdicts((job.plan for job in result.jobs), result.others)
-    return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
-
-
 def _chosen(result: Compilation, name: str | None, index: int | None) -> list[Job]:
     """Return the selected Jobs. Raise UsageError if a selector matches nothing."""
-    chosen = list(_jobs(result, name))
+    from trainc.api.views import jobs_of
+
+    chosen = list(jobs_of(result, name))
     if name is not None and not chosen:
         from itertools import islice
 
         from trainc.base.suggestions import nearest_name
 
-        jobs = list(islice(_jobs(result, None), MOST_NAMES))
+        jobs = list(islice(jobs_of(result), MOST_NAMES))
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
         near = nearest_name(name, names)
         known = sorted({job.replicated["name"] for job in jobs})

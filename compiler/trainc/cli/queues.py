@@ -9,7 +9,7 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
 
 EPILOG = """\b
@@ -21,15 +21,16 @@ Examples:
 
 
 @options.with_run
-def show(paths: tuple[str, ...], run: Options, form: str) -> int:
+def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     """Show the ClusterQueues in PATH (files, folders or -; default: the project or the current folder).
 
     CAPACITY is the maximum of each flavor, borrowing included, in the order in which Kueue tries them. REQUESTED is the
     total of the queue's TrainJobs, and JOBS their number.
     """
     from trainc.compilation import compile_paths
+    from trainc.compilation.run import QUEUES
 
-    result = compile_paths(run.inputs, run._replace(others="skip", all_queue_faults=True))
+    result = compile_paths(run.inputs, run._replace(purpose=QUEUES))
     printing.report_errors(result, run, _is_about_queues)
     if result.stopped:
         return WRONG_INPUT

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from trainc.base.kinds import JOBSET, LEGACY
+from trainc.base.kinds import JOBSET, LEGACY, OF_TRAINC, WITH_SCHEMA
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.choices import NearestChoice
 from trainc.cli.common.codes import OK
 
-if TYPE_CHECKING:
-    Choice = click.Choice[str]
-else:  # before click 8.2, it is no generic class
-    Choice = click.Choice
-
-FOLDERS = {
-    "Settings": "trainc",
-    "TrainJobCompiler": "trainc",
-}
-"""The kinds that do not depend on the Trainer version."""
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind, *FOLDERS, *(row.name for row in LEGACY))
 ALIASES = {
     "kep": "kep-2170",
     **{key.removeprefix("v"): key for key in DIALECTS},
@@ -32,7 +22,7 @@ ALIASES = {
 """Other names for the dialects: those of the releases that have them."""
 
 
-class DialectChoice(Choice):
+class DialectChoice(NearestChoice):
     """A dialect, by its key or an alias."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -40,7 +30,7 @@ class DialectChoice(Choice):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
-class KindChoice(Choice):
+class KindChoice(NearestChoice):
     """A kind in any case of letters, except those that only the case distinguishes: MXJob and MxJob."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -70,41 +60,31 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
         printing.write("# For `configurations:` of a kustomization.\n", yaml.render([configurations()]))
         return OK
     if kind is None:
-        raise click.UsageError(f"Missing argument 'KIND': use one of {', '.join(KINDS)}.")
+        raise click.UsageError(f"Missing argument 'KIND': use one of {', '.join(WITH_SCHEMA)}.")
     import json
 
-    from trainc.base.data import data_path
-    from trainc.frontends import extensions, lowering
-    from trainc.kubernetes.structural import bundled
+    from trainc.frontends.json_schemas import schema_of
 
     legacy = next((row for row in LEGACY if row.name == kind), None)
-    if dialect and (legacy or kind in FOLDERS or kind == JOBSET.kind):
+    if dialect and (legacy or kind in OF_TRAINC or kind == JOBSET.kind):
         raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
-    if trainer_version and (legacy or kind in FOLDERS):
+    if trainer_version and (legacy or kind in OF_TRAINC):
         raise click.UsageError(f"--trainer-version does not apply to {kind}: it does not depend on Trainer.")
     if dialect and trainer_version:
         raise click.UsageError("--dialect and --trainer-version cannot be combined.")
-    if legacy:
-        printing.write(json.dumps(bundled(legacy.kind, lowering.load(legacy.front_end).SCHEMA), indent=1) + "\n")
-        return OK
     release = find_release(trainer_version, DEFAULT_RELEASE)
-    of_release = release.jobset if kind == JOBSET.kind else release.crds
-    folder = FOLDERS.get(kind) or (DIALECTS[dialect].schema if dialect else of_release)
-    if folder == of_release and extensions.is_extended(folder, kind):
-        printing.write(json.dumps(extensions.schema(kind, folder), indent=1) + "\n")
-        return OK
     try:
-        with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
-            printing.write(file.read())
+        found = schema_of(kind, release, DIALECTS[dialect].schema if dialect else "")
     except FileNotFoundError:
         raise click.UsageError(f"dialect {dialect} does not define {kind}: omit --dialect.") from None
+    printing.write(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return OK
 
 
 command = Command(
     schema,
     (
-        Argument("kind", nargs=1, required=False, type=KindChoice(KINDS, case_sensitive=False)),
+        Argument("kind", metavar="[KIND]", nargs=1, required=False, type=KindChoice(WITH_SCHEMA, case_sensitive=False)),
         Option(
             ("--dialect",),
             "Dialect of TrainJobs; default: that of the release.",

@@ -15,7 +15,7 @@ from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.kubernetes.trees import Tree
 
 EPILOG = """\b
@@ -27,15 +27,16 @@ Examples:
 
 
 @options.with_run
-def secret(job: str, paths: tuple[str, ...], run: Options, output: str | None) -> int:
+def secret(job: str, paths: tuple[str, ...], run: Run, output: str | None) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the project or the current folder).
     """
     from trainc.compilation import compile_paths
+    from trainc.compilation.run import READ
     from trainc.source.printable import escape
 
-    run = run._replace(only=job, others="skip")
+    run = run._replace(only=job, purpose=READ)
     result = compile_paths(run.inputs, run)
     printing.report_skipped(result.skipped, run)
     # The note secret-expected recommends this very command.

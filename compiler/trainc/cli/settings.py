@@ -11,7 +11,7 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
     from trainc.settings.listing import SettingEntry
@@ -28,7 +28,7 @@ Examples:
 
 
 @options.with_options
-def show(run: Options, form: str) -> int:
+def show(run: Run, form: str) -> int:
     """Show the effective settings of the project of PATH, each with the line, option or default that sets it.
 
     The other options are those of build and validate: they override trainc.yaml.
@@ -40,7 +40,7 @@ def show(run: Options, form: str) -> int:
     run = run.with_project(paths)
     flags: Flags = {**run.flags, ("sources",): paths} if paths else run.flags
     settings = with_flags(run.settings, flags)
-    names = dict.fromkeys(run.environments) or settings.environment_names
+    names = dict.fromkeys(run.options.environments) or settings.environment_names
     selected = [in_environment(settings, name, flags) for name in names] or [settings]
     if wrong := _without_repetitions(selected):
         printing.report_text(wrong)

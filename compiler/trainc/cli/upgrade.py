@@ -15,7 +15,7 @@ from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.rewriting.upgrade import Upgraded
 
@@ -29,7 +29,7 @@ Examples:
 
 
 @options.with_options
-def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
+def rewrite(run: Run, write: bool, diff: bool, check: bool) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the dialect of the release, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
@@ -55,7 +55,7 @@ def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     report_skipped = partial(printing.report_skipped, run=run)
     upgraded, diagnostics, targets = list[Upgraded](), list[Diagnostic](), dict[str, str]()
     for each in map(options.for_reading, runs):
-        files, found = upgrade(each.paths, stdin=stdin, options=each, report_skipped=report_skipped)
+        files, found = upgrade(each.paths, stdin=stdin, run=each, report_skipped=report_skipped)
         upgraded += files
         targets |= {file.path: each.settings.release.dialect for file in files}
         diagnostics += found
@@ -69,7 +69,7 @@ def rewrite(run: Options, write: bool, diff: bool, check: bool) -> int:
     if check or diff:
         printing.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and (upgraded or not failed(diagnostics)):
-        _print(upgraded, paths, stdin, follow_links=run.follow_links)
+        _print(upgraded, paths, stdin, follow_links=run.options.follow_links)
     if not changes and not diagnostics and not run.quiet:
         printing.report("nothing to upgrade\n")
     if failed(diagnostics):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import click
 
     from trainc.cli.common.applied_fixes import Applied
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.diagnostics import Diagnostic
     from trainc.frontends.reading import Reader
@@ -40,7 +40,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 
 @options.with_options
 def validate(
-    run: Options,
+    run: Run,
     form: str,
     reports: tuple[tuple[str, str], ...],
     among: str | None,
@@ -105,7 +105,7 @@ class _Check:
     """The check of a command, which can be repeated with other contents of some files."""
 
     def __init__(
-        self, paths: tuple[str, ...], among: str | None, runs: Sequence[Options], *, written: tuple[str, ...]
+        self, paths: tuple[str, ...], among: str | None, runs: Sequence[Run], *, written: tuple[str, ...]
     ) -> None:
         self.paths = paths
         self.among = among
@@ -117,32 +117,24 @@ class _Check:
         self.runs = self._check_options(runs)
         """The options of each project."""
 
-    def _check_options(self, runs: Sequence[Options]) -> tuple[Options, ...]:
-        """Return the options of each project, as those of a check."""
-        return tuple(
-            run._replace(
-                all_rules=True,
-                written=self.written,
-                others="skip",
-                copies=False,
-                check_only=True,
-                stand_ins="check",
-                all_repeated=self.all_repeated,
-            )
-            for run in runs
-        )
+    def _check_options(self, runs: Sequence[Run]) -> tuple[Run, ...]:
+        """Return the run of each project, as a check."""
+        from trainc.compilation.run import FIX, VALIDATE
 
-    def result(self, runs: Sequence[Options], files_of: Reader | None = None) -> Compilation:
+        purpose = FIX if self.all_repeated else VALIDATE
+        return tuple(run._replace(purpose=purpose, written=self.written) for run in runs)
+
+    def result(self, runs: Sequence[Run], files_of: Reader | None = None) -> Compilation:
         """Return the result of a check."""
         [run, *others] = runs
-        if not (others or run.environments or run.settings.environment_names):
+        if not (others or run.options.environments or run.settings.environment_names):
             return self._compiled(run, files_of)
-        from trainc.cli.common.environments import compiled
+        from trainc.compilation.all_projects import compile_all
 
-        result, self.done = compiled(runs, lambda run, reader: self._compiled(run, files_of or reader))
+        result, self.done = compile_all(runs, lambda run, reader: self._compiled(run, files_of or reader))
         return result
 
-    def _compiled(self, run: Options, files_of: Reader | None = None) -> Compilation:
+    def _compiled(self, run: Run, files_of: Reader | None = None) -> Compilation:
         """Return the result of a run; with `among`, of the paths as a subset of that folder."""
         from trainc.compilation import wrong_namespace
 
@@ -159,11 +151,11 @@ class _Check:
 
     def again(self, contents: Mapping[str, bytes]) -> Compilation:
         """Return the result of a check with the contents of some files."""
-        from trainc.cli.common.applied_fixes import reader_of
         from trainc.compilation.projects import projects_of
+        from trainc.files.unsaved import laid_over
 
         paths = self.paths if self.among is None else (self.among,)
-        return self.result(self._check_options(projects_of(self.runs[0], paths, contents)), reader_of(contents))
+        return self.result(self._check_options(projects_of(self.runs[0], paths, contents)), laid_over(contents))
 
     def summary(self, result: Compilation) -> str:
         """Return the summary of a result."""
@@ -209,7 +201,7 @@ def _collapsed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     return tuple(collapsed(diagnostics))
 
 
-def _show_diff(applied: Applied, summary: str, run: Options) -> int:
+def _show_diff(applied: Applied, summary: str, run: Run) -> int:
     """Print the diff of the fixes, and what remains to standard error; return the exit code."""
     result = applied.result
     printing.report_text(printing.audible(result.diagnostics, run), "" if run.quiet else summary)

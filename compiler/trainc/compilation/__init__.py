@@ -9,7 +9,8 @@ from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
-from trainc.compilation.results import Compilation, Compiled, Options
+from trainc.compilation.results import Compilation, Compiled
+from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, failed
 from trainc.emit.order import objects_of_a_job
@@ -34,12 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DUPLICATE_TRAINJOB",
-    "NO_OPTIONS",
     "NO_TRAINJOB",
     "ONLY_NOT_FOUND",
     "Compilation",
     "Compiled",
-    "Options",
+    "Run",
     "at_setting",
     "compile_documents",
     "compile_paths",
@@ -60,31 +60,30 @@ OF_QUEUES: Final = frozenset(
 """The kinds of documents with which the admission of JobSets by Kueue is checked."""
 ONCE: Final = PER_RUNTIME | {"patch-failed"}
 """The errors that several TrainJobs share; they are reported once, with the number of the others."""
-NO_OPTIONS: Final = Options()
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
 
-def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
+def compile_paths(paths: Iterable[str], run: Run, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`, with the settings of `options`. Read nothing if they have errors."""
     paths = tuple(paths)
-    if failed(options.settings.diagnostics):
+    if failed(run.settings.diagnostics):
         # Without `exclude` and `runtimes`, correct files would have errors too.
-        return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
-    environment = options.settings.environment
+        return Compilation(diagnostics=run.settings.diagnostics, stopped=True)
+    environment = run.settings.environment
     of_documents = environment is not None and (
         environment.images or environment.patches or environment.namespaces or environment.shared
     )
-    if of_documents or options.settings.lint_paths is not None:
-        options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
-    return compile_documents(read(paths, options, files_of or inputs.read, kinds=options.settings.kinds), options)
+    if of_documents or run.settings.lint_paths is not None:
+        run = run._replace(complete=run.complete and run.settings.is_covered_by(paths))
+    return compile_documents(read(paths, run, files_of or inputs.read, kinds=run.settings.kinds), run)
 
 
 class Build(NamedTuple):
     """A run between two steps: its input, and the results of the steps so far."""
 
     reading: Reading
-    options: Options
+    run: Run
     documents: Mapping[Role, list[Document]]
     """The documents by role, with the changes that the settings make."""
     patches: Patches | None = None
@@ -113,7 +112,7 @@ class Build(NamedTuple):
     @property
     def is_whole_project(self) -> bool:
         """Whether the run compiles all TrainJobs of the project: a setting may affect one that the run leaves out."""
-        return self.options.complete and self.options.only is None
+        return self.run.complete and self.run.only is None
 
     def judged(self, unused: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Yield the reports of settings that affect nothing, without those that may affect others.
@@ -123,8 +122,8 @@ class Build(NamedTuple):
         """
         from trainc.edits.environment import is_of_file
 
-        settings = self.options.settings
-        alone = self.options.all_environments or len(settings.environment_names) < 2
+        settings = self.run.settings
+        alone = self.run.all_environments or len(settings.environment_names) < 2
         shared = {file.document.file for file in settings.extended}
         for diagnostic in unused:
             place = diagnostic.place
@@ -138,10 +137,10 @@ class Build(NamedTuple):
         return self._replace(diagnostics=(*self.diagnostics, *more))
 
 
-def compile_documents(reading: Reading, options: Options) -> Compilation:
+def compile_documents(reading: Reading, run: Run) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
     forget()
-    build = Build(reading, options, reading.documents)
+    build = Build(reading, run, reading.documents)
     for step in STEPS:
         build = step(build)
         if build.stopped:
@@ -153,7 +152,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
 
 def edit_documents(build: Build) -> Build:
     """Apply the patches of trainc.yaml and its other changes to the TrainJobs and runtimes."""
-    environment, documents = build.options.settings.environment, build.documents
+    environment, documents = build.run.settings.environment, build.documents
     if environment is None:
         return build
     from trainc.compilation.multiplied import charge_settings
@@ -165,7 +164,7 @@ def edit_documents(build: Build) -> Build:
     if environment.patches:
         from trainc.edits.patching import Patches
 
-        patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.options.follow_links)
+        patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.run.options.follow_links)
         documents = {**documents, **{role: patches.apply_all(documents[role]) for role in USED}}
         if build.meter.over is not None:
             return stop_beyond_budget(build)
@@ -181,18 +180,18 @@ def find_runtimes(build: Build) -> Build:
         *([build.transformation.runtime] if build.transformation is not None else ()),
     ]
     searched, diagnostics = library(
-        build.options,
+        build.run,
         given=build.documents["runtime"],
         files_of=build.reading.files_of,
-        apart=overlay_conflict_in(build.reading.kustomizations, build.options),
+        apart=overlay_conflict_in(build.reading.kustomizations, build.run),
         meter=build.meter,
         edits=edits,
     )
-    before = [*build.options.settings.diagnostics, *build.reading.diagnostics, *diagnostics]
-    if build.options.settings.release.source != "code":
+    before = [*build.run.settings.diagnostics, *build.reading.diagnostics, *diagnostics]
+    if build.run.settings.release.source != "code":
         from trainc.compilation.built_in import announced
 
-        before.append(announced(build.options.settings.release))
+        before.append(announced(build.run.settings.release))
     searched = searched._replace(has_secret=_secrets_of(build))
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
 
@@ -205,7 +204,7 @@ def _secrets_of(build: Build) -> Callable[[str, str], bool]:
         if not known:
             from trainc.compilation.given_secrets import GivenSecrets
 
-            known.append(GivenSecrets(build.reading, build.options.settings.environment))
+            known.append(GivenSecrets(build.reading, build.run.settings.environment))
         return known[0].has(namespace, name)
 
     return has
@@ -227,8 +226,8 @@ def select_trainjobs(build: Build) -> Build:
     """Select the TrainJobs to compile: each name once, and only that of `--only`."""
     if build.meter.over is not None:
         return build
-    apart = overlay_conflict_in(build.reading.kustomizations, build.options)
-    trainjobs, diagnostics = selected(build.documents["job"], build.options, apart)
+    apart = overlay_conflict_in(build.reading.kustomizations, build.run)
+    trainjobs, diagnostics = selected(build.documents["job"], build.run, apart)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)
 
 
@@ -240,21 +239,21 @@ def run_stages(build: Build) -> Build:
 
         if not charge_runtimes(build.trainjobs, build.library, build.meter):
             return stop_beyond_budget(build)
-    plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
-    found = (*diagnostics_of(plans), *unused_gang(plans, build.options))
+    plans = plans_of(build.trainjobs, build.library, build.run, build.meter, build.patches)
+    found = (*diagnostics_of(plans), *unused_gang(plans, build.run))
     return build._replace(plans=plans).with_diagnostics(found)
 
 
 def check_unused_runtimes(build: Build) -> Build:
     """Check the runtimes of the given paths that no TrainJob uses, with stand-in TrainJobs."""
-    if build.options.stand_ins != "check" or build.meter.over is not None:
+    if not build.run.checks_unused_runtimes or build.meter.over is not None:
         return build
     if all(entry.requested for entry in build.library.levels[0].all_entries()):
         return build
     from trainc.compilation import unused_runtimes
 
     unused = unused_runtimes.unused_entries(build.library)
-    found = unused_runtimes.check(unused, build.library, build.options, build.meter)
+    found = unused_runtimes.check(unused, build.library, build.run, build.meter)
     return build._replace(stand_ins=len(unused)).with_diagnostics(found)
 
 
@@ -288,13 +287,13 @@ def collect_objects(build: Build) -> Build:
 
 def show_stand_ins(build: Build) -> Build:
     """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
-    options = build.options
-    if options.stand_ins != "show" or options.only is not None or build.documents["job"]:
+    run = build.run
+    if run.purpose.stand_ins != "show" or run.only is not None or build.documents["job"]:
         return build
     from trainc.compilation import unused_runtimes
 
     unused = unused_runtimes.unused_entries(build.library)
-    plans, found = unused_runtimes.shown(unused, build.library, options, build.meter)
+    plans, found = unused_runtimes.shown(unused, build.library, run, build.meter)
     jobs = (Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan) for plan in plans)
     return build._replace(jobs=tuple(jobs), stand_ins=len(unused)).with_diagnostics(found)
 
@@ -320,11 +319,11 @@ def report_lint_findings(build: Build) -> Build:
 def check_queues(build: Build) -> Build:
     """Check the admission of the JobSets by the Kueue queues among the documents."""
     others = build.documents["other"]
-    if not build.options.queues or not any(map(_is_of_queues, others)):
+    if not build.run.has_all_documents or not any(map(_is_of_queues, others)):
         return build
     from trainc.kueue import findings
 
-    found = list(findings.check(build.plans, others, all_faults=build.options.all_queue_faults))
+    found = list(findings.check(build.plans, others, all_faults=build.run.purpose.all_queue_faults))
     build.meter.charge("errors and warnings", len(found))
     return build.with_diagnostics(found)
 
@@ -332,7 +331,7 @@ def check_queues(build: Build) -> Build:
 def check_references(build: Build) -> Build:
     """Check the references of pods to the objects among the documents."""
     others = build.documents["other"]
-    if not build.options.queues or not others:
+    if not build.run.has_all_documents or not others:
         return build
     from trainc.files.foreign import REFERENCED
 
@@ -348,7 +347,7 @@ def check_references(build: Build) -> Build:
 
 def report_lint_paths(build: Build) -> Build:
     """Report the patterns of `lint.paths` that match no file."""
-    rules = build.options.settings.lint_paths
+    rules = build.run.settings.lint_paths
     if rules is None or not build.is_whole_project:
         return build
     files = (document.file for role in USED for document in build.documents[role])
@@ -357,12 +356,12 @@ def report_lint_paths(build: Build) -> Build:
 
 def report_attributes(build: Build) -> Build:
     """Report the attributes of git that change a file at the checkout. A review of a commit reports its own."""
-    if any(build.options.option_names.revision):
+    if any(build.run.revision):
         return build
     found = [document.file for documents in build.documents.values() for document in documents]
     found += (entry.document.file for level in build.library.levels[1:-1] for entry in level.all_entries())
     files = dict.fromkeys((*found, *_files_of_settings(build)))
-    attributes = inputs.attribute_files(files, build.options.root)
+    attributes = inputs.attribute_files(files, build.run.root)
     if attributes is None:
         return build
     size = sum(map(len, attributes.contents.values()))
@@ -418,7 +417,7 @@ def collapse_repeated(build: Build) -> Build:
         from trainc.reports.repeated import once_per_message
 
         found = once_per_message(found, ONCE)
-    if len(found) >= MANY and not build.options.all_repeated:
+    if len(found) >= MANY and not build.run.purpose.all_repeated:
         from trainc.reports.repeated import collapsed
 
         found = collapsed(found)
@@ -453,15 +452,16 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
 
 def _compilation(build: Build) -> Compilation:
     """Return the result of a run after its last step."""
-    reading, options = build.reading, build.options
+    reading, run = build.reading, build.run
     skipped = tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped)))
     built_in = None
-    if build.library.levels[-1].entries and not options.settings.built_in_allowed:
+    if build.library.levels[-1].entries and not run.settings.built_in_allowed:
         from trainc.compilation.built_in import note
 
         built_in = note((job.plan for job in build.jobs), build.lint_of_built_in)
     return Compilation(
         jobs=build.jobs,
+        documents={role: tuple(found) for role, found in reading.documents.items()},
         others=tuple(build.documents["other"]),
         copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
         stand_ins=build.stand_ins,
@@ -470,12 +470,12 @@ def _compilation(build: Build) -> Compilation:
         kustomizations=reading.kustomizations,
         skipped=skipped,
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
-        strict=options.settings.strict,
+        strict=run.settings.strict,
         built_in=built_in,
         lint_of_built_in=build.lint_of_built_in,
         namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,
-        legacy_option=options.option_names.legacy,
+        legacy_option=run.purpose.option_names.legacy,
     ).with_diagnostics(build.diagnostics)
 
 
@@ -490,7 +490,7 @@ def _checked_files(build: Build, skipped: Sequence[str]) -> tuple[str, ...]:
 
 def _files_of_settings(build: Build) -> Iterator[str]:
     """Yield the files with the settings and their patches."""
-    yield from (file.document.file for file in build.options.settings.settings_files)
+    yield from (file.document.file for file in build.run.settings.settings_files)
     yield from build.patches.files if build.patches is not None else ()
 
 

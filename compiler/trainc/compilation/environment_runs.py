@@ -16,7 +16,7 @@ from trainc.base.kinds import role_of
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.budget import Meter
-from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
+from trainc.compilation import ONLY_NOT_FOUND, Compilation, Run
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
@@ -69,17 +69,17 @@ class EnvironmentRun(NamedTuple):
         return self.settings.environment_name
 
 
-def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
-    """Return the options of a run for each of `environments`, by default for all; the options if there are none.
+def selected(run: Run) -> tuple[Run, ...] | Diagnostic:
+    """Return the options of a run for each of `environments`, by default for all; the run if there are none.
 
     Return an error for an unknown environment. A settings file with errors has no environments.
     """
-    settings = options.settings
-    wanted = tuple(dict.fromkeys(options.environments)) or settings.environment_names
+    settings = run.settings
+    wanted = tuple(dict.fromkeys(run.options.environments)) or settings.environment_names
     if not wanted or failed(settings.diagnostics):
-        return (options,)
-    options = options._replace(all_environments={*wanted} >= {*settings.environment_names})
-    runs = tuple(options.with_settings(settings, name) for name in wanted)
+        return (run,)
+    run = run._replace(all_environments={*wanted} >= {*settings.environment_names})
+    runs = tuple(run.with_settings(settings, name) for name in wanted)
     unknown = (
         run.settings.diagnostics[-1]
         for name, run in zip(wanted, runs, strict=True)
@@ -88,20 +88,20 @@ def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
     return next(unknown, None) or runs
 
 
-def select_environment(options: Options, fix: SelectHelp, *, always: bool = False) -> Options | Diagnostic:
+def select_environment(run: Run, fix: SelectHelp, *, always: bool = False) -> Run | Diagnostic:
     """Return the options of a run in its only environment.
 
     Return an error if the environment is unknown, or if none is requested and the project has several.
 
     Args:
-        options: the options, with the project's settings.
+        run: the run, with the project's settings.
         fix: how to request an environment, for the help.
         always: whether to require a request also if the project has only one environment.
     """
-    names = options.settings.environment_names
-    if not options.environments and (len(names) > 1 or (always and names)):
-        return environment_required(options.settings, fix)
-    runs = selected(options)
+    names = run.settings.environment_names
+    if not run.options.environments and (len(names) > 1 or (always and names)):
+        return environment_required(run.settings, fix)
+    runs = selected(run)
     return runs if isinstance(runs, Diagnostic) else runs[0]
 
 
@@ -140,9 +140,7 @@ class CachedStreams:
             yield from self._streams[path]
 
 
-def runs(
-    projects: Sequence[Sequence[Options]], compiled: Callable[[Options], Compilation]
-) -> tuple[EnvironmentRun, ...]:
+def runs(projects: Sequence[Sequence[Run]], compiled: Callable[[Run], Compilation]) -> tuple[EnvironmentRun, ...]:
     """Return a run for each environment of each project; `compiled` compiles with the options of one.
 
     The budget is that of all runs together. Each file is parsed once.
@@ -150,9 +148,9 @@ def runs(
     meter, found = Meter(projects[0][0].budget), list[EnvironmentRun]()
     several = sum(map(len, projects)) > 1
     for number, environments in enumerate(projects):
-        parsed = ParsedFiles() if several else None
-        for index, options in enumerate(environments):
-            lenient = options._replace(settings=options.settings._replace(strict=""))
+        parsed = environments[0].parsed or (ParsedFiles() if several else None)
+        for index, run in enumerate(environments):
+            lenient = run._replace(settings=run.settings._replace(strict=""))
             result = compiled(lenient._replace(all_runs=meter, parsed=parsed) if several else lenient)
             if not index and parsed is not None:
                 factors = (parsed.size, "bytes of files"), (len(environments), "environments")
@@ -161,7 +159,7 @@ def runs(
             meter.charge("errors and warnings", len(result.diagnostics))
             if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
                 result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
-            found.append(EnvironmentRun(options.settings, result, number))
+            found.append(EnvironmentRun(run.settings, result, number))
             if meter.over is not None:
                 return tuple(found)
     if any(run.result.jobs for run in found):
@@ -183,6 +181,10 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
         return merged[0]
     return merged[0]._replace(
         jobs=tuple(job for each in merged for job in each.jobs),
+        documents={
+            role: tuple(document for each in merged for document in each.documents.get(role, ()))
+            for role in merged[0].documents
+        },
         others=tuple(document for each in merged for document in each.others),
         copied=tuple(document for each in merged for document in each.copied),
         stand_ins=sum(each.stand_ins for each in merged),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from trainc.budget import Meter
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.edits.patching import Patches
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.library import Library, OverlayConflict
@@ -34,14 +34,14 @@ GANG_UNUSED: Final = Declaration(
 
 
 def plans_of(
-    trainjobs: Iterable[TrainJob], library: Library, options: Options, meter: Meter, patches: Patches | None
+    trainjobs: Iterable[TrainJob], library: Library, run: Run, meter: Meter, patches: Patches | None
 ) -> list[Plan]:
     """Return a plan after all stages for each TrainJob. Stop when the meter is over its budget."""
-    settings = options.settings
+    settings = run.settings
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline.suffix import run
+        from trainc.pipeline.suffix import run as staged
     else:
-        from trainc.pipeline.stages import run
+        from trainc.pipeline.stages import run as staged
 
     plans: list[Plan] = []
     for job in trainjobs:
@@ -54,11 +54,11 @@ def plans_of(
             gang_scheduler=settings.legacy_gang,
             field_validation=_field_validation(job, settings),
             patches=None if patches is None else patches.jobset_patches(job.document),
-            quiet=options.quiet_rules,
+            quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,
         )
         if job.letters_at is None:
-            plan = run(plan)
+            plan = staged(plan)
         else:
             from trainc.pipeline import generated_names
 
@@ -88,12 +88,12 @@ def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
         yield from diagnostics
 
 
-def unused_gang(plans: Iterable[Plan], options: Options) -> Iterator[Diagnostic]:
+def unused_gang(plans: Iterable[Plan], run: Run) -> Iterator[Diagnostic]:
     """Yield a note for the option of a gang scheduler in a run without legacy jobs."""
-    if options.gang is not None and all(plan.job.own_runtime is None for plan in plans):
+    if run.options.gang is not None and all(plan.job.own_runtime is None for plan in plans):
         yield Diagnostic.declared(
             GANG_UNUSED,
-            f"{options.option_names.gang} has no effect: the paths have no legacy job to compile",
+            f"{run.purpose.option_names.gang} has no effect: the paths have no legacy job to compile",
             "set the gang of a TrainJob in podGroupPolicy of its runtime",
         )
 
@@ -128,7 +128,7 @@ def _with_repeated_places(diagnostic: Diagnostic, job: TrainJob) -> Diagnostic:
 
 
 def selected(
-    documents: Iterable[Document], options: Options, apart: OverlayConflict
+    documents: Iterable[Document], run: Run, apart: OverlayConflict
 ) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
@@ -136,7 +136,7 @@ def selected(
     outside of a project, with a warning. `only` is a name in the source files, without the prefix and suffix of the
     settings.
     """
-    only, several = options.only, options.check_only and not options.settings.in_project
+    only, several = run.only, run.purpose.check_only and not run.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
     files: dict[tuple[str, str], set[str]] = {}
     more: list[tuple[tuple[str, str], TrainJob]] = []
@@ -147,14 +147,16 @@ def selected(
         if not job.name:
             from trainc.pipeline.generated_names import with_generated_name
 
-            job = with_generated_name(job, options.settings.environment)
+            job = with_generated_name(job, run.settings.environment)
         if key in first:
-            found = apart(document, first[key].document) or _duplicate(job, first[key], options.option_names.exclude)
+            found = apart(document, first[key].document) or _duplicate(
+                job, first[key], run.purpose.option_names.exclude
+            )
             known = files.setdefault(key, {first[key].document.file})
             if several and found.id == DUPLICATE_TRAINJOB.id and document.file not in known:
                 found = found._replace(severity="warning")
             known.add(document.file)
-            if options.check_only and found.severity != "error":
+            if run.purpose.check_only and found.severity != "error":
                 more.append((key, job))
             diagnostics.append(found)
         else:

@@ -1,7 +1,7 @@
 """The projects of a run: a run for each project of its paths.
 
 Reads    the options of the run, and the projects of its paths.
-Returns  the options of the run of each project. The settings file of an option replaces those of all projects.
+Returns  the run of each project. The settings file of an option replaces those of all projects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trainc.settings.nested_projects import Apart, Files, find, folders_above
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.settings import ProjectPath, Settings
     from trainc.settings.nested_projects import RunProject
 
@@ -35,43 +35,42 @@ SHOWN: Final = 10
 """The most projects or files that a message names."""
 
 
-def projects_of(options: Options, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> tuple[Options, ...]:
-    """Return the options of a run for each project of some paths; without a path, of the current project and below.
+def projects_of(run: Run, paths: Sequence[str], contents: Mapping[str, bytes] = {}) -> tuple[Run, ...]:
+    """Return a run for each project of some paths; without a path, of the current project and below.
 
     A trainc.yaml without manifests of its own is no project if there is another one. With `project`, return only that
     one; none if it is unknown.
 
     Args:
-        options: the options.
+        run: the run.
         paths: the paths of the command line.
         contents: the contents of files that differ from those on the disk, by their paths.
     """
-    meter = Meter(options.budget)
-    own = options._replace(config=None, no_config=False, apart=Apart())
-    files = _on_disk(own, contents)
-    if options.config is not None or options.no_config:
-        run = options.with_project(paths, contents)._replace(paths=tuple(paths))
-        note = replaced_settings(find(run.inputs, files._replace(load=lambda file: DEFAULT), meter), options)
+    meter = Meter(run.budget)
+    files = _on_disk(run, contents)
+    if run.options.config is not None or run.options.no_config:
+        run = run.with_project(paths, contents)._replace(paths=tuple(paths))
+        note = replaced_settings(find(run.inputs, files._replace(load=lambda file: DEFAULT), meter), run)
         diagnostics = (*run.settings.diagnostics, *([note] if note else ()))
         return (run._replace(settings=run.settings._replace(diagnostics=diagnostics)),)
     found = find(paths or (_whole_project(files),), files, meter)
     named = [each for each in found if each.has_documents or failed(each.settings.diagnostics)] or found[:1]
-    runs = _runs(named, own, None if paths else (), files)
-    if options.project is None:
+    runs = _runs(named, run, None if paths else (), files)
+    if run.options.project is None:
         return runs
-    wanted = resolved(options.project)
+    wanted = resolved(run.options.project)
     return tuple(run for run, each in zip(runs, named, strict=True) if resolved(each.folder) == wanted)
 
 
-def _on_disk(options: Options, contents: Mapping[str, bytes]) -> Files:
+def _on_disk(run: Run, contents: Mapping[str, bytes]) -> Files:
     def load(file: str | None) -> Settings:
-        return options._replace(config=file, no_config=file is None).with_project((), contents).settings
+        return run.with_file((), file, search=False, contents=contents).settings
 
     return Files(
-        nearest=partial(nearest_settings, root=options.root),
+        nearest=partial(nearest_settings, root=run.root),
         load=load,
-        selection=lambda own: options._replace(settings=own).selection,
-        read=partial(inputs.read, root=options.root, follow_links=options.follow_links),
+        selection=lambda own: run.selection_with(own, Apart()),
+        read=partial(inputs.read, root=run.root, follow_links=run.options.follow_links),
     )
 
 
@@ -81,17 +80,15 @@ def _whole_project(files: Files) -> str:
     return os.path.dirname(file) or os.curdir if file else os.curdir
 
 
-def _runs(
-    projects: Sequence[RunProject], options: Options, paths: tuple[str, ...] | None, files: Files
-) -> tuple[Options, ...]:
-    """Return the options of each project; `paths` replace its paths, if they are not None."""
+def _runs(projects: Sequence[RunProject], run: Run, paths: tuple[str, ...] | None, files: Files) -> tuple[Run, ...]:
+    """Return the run of each project; `paths` replace its paths, if they are not None."""
     apart = Apart.collect((each.folder for each in projects if each.file), (each.settings for each in projects))
     runs = []
     for each in projects:
         own = each.settings
         if faults := tuple(_faults(each)):
             own = own._replace(diagnostics=(*own.diagnostics, *faults))
-        runs.append(options._replace(paths=each.paths if paths is None else paths, settings=own, apart=apart))
+        runs.append(run._replace(paths=each.paths if paths is None else paths, settings=own, apart=apart))
     return tuple(runs)
 
 
@@ -117,14 +114,14 @@ def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:
     )
 
 
-def replaced_settings(replaced: Iterable[RunProject], options: Options) -> Diagnostic | None:
+def replaced_settings(replaced: Iterable[RunProject], run: Run) -> Diagnostic | None:
     """Return the note about the settings files that an option replaces; None without any."""
-    own = None if options.config is None else resolved(options.config)
+    own = None if run.options.config is None else resolved(os.fspath(run.options.config))
     shown = (os.path.relpath(each.file) for each in replaced if each.file and resolved(each.file) != own)
     files = [*dict.fromkeys(shown)]
     if not files:
         return None
-    option = "--no-config" if options.config is None else f"--config {options.config}"
+    option = "--no-config" if run.options.config is None else f"--config {run.options.config}"
     return Diagnostic.declared(
         SETTINGS_REPLACED,
         f"{option} replaces {_listed(files)}",
@@ -133,7 +130,7 @@ def replaced_settings(replaced: Iterable[RunProject], options: Options) -> Diagn
     )
 
 
-def project_required(runs: Sequence[Options], project: str | None) -> Diagnostic:
+def project_required(runs: Sequence[Run], project: str | None) -> Diagnostic:
     """Return the error for a command that shows one project, and has several, or none of the name of an option."""
     names = [run.settings.folder for run in runs]
     if project is not None:

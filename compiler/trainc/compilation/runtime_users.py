@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainc.budget import Meter
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.diagnostics import Identity
     from trainc.pipeline.library import Library
 
 
-def users(paths: Sequence[str], library: Library, options: Options, meter: Meter) -> Counter[Identity]:
+def users(paths: Sequence[str], library: Library, run: Run, meter: Meter) -> Counter[Identity]:
     """Return the number of TrainJobs in paths that use each runtime, by the identity of the runtime's document."""
-    reading = read(paths, options, kinds=(TRAINJOB,), meter=meter)
+    reading = read(paths, run, kinds=(TRAINJOB,), meter=meter)
     found: Counter[Identity] = Counter()
     for document in reading.documents["job"]:
         job = TrainJob(document=document, value=document.value)
-        plan = conform(Plan(job=job, library=library, release=options.settings.release, field_validation="ignore"))
+        plan = conform(Plan(job=job, library=library, release=run.settings.release, field_validation="ignore"))
         if not plan.stopped:
             plan = resolve(plan)
         if plan.runtime.document.text:

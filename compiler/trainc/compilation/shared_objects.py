@@ -22,7 +22,7 @@ from trainc.settings.keys import ENVIRONMENTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
@@ -144,12 +144,12 @@ def _shared(pairs: list[tuple[WrittenObject, WrittenObject]], *, named: bool) ->
     )
 
 
-def shared_folders(projects: Sequence[Options]) -> Iterator[Diagnostic]:
+def shared_folders(projects: Sequence[Run]) -> Iterator[Diagnostic]:
     """Yield an error for each project that writes into the output folder of an earlier one, above it or below it."""
-    known: list[tuple[str, Options]] = []
-    for options in projects:
-        own = options.settings.output
-        folder = options.output_folder or (own and own.path)
+    known: list[tuple[str, Run]] = []
+    for run in projects:
+        own = run.settings.output
+        folder = run.output_folder or (own and own.path)
         if not folder:
             continue
         real = resolved(folder)
@@ -157,14 +157,14 @@ def shared_folders(projects: Sequence[Options]) -> Iterator[Diagnostic]:
             if is_within(real, other_folder) or is_within(other_folder, real):
                 yield Diagnostic.declared(
                     SHARED_OBJECT,
-                    f"project {other.settings.folder} and project {options.settings.folder} write into one folder, "
+                    f"project {other.settings.folder} and project {run.settings.folder} write into one folder, "
                     f"{os.path.relpath(max(real, other_folder, key=len))}",
                     "set another output in one of them, or build each one with --project",
                     field="output" if own else "",
                     place=own and own.place,
                 )
                 break
-        known.append((real, options))
+        known.append((real, run))
 
 
 def _documents(one: WrittenObject, other: WrittenObject) -> Iterator[Related]:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from trainc.base.kinds import Kind
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.frontends.kustomizations import Kustomizations
     from trainc.frontends.reading import Reader
     from trainc.pipeline.library import OverlayConflict
     from trainc.settings import ProjectPath
 
 
-def metered(options: Options) -> Meter:
+def metered(run: Run) -> Meter:
     """Return the meter of a run, with the settings files charged."""
-    meter = Meter(options.budget, options.all_runs)
-    for document in (file.document for file in options.settings.settings_files):
+    meter = Meter(run.budget, run.all_runs)
+    for document in (file.document for file in run.settings.settings_files):
         meter.charge("input bytes", size_of(document.text))
         if "&" in document.text and "*" in document.text:
             from trainc.kubernetes.sizes import repeated
@@ -43,33 +43,43 @@ def metered(options: Options) -> Meter:
 
 def read(
     paths: Iterable[str],
-    options: Options,
+    run: Run,
     files_of: Reader = inputs.read,
     *,
     kinds: Collection[Kind],
     meter: Meter | None = None,
+    copies: bool = True,
 ) -> Reading:
-    """Read the documents of some paths and sort them by role; `kinds` are those that `Reading` compiles."""
-    meter = meter or metered(options)
+    """Read the documents of some paths and sort them by role.
+
+    Args:
+        paths: files and folders.
+        run: the run.
+        files_of: the function that reads files.
+        kinds: the kinds that `Reading` compiles.
+        meter: the work of the run.
+        copies: whether documents of other kinds may be copied to the output.
+    """
+    meter = meter or metered(run)
     reading = Reading(
         files_of,
         kinds=kinds,
-        namespace=options.namespace,
-        others=options.others,
-        copied_files=options.copied_files,
+        namespace=run.options.namespace,
+        others=run.purpose.others,
+        copied_files=run.copied_files if copies else None,
         meter=meter,
-        parsed=options.parsed,
+        parsed=run.parsed,
     )
-    if options.legacy_files:
+    if run.purpose.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)
-    reading.gather(paths, options.selection, root=options.root, follow_links=options.follow_links)
-    for source in options.settings.sources:
+    reading.gather(paths, run.selection, root=run.root, follow_links=run.options.follow_links)
+    for source in run.settings.sources:
         reading.diagnostics = at_setting(reading.diagnostics, source)
     return reading
 
 
 def library(
-    options: Options,
+    run: Run,
     *,
     given: Sequence[Document] | None = None,
     files_of: Reader = inputs.read,
@@ -88,16 +98,16 @@ def library(
     def edit(document: Document) -> Document:
         return reduce(lambda changed, change: change(changed), edits, document)
 
-    names = options.option_names
-    if options.settings.environment_name:
+    names = run.purpose.option_names._replace(revision=run.revision)
+    if run.settings.environment_name:
         names = names._replace(environment="--env NAME")
     conform = partial(
         conform_runtime,
-        release=options.settings.release,
-        field_validation=options.settings.field_validation,
+        release=run.settings.release,
+        field_validation=run.settings.field_validation,
         option=names.field_validation,
     )
-    unique = options.settings.in_project
+    unique = run.settings.in_project
     levels: list[Level] = []
     found: list[Diagnostic] = []
     skipped: list[str] = []
@@ -105,31 +115,29 @@ def library(
         level, duplicate_runtimes = Level.build("the given paths", given, conform, apart, unique=unique)
         found += duplicate_runtimes
         levels.append(level)
-    plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude), copies=None, apart=Apart())
+    plain = run._replace(settings=DEFAULT._replace(exclude=run.settings.exclude), apart=Apart())
     searched = [
-        (names.runtimes.format(path), read([path], plain, files_of, kinds=RUNTIMES, meter=meter))
-        for path in options.runtimes
+        (names.runtimes.format(path), read([path], plain, files_of, kinds=RUNTIMES, meter=meter, copies=False))
+        for path in run.runtimes
     ]
     if not searched:
-        searched = [_level_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
+        searched = [_level_of_settings(path, plain, files_of, meter) for path in run.settings.runtimes]
     for name, more in searched:
         runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
         level, duplicate_runtimes = Level.build(
-            name, runtimes, conform, overlay_conflict_in(more.kustomizations, options), unique=unique
+            name, runtimes, conform, overlay_conflict_in(more.kustomizations, run), unique=unique
         )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += more.skipped_names()
-    levels.append(BuiltIn(conform, options.settings.release, edit if edits else None))
-    return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
+    levels.append(BuiltIn(conform, run.settings.release, edit if edits else None))
+    return Library(tuple(levels), names, tuple(skipped), run.settings.built_in_forbidden), found
 
 
-def _level_of_settings(
-    setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None
-) -> tuple[str, Reading]:
+def _level_of_settings(setting: ProjectPath, run: Run, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
-    root = options.root or setting.root
-    reading = read([setting.path], options._replace(root=root), files_of, kinds=RUNTIMES, meter=meter)
+    root = run.root or setting.root
+    reading = read([setting.path], run._replace(root=root), files_of, kinds=RUNTIMES, meter=meter, copies=False)
     reading.diagnostics = at_setting(reading.diagnostics, setting)
     return f"runtimes.paths {setting.written}", reading
 
@@ -144,7 +152,7 @@ def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[
     ]
 
 
-def overlay_conflict_in(kustomizations: Kustomizations | None, options: Options) -> OverlayConflict:
+def overlay_conflict_in(kustomizations: Kustomizations | None, run: Run) -> OverlayConflict:
     """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
 
     def conflict(document: Document, first: Document) -> Diagnostic | None:
@@ -152,6 +160,6 @@ def overlay_conflict_in(kustomizations: Kustomizations | None, options: Options)
             return None
         from trainc.frontends.kustomizations import overlay_conflict
 
-        return overlay_conflict(document, first, kustomizations, allowed=options.check_only)
+        return overlay_conflict(document, first, kustomizations, allowed=run.purpose.check_only)
 
     return conflict

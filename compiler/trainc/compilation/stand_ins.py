@@ -25,7 +25,7 @@ from trainc.pipeline.plan import Plan, pod_spec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.pipeline.library import Conformed
     from trainc.pipeline.objects import Runtime
 
@@ -45,7 +45,7 @@ class Attempt(NamedTuple):
         return None if self.plans[-1].failed else self.plans[-1]
 
 
-def attempted(entry: LibraryEntry, library: Library, options: Options, name: str, *, shown: bool = False) -> Attempt:
+def attempted(entry: LibraryEntry, library: Library, run: Run, name: str, *, shown: bool = False) -> Attempt:
     """Return the plans of the stand-ins for a runtime, up to the first one that the cluster accepts.
 
     With `shown`, they have a text, to which the output of a command refers.
@@ -61,7 +61,7 @@ def attempted(entry: LibraryEntry, library: Library, options: Options, name: str
     plans: list[Plan] = []
     for spec in specs(runtime):
         job = stand_in(runtime, name, spec, shown=shown)
-        settings = options.settings
+        settings = run.settings
         plan = stages.run(
             Plan(
                 job=job,
@@ -69,7 +69,7 @@ def attempted(entry: LibraryEntry, library: Library, options: Options, name: str
                 release=settings.release,
                 project=settings.project,
                 field_validation=settings.field_validation,
-                quiet=options.quiet_rules,
+                quiet=run.quiet_rules,
                 quiet_in=settings.lint_paths,
             )
         )

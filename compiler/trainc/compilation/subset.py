@@ -15,7 +15,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING
 
-from trainc.compilation import Compilation, Options, compile_documents, metered
+from trainc.compilation import Compilation, Run, compile_documents, metered
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def compile_subset(
     paths: Sequence[str],
     folder: str,
-    options: Options,
+    run: Run,
     files_of: Reader | None = None,
 ) -> Compilation:
     """Compile the TrainJobs of `paths` and report the diagnostics about these files.
@@ -46,27 +46,28 @@ def compile_subset(
     Args:
         paths: files and folders, possibly including the settings.
         folder: where the runtimes and the other TrainJobs are.
-        options: as for `compilation.compile`; `only` and `root` are not used.
+        run: as for `compilation.compile`; `only` and `root` are not used.
         files_of: the function that reads files; by default, from the disk.
     """
-    settings = options.settings
-    paths = [path for path in paths if _is_of_project(path, options)]
+    settings = run.settings
+    paths = [path for path in paths if _is_of_project(path, run)]
     if failed(settings.diagnostics) or not paths:
         return Compilation(diagnostics=settings.diagnostics if paths else ())
     given = _file_predicate(paths)
-    parts = _project_paths(folder, options)
+    parts = _project_paths(folder, run)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     others = len(manifests) < len(paths)
     manifests = [path for path in manifests if parts is None or _is_in(path, parts)]
     read = Reading(
         files_of=files_of or inputs.read,
-        kinds=options.settings.kinds,
-        namespace=options.namespace,
+        kinds=run.settings.kinds,
+        namespace=run.options.namespace,
         others="skip",
-        meter=metered(options),
+        meter=metered(run),
+        parsed=run.parsed,
     )
     asked_for: list[str] = []
-    for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), options, read.files_of):
+    for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), run, read.files_of):
         if isinstance(file, Diagnostic):
             read.report(file)
         else:
@@ -77,11 +78,10 @@ def compile_subset(
     read.settle()
     everything = others or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    lenient = options._replace(
+    lenient = run._replace(
         settings=settings._replace(strict=""),
-        queues=False,
+        is_part=True,
         complete=everything,
-        stand_ins=options.stand_ins if everything else "none",
     )
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     skipped = tuple(
@@ -106,27 +106,29 @@ def compile_subset(
     )
 
 
-def _is_of_project(path: str, options: Options) -> bool:
+def _is_of_project(path: str, run: Run) -> bool:
     """Return whether a path belongs to the project of a run, or has runtimes, settings or a patch that it uses."""
-    own = options.settings
-    if options.config is not None or options.no_config:
+    own = run.settings
+    if run.options.config is not None or run.options.no_config:
         return True
-    file = nearest_settings(path, options.root)
+    # Outside of a repository, a search from a file would not leave its folder.
+    is_below = bool(own.file) and is_within(resolved(path), os.path.dirname(own.file))
+    file = nearest_settings(path, os.path.dirname(own.file) if is_below else run.root)
     if (resolved(file) if file else "") == own.file:
         return True
     used = (*own.files, *map(resolved, own.patch_files))
     return resolved(path) in used or _is_in(path, (path.path for path in own.runtimes))
 
 
-def _project_paths(folder: str, options: Options) -> tuple[str, ...] | None:
+def _project_paths(folder: str, run: Run) -> tuple[str, ...] | None:
     """Return the files and folders that a run of the project reads; None if the folder is not one of a project."""
-    settings = options.settings
+    settings = run.settings
     if settings.base is None:
         return None
     sources = tuple(source.path for source in settings.sources)
     if not sources and not is_within(resolved(folder), resolved(settings.base.folder)):
         return None
-    runtimes = options.runtimes or tuple(path.path for path in settings.runtimes)
+    runtimes = run.runtimes or tuple(path.path for path in settings.runtimes)
     return (*(sources or (settings.folder,)), *runtimes)
 
 
@@ -141,8 +143,8 @@ def _parts_of(folder: str, parts: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(part for part in parts if _is_in(part, (folder,)))
 
 
-def _files(paths: Sequence[str], options: Options, files_of: Reader) -> Iterable[inputs.File | Diagnostic]:
-    return files_of(paths, options.selection, follow_links=options.follow_links)
+def _files(paths: Sequence[str], run: Run, files_of: Reader) -> Iterable[inputs.File | Diagnostic]:
+    return files_of(paths, run.selection, follow_links=run.options.follow_links)
 
 
 def _not_excluded(paths: list[str], settings: Settings) -> list[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.budget import Meter
-    from trainc.compilation.results import Options
+    from trainc.compilation.run import Run
     from trainc.compilation.stand_ins import Attempt
     from trainc.diagnostics import Diagnostic, LintFinding, Location, Related
     from trainc.pipeline.library import Library, LibraryEntry
@@ -81,12 +81,12 @@ def unused_entries(library: Library) -> list[LibraryEntry]:
     return [entry for entry in entries if entry.conform_quietly()[0] is not None]
 
 
-def check(entries: Iterable[LibraryEntry], library: Library, options: Options, meter: Meter) -> list[Diagnostic]:
+def check(entries: Iterable[LibraryEntry], library: Library, run: Run, meter: Meter) -> list[Diagnostic]:
     """Return the diagnostics about runtimes that no TrainJob uses. Stop when the meter is over its budget."""
     found: list[Diagnostic] = []
     for entry in entries:
-        attempt = attempted(entry, library, options, LONG_NAME)
-        of_entry = list(_diagnostics(entry, attempt, library, options))
+        attempt = attempted(entry, library, run, LONG_NAME)
+        of_entry = list(_diagnostics(entry, attempt, library, run))
         found += of_entry
         within = meter.charge("replicated jobs", sum(max(1, len(plan.jobs)) for plan in attempt.plans))
         if not (within and meter.charge("errors and warnings", len(of_entry))):
@@ -95,7 +95,7 @@ def check(entries: Iterable[LibraryEntry], library: Library, options: Options, m
 
 
 def shown(
-    entries: Sequence[LibraryEntry], library: Library, options: Options, meter: Meter
+    entries: Sequence[LibraryEntry], library: Library, run: Run, meter: Meter
 ) -> tuple[list[Plan], list[Diagnostic]]:
     """Return the accepted stand-ins of runtimes for the output of a command, and the diagnostics about the runtimes."""
     plans: list[Plan] = []
@@ -103,20 +103,20 @@ def shown(
         # A replicated job with a long name may leave only one character to the name of the TrainJob.
         several = (f"{SHOWN_NAME}-{entry.id.name}", f"{SHOWN_NAME}-{number}")
         names = (*((SHOWN_NAME,) if len(entries) == 1 else several), SHORT_NAMES[0])
-        attempts = (attempted(entry, library, options, name, shown=True) for name in names)
+        attempts = (attempted(entry, library, run, name, shown=True) for name in names)
         plan = next((attempt.accepted for attempt in attempts if attempt.accepted is not None), None)
         if plan is not None:
             plans.append(plan)
         if not meter.charge("replicated jobs", 1 if plan is None else max(1, len(plan.jobs))):
             break
-    return plans, check(entries, library, options, meter)
+    return plans, check(entries, library, run, meter)
 
 
-def _diagnostics(entry: LibraryEntry, attempt: Attempt, library: Library, options: Options) -> Iterator[Diagnostic]:
+def _diagnostics(entry: LibraryEntry, attempt: Attempt, library: Library, run: Run) -> Iterator[Diagnostic]:
     """Yield the diagnostics about one runtime."""
     accepted = attempt.accepted
     if len(attempt.plans) > 1 or accepted is None:
-        of_names = [attempted(entry, library, options, name) for name in SHORT_NAMES]
+        of_names = [attempted(entry, library, run, name) for name in SHORT_NAMES]
         yield from _faults(entry, of_names)
         if of_names[0].accepted is not None and accepted is None:
             accepted = of_names[0].accepted

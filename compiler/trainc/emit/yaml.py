@@ -65,6 +65,10 @@ def render(objects: Iterable[Tree]) -> str:
 
     Raise TypeError or ValueError for values that JSON cannot represent: non-string keys, NaN, infinities, other types.
     """
+    objects = tuple(objects)
+    for obj in objects:
+        if not isinstance(obj, dict):
+            raise TypeError(f"objects must be a list of dictionaries, such as those of a Compilation; it has {obj!r}")
     return "".join(parts(objects))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
+from trainc.explain.set_fields import fields_set_by
 from trainc.kubernetes.trees import Memory
 from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.masked_forms import masked_forms
@@ -60,11 +61,18 @@ class Account(NamedTuple):
 
 
 def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iterator[Account]:
-    """Yield the objects that have a selected field; without a selector, all objects and fields."""
+    """Yield the objects that have a selected field; without a selector, all objects and fields.
+
+    A selector that matches no field of a TrainJob's objects, but a field of the TrainJob, selects what that field sets.
+    """
     for compiled in jobs:
         trace, decisions = None, None
-        for index, tree in enumerate(compiled.objects):
-            found = list(selected(tree, selector))
+        chosen = [list(selected(tree, selector)) for tree in compiled.objects]
+        if selector is not None and not any(chosen) and (inputs := inputs_selected(compiled, selector)):
+            trace = compiled.trace()
+            for index, path, _ in fields_set_by(trace, compiled.objects, compiled.plan.job.document, inputs):
+                chosen[index].append(path)
+        for index, (tree, found) in enumerate(zip(compiled.objects, chosen, strict=True)):
             if found:
                 trace = trace or compiled.trace()
                 forms = masked_forms(compiled.plan)
@@ -78,6 +86,11 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
                         each._replace(release=title if by else "") for each, by in zip(fields, by_release, strict=True)
                     ]
                 yield Account(compiled.plan.job, redacted(tree, forms), tuple(fields))
+
+
+def inputs_selected(compiled: Compiled, selector: Selector) -> set[Path]:
+    """Return the selected fields of the TrainJob, as it is written."""
+    return selector.find_in(compiled.plan.job.document.unedited)
 
 
 def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:

@@ -57,6 +57,10 @@ class Selector(NamedTuple):
         """Return the matching paths in an object."""
         return set(_find(tree, self.steps, (), set())) if self.matches(tree) else set()
 
+    def find_in(self, tree: Tree) -> set[Path]:
+        """Return the paths in a document that match the steps, of which there is one; its kind does not matter."""
+        return set(_find(tree, self.steps, (), set())) if self.steps else set()
+
 
 def parse(text: str) -> Selector | None:
     """Parse a FIELD; return None for invalid syntax."""

@@ -13,7 +13,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.columns import line, padded
+from trainc.base.columns import GAP, UNLIMITED, folded
 from trainc.provenance.tracing.correspondence import KEYS, value_at
 from trainc.provenance.tracing.field_names import Names, by_names, name_of_item
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
@@ -41,15 +41,16 @@ _QUOTED: Final = re.compile(
 """Strings that could be mistaken for another type, and are quoted."""
 
 
-def render(accounts: Iterator[Account], *, color: bool, selected: bool) -> Iterator[str]:
-    """Yield the text, in parts. `selected` is whether the fields result from a selector."""
+def render(accounts: Iterator[Account], *, color: bool, selected: bool, width: int = UNLIMITED) -> Iterator[str]:
+    """Yield the text, in parts, folded to a width. `selected` is whether the fields result from a selector."""
     paint = painter(color)
     first: list[Account] = []
     while selected and sum(len(account.fields) for account in first) <= FEW and (account := next(accounts, None)):
         first.append(account)
     few = selected and sum(len(account.fields) for account in first) <= FEW
     for number, account in enumerate(chain(first, accounts)):
-        block = "\n".join((_heading(account, paint), "", *(_field_lines if few else _table)(account, paint)))
+        lines = _field_lines(account, paint) if few else _table(account, paint, width)
+        block = "\n".join((_heading(account, paint), "", *lines))
         yield f"\n{block}\n" if number else f"{block}\n"
 
 
@@ -78,7 +79,7 @@ def _field_lines(account: Account, paint: Paint) -> Iterator[str]:
                 yield from underlined(shown_line, len(str(shown_line.number)), "-" if order else "^", BLUE, paint)
 
 
-def _table(account: Account, paint: Paint) -> Iterator[str]:
+def _table(account: Account, paint: Paint, width: int) -> Iterator[str]:
     """Yield the fields in groups, with a line for each writing."""
     groups: dict[Path, list[tuple[str, ...]]] = {}
     names = Names(account.tree)
@@ -91,10 +92,10 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
             yield ""
         if group:
             yield paint(CYAN, escape(names.name(group)))
-        for row, cells in zip(rows, padded(rows), strict=True):
-            name, value, stage, place, by = cells
-            painted = paint(BLUE, row[3]) + place.removeprefix(row[3])
-            yield f"  {line((name, value, stage, painted, by))}"
+        for row, lines in zip(rows, folded(rows, width - len(GAP)), strict=True):
+            place = f"{GAP}{row[3]}"
+            for each in lines:
+                yield GAP + each.replace(place, GAP + paint(BLUE, row[3]), 1)
 
 
 def _is_redundant(account: Account, number: int) -> bool:

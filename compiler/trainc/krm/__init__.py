@@ -22,11 +22,13 @@ from trainc.compilation import (
     wrong_namespace,
 )
 from trainc.compilation.projects import project_required, projects_of
+from trainc.compilation.run import start
 from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.krm import function_results, items
 from trainc.krm.annotations import without_internal
+from trainc.krm.request import PURPOSE
 from trainc.krm.request import parse as request_of
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
@@ -34,7 +36,7 @@ from trainc.krm.resourcelist import read as read_list
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.krm.request import Request
 
 FIX: Final = environment_runs.SelectHelp("set environment in the functionConfig to {}")
@@ -64,20 +66,20 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     request = request_of(given.config)
     if isinstance(request, list):
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
-    options = request.options._replace(root=root, budget=budget._replace(option="trainc krm --budget {}"))
-    options = options.with_project(())
-    if request.paths and (foreign := _other_projects(request.paths, options)):
+    limits = budget._replace(option="trainc krm --budget {}")
+    run = start(request.options, PURPOSE, root=root, budget=limits)._replace(complete=False).with_project(())
+    if request.paths and (foreign := _other_projects(request.paths, run)):
         return _answer(given, Compilation(diagnostics=(foreign,)), given.items)
-    selected = environment_runs.select_environment(options, FIX, always=True)
+    selected = environment_runs.select_environment(run, FIX, always=True)
     if isinstance(selected, Diagnostic):
         return _answer(given, Compilation(diagnostics=(selected,)), given.items)
-    options = selected
-    if failed(options.settings.diagnostics):
-        return _answer(given, Compilation(diagnostics=options.settings.diagnostics), given.items)
-    read = _read(given, request.paths, options)
+    run = selected
+    if failed(run.settings.diagnostics):
+        return _answer(given, Compilation(diagnostics=run.settings.diagnostics), given.items)
+    read = _read(given, request.paths, run)
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
-    compilation = compile_documents(read, options)
+    compilation = compile_documents(read, run)
     compilation = compilation.with_diagnostics(
         (*duplicates(compilation, items.items_of_compiled_objects(given, compilation)), *fixed_names(compilation))
     )
@@ -85,34 +87,34 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> FunctionR
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.with_diagnostics([no_trainjob])
     try:
-        answer = given.items if compilation.failed else items.replaced(given, read, compilation, options.copied_files)
+        answer = given.items if compilation.failed else items.replaced(given, read, compilation, run.copied_files)
         compilation.manifests()
     except OverBudgetError as error:
         compilation, answer = compilation.with_diagnostics([error.diagnostic]), given.items
     return _answer(given, compilation, answer)
 
 
-def _other_projects(paths: Sequence[str], options: Options) -> Diagnostic | None:
+def _other_projects(paths: Sequence[str], run: Run) -> Diagnostic | None:
     """Return the error for paths with files of another project: a function has the settings of one."""
-    runs = projects_of(options, paths)
-    own = options.settings
+    runs = projects_of(run, paths)
+    own = run.settings
     if all(run.settings.file == own.file for run in runs):
         return None
     return project_required(runs, None)._replace(help="list only paths of the project of the working directory")
 
 
-def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Reading:
+def _read(given: ResourceList, paths: Sequence[str], run: Run) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
     read = Reading(
-        kinds=options.settings.kinds,
-        namespace=options.namespace,
-        others=options.others,
-        copied_files=options.copied_files,
-        meter=metered(options),
+        kinds=run.settings.kinds,
+        namespace=run.options.namespace,
+        others=run.purpose.others,
+        copied_files=run.copied_files,
+        meter=metered(run),
     )
     for item in given.documents:
         read.take(item._replace(value=without_internal(item.value)))
-    read.gather(paths, options.selection, root=options.root)
+    read.gather(paths, run.selection, root=run.root)
     return read
 
 

@@ -34,7 +34,7 @@ _LONGEST: Final = 200
 _MISSING: Final[Any] = object()
 
 
-class Result(NamedTuple):
+class FunctionItem(NamedTuple):
     """A diagnostic in both forms."""
 
     entry: Tree
@@ -50,10 +50,10 @@ class _Subject(NamedTuple):
     """The field in the value."""
 
 
-def reported(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[Result]:
+def reported(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[FunctionItem]:
     """Return each diagnostic in both forms, those of items first, then those of files."""
     pairs = sorted(((in_order([raw])[0], raw) for raw in diagnostics), key=lambda pair: sort_key(pair[0]))
-    return [Result(_entry(located, raw, given), _shown(located, raw, given)) for located, raw in pairs]
+    return [FunctionItem(_entry(located, raw, given), _shown(located, raw, given)) for located, raw in pairs]
 
 
 def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:

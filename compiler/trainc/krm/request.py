@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
+from trainc.base.option_rows import BY_NAME, ROWS
 from trainc.base.records import NamedTuple
 from trainc.base.releases import release_fault
-from trainc.compilation import Options
+from trainc.compilation.run import Purpose
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.files.confine import is_hidden
 from trainc.kubernetes.structural import StructuralSchema
 from trainc.kubernetes.trees import get
-from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.library import OptionNames
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ OPTION_NAMES: Final = OptionNames(
     exclude="leave one out with `exclude` in trainc.yaml",
 )
 """The functionConfig fields that messages name instead of options."""
+PURPOSE: Final = Purpose(copies=True, option_names=OPTION_NAMES)
 
 
 class Request(NamedTuple):
@@ -111,29 +113,13 @@ def _typed_value(value: object, schema: Tree | None) -> object:
 
 
 def _request(values: Tree) -> Request:
-    settings, environment = values.get("settings"), values.get("environment")
-    options = Options(
-        runtimes=tuple(map(_path, values.get("runtimes", ()))),
-        only=values.get("only"),
-        namespace=values.get("namespace"),
-        environments=() if environment is None else (environment,),
-        config=settings or None,
-        no_config=not settings,
-        strict=values.get("strict", False),
-        field_validation=values.get("fieldValidation"),
-        trainer_version=values.get("trainerVersion"),
-        legacy=values.get("legacy", False),
-        gang=values.get("gang"),
-        delivery=Delivery(
-            name_suffix_hash=values.get("nameSuffixHash", False),
-            argocd_replace=values.get("argocdReplace", False),
-            suspend=values.get("suspend", False),
-        ),
-        others="skip",
-        copies=True,
-        complete=False,
-        option_names=OPTION_NAMES,
-    )
+    given: dict[str, Any] = {row.name: values[row.field] for row in ROWS if row.field in values}
+    for name, value in given.items():
+        if BY_NAME[name].form == "paths":
+            given[name] = tuple(map(_path, value))
+        elif BY_NAME[name].form == "names":
+            given[name] = (value,)
+    options = Options(no_config=not given.get("config"), **given)
     return Request(options, tuple(map(_path, values.get("paths", ()))))
 
 

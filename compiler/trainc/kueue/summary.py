@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.diagnostics import Document
+    from trainc.kubernetes.trees import Tree
     from trainc.kueue.admission import Verdict
     from trainc.kueue.kueue_objects import ClusterQueue
     from trainc.pipeline.plan import Plan
@@ -126,7 +127,12 @@ def rendered(summaries: list[Summary]) -> str:
 
 def as_json(summaries: list[Summary]) -> str:
     """Return the queues as a JSON list."""
-    listed = [
+    return json.dumps(rows(summaries), indent=2, ensure_ascii=False) + "\n"
+
+
+def rows(summaries: Iterable[Summary]) -> list[Tree]:
+    """Return the queues as values of JSON."""
+    return [
         {
             "queue": one.queue or None,
             "cohort": one.cohort or None,
@@ -136,7 +142,6 @@ def as_json(summaries: list[Summary]) -> str:
         }
         for one in summaries
     ]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
 def verdicts(plans: Iterable[Plan], documents: Iterable[Document]) -> dict[int, Verdict]:

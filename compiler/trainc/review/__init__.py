@@ -46,7 +46,7 @@ from trainc.review.side_environments import Versions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from trainc.compilation import Compiled, Options
+    from trainc.compilation import Compiled, Run
     from trainc.diagnostics import ObjectId, Place
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
@@ -61,24 +61,22 @@ OLD_SIDE: Final = "in {}: "
 """The prefix of the old side's messages."""
 
 
-def compare(
-    old: SideSpec, new: SideSpec, options: Options, reporting: Callable[[SideSpec], Settings] | None = None
-) -> Review:
+def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpec], Settings] | None = None) -> Review:
     """Compare two sides, in each of their projects and environments. Raise OverBudgetError beyond the budget.
 
     `reporting` returns the settings that decide what is reported; by default, each side has its own.
     """
-    meter = Meter(options.budget)
+    meter = Meter(run.budget)
     for spec in (old, new):
         if spec.commit is not None:
             spec.commit.objects.meter = meter
-    found, note = project_pairs.pairs(old, new, options, meter)
-    effects = Meter(options.budget)
+    found, note = project_pairs.pairs(old, new, run, meter)
+    effects = Meter(run.budget)
     parts: list[tuple[str, Review]] = []
     for pair in found:
-        parts += _compare_project(*pair, options, reporting, meter, effects, several=len(found) > 1)
+        parts += _compare_project(*pair, run, reporting, meter, effects, several=len(found) > 1)
     if len(found) > 1:
-        release = sides.settings_of(found[0][1], options).release
+        release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
     review = in_order(merged_reviews.merge_reviews(parts))
@@ -91,7 +89,7 @@ def compare(
 def _compare_project(
     old: SideSpec,
     new: SideSpec,
-    options: Options,
+    run: Run,
     reporting: Callable[[SideSpec], Settings] | None,
     meter: Meter,
     effects: Meter,
@@ -102,20 +100,20 @@ def _compare_project(
 
     `meter` counts the work of all projects, `effects` that to measure settings.
     """
-    names = sides.environments(old, new, options)
+    names = sides.environments(old, new, run)
     if isinstance(names, Diagnostic):
         return [("", Review(old.name, new.name, diagnostics=(names,)))]
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    lenient = options._replace(field_validation="ignore")
-    strict = options
-    if _are_releases(old, new) and options.field_validation is None:
-        strict = options._replace(field_validation="warn")  # as the API server, which drops unknown fields
+    lenient = run.with_flag("fieldValidation", "ignore")
+    strict = run
+    if _are_releases(old, new) and run.options.field_validation is None:
+        strict = run.with_flag("fieldValidation", "warn")  # as the API server, which drops unknown fields
     reported = None if reporting is None else reporting(new)
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
         fault = project_pairs.rendered_beside_several(old, new)
         return [("", Review(old.name, new.name, diagnostics=(fault,)))]
-    found = _compare_environments(before, after, options, names, SettingEffects(before, after, effects))
+    found = _compare_environments(before, after, run, names, SettingEffects(before, after, effects))
     if any(review.failed for _, review in found):
         return found
     rows = uncompared.completed(
@@ -128,7 +126,7 @@ def _compare_project(
 
 
 def _compare_environments(
-    before: Versions, after: Versions, options: Options, names: Sequence[str], settings: SettingEffects
+    before: Versions, after: Versions, run: Run, names: Sequence[str], settings: SettingEffects
 ) -> list[tuple[str, Review]]:
     """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
@@ -136,20 +134,20 @@ def _compare_environments(
     if hidden or before.is_rendered or after.is_rendered:
         before.read_as_rendered()
         after.read_as_rendered()
-        return _compare_rendered(before, after, options)
+        return _compare_rendered(before, after, run)
     if names == ("",):
-        return [("", _compare(before.first, after.first, options, settings=settings))]
+        return [("", _compare(before.first, after.first, run, settings=settings))]
     found: list[tuple[str, Review]] = []
     for name in (*names, *settings.other_environments(names)):
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
         is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits
         if contents != {"nothing"} or is_needed:
-            found.append((name, _compare(*pair, options, name, settings)))
+            found.append((name, _compare(*pair, run, name, settings)))
     return found
 
 
-def _compare_rendered(before: Versions, after: Versions, options: Options) -> list[tuple[str, Review]]:
+def _compare_rendered(before: Versions, after: Versions, run: Run) -> list[tuple[str, Review]]:
     """Compare two sides, one of which at least is rendered."""
     found = side_environments.pairs(before, after)
     if found is None:
@@ -157,17 +155,17 @@ def _compare_rendered(before: Versions, after: Versions, options: Options) -> li
         required = environment_runs.environment_required(settings, environment_runs.OPTION)
         return [("", Review(before.spec.name, after.spec.name, diagnostics=(required,)))]
     found = found or [("", before.first, after.first)]
-    return [(name, _compare(old, new, options, name)) for name, old, new in found]
+    return [(name, _compare(old, new, run, name)) for name, old, new in found]
 
 
 def _project(side: Versions) -> Settings:
-    return sides.settings_of(side.spec, side.options)
+    return sides.settings_of(side.spec, side.run)
 
 
-def compare_jobs(old: Iterable[Compiled], new: Iterable[Compiled], options: Options, environment: str = "") -> Review:
+def compare_jobs(old: Iterable[Compiled], new: Iterable[Compiled], run: Run, environment: str = "") -> Review:
     """Compare the objects of compiled jobs, which were read before."""
-    before, after = (sides.compiled_side(name, jobs, options) for name, jobs in (("before", old), ("after", new)))
-    return _compare(before, after, options, environment)
+    before, after = (sides.compiled_side(name, jobs, run) for name, jobs in (("before", old), ("after", new)))
+    return _compare(before, after, run, environment)
 
 
 def _are_releases(old: SideSpec, new: SideSpec) -> bool:
@@ -176,7 +174,7 @@ def _are_releases(old: SideSpec, new: SideSpec) -> bool:
 
 
 def _compare(
-    before: Side, after: Side, options: Options, environment: str = "", settings: SettingEffects | None = None
+    before: Side, after: Side, run: Run, environment: str = "", settings: SettingEffects | None = None
 ) -> Review:
     """Compare two sides in one environment; `settings` are the changed ones, None for sides that share them."""
     old, new = before.spec, after.spec

@@ -37,6 +37,7 @@ OPTIONS: Final = (
     *("-c", "core.warnAmbiguousRefs=true"),
 )
 NO_GIT: Final = "git is required to read revisions, and is not on the PATH"
+CANNOT_RUN: Final = "git is required to read revisions, and cannot be run: {}"
 FILE: Final = "100000"
 LINK: Final = "120000"
 FOLDER: Final = "040000"
@@ -65,12 +66,17 @@ def environment(folder: str) -> dict[str, str]:
 
 
 def run(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a git command. Raises RevisionError if there is no git."""
+    """Run a git command. Raise RevisionError if there is no git."""
     command, variables = ["git", *OPTIONS, *arguments], environment(folder)
     try:
         return subprocess.run(command, cwd=folder, capture_output=True, env=variables, check=False)
-    except FileNotFoundError:
-        raise RevisionError(NO_GIT) from None
+    except OSError as error:
+        raise _no_git(error) from None
+
+
+def _no_git(error: OSError) -> RevisionError:
+    """Return the error for a git that is missing, or that cannot run: a platform may have no processes."""
+    return RevisionError(NO_GIT if isinstance(error, FileNotFoundError) else CANNOT_RUN.format(error.strerror))
 
 
 class RevisionError(Exception):
@@ -257,8 +263,8 @@ def _started(folder: str, variables: Mapping[str, str]) -> subprocess.Popen[byte
             stderr=subprocess.PIPE,
             env=variables,
         )
-    except FileNotFoundError:
-        raise RevisionError(NO_GIT) from None
+    except OSError as error:
+        raise _no_git(error) from None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

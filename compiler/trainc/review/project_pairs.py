@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.budget import Meter
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.review.sides import SideSpec
     from trainc.settings import Settings
 
 
 def pairs(
-    old: SideSpec, new: SideSpec, options: Options, meter: Meter
+    old: SideSpec, new: SideSpec, run: Run, meter: Meter
 ) -> tuple[list[tuple[SideSpec, SideSpec]], Diagnostic | None]:
     """Return both sides of each project, and the note about settings files that an option replaces.
 
     Raise OverBudgetError beyond the budget.
     """
-    before, after = _Side(old, options, meter), _Side(new, options, meter)
-    if options.config is not None or options.no_config:
-        return [(old, new)], projects.replaced_settings([*after.found, *before.found], options)
+    before, after = _Side(old, run, meter), _Side(new, run, meter)
+    if run.options.config is not None or run.options.no_config:
+        return [(old, new)], projects.replaced_settings([*after.found, *before.found], run)
     units: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for paths in zip(old.paths, new.paths, strict=True):
         units.setdefault((before.file(paths[0]), after.file(paths[1])), []).append(paths)
@@ -61,10 +61,10 @@ def pairs(
 class _Side:
     """A side, and its projects."""
 
-    def __init__(self, spec: SideSpec, options: Options, meter: Meter) -> None:
+    def __init__(self, spec: SideSpec, run: Run, meter: Meter) -> None:
         self.spec = spec
-        self.options = options._replace(config=None, no_config=False)
-        self.is_replaced = options.config is not None or options.no_config
+        self.run = run
+        self.is_replaced = run.options.config is not None or run.options.no_config
         """Whether an option replaces the settings of all projects."""
         whole = (os.path.dirname(self.file(os.curdir)) or os.curdir,)
         self.paths = whole if spec.project else spec.paths
@@ -87,19 +87,19 @@ class _Side:
         return name if commit is None else os.path.join(commit.top, name.removeprefix(commit.named("")))
 
     def _files(self) -> Files:
-        spec, options = self.spec, self.options
+        spec, run = self.spec, self.run
 
         def load(file: str | None) -> Settings:
             if file is None or self.is_replaced:
-                return options.with_settings(DEFAULT).settings
-            return sides.settings_of(spec._replace(paths=(os.path.dirname(file) or os.curdir,)), options)
+                return run.with_settings(DEFAULT).settings
+            return sides.settings_of(spec._replace(paths=(os.path.dirname(file) or os.curdir,)), run)
 
         commit = spec.commit
-        disk = partial(inputs.read, follow_links=options.follow_links)
+        disk = partial(inputs.read, follow_links=run.options.follow_links)
         return Files(
             nearest=lambda path: self.file(path) or None,
             load=load,
-            selection=lambda own: sides.selection_of(spec, own, options),
+            selection=lambda own: sides.selection_of(spec, own, run),
             read=disk if commit is None else partial(commit_files.read, commit),
             shown=self._shown,
         )

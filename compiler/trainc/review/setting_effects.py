@@ -107,7 +107,7 @@ class SettingEffects:
                 without = self._settings_without(edit)
                 if without is not None and not failed(without.diagnostics):
                     found.update(dict.fromkeys(without.environment_names or ("",)))
-        wanted = self.new.options.environments
+        wanted = self.new.run.options.environments
         return tuple(name for name in found if name not in names and (not wanted or name in wanted))
 
     def measured(self, side: Side, environment: str) -> list[SettingEffect]:
@@ -156,9 +156,9 @@ class SettingEffects:
             files = (*extended, file)
         else:
             files = (*files[:index], file, *files[index + 1 :])
-        options = self.new.options
-        found = load_base(Base(files, root, base is not None and base.relative), options.budget, unreadable)
-        return options.with_settings(found._replace(file=self.new.project.file)).settings
+        run = self.new.run
+        found = load_base(Base(files, root, base is not None and base.relative), run.budget, unreadable)
+        return run.with_settings(found._replace(file=self.new.project.file)).settings
 
     def _removed_file(self) -> tuple[SettingsFile, ...]:
         """Return the file that only the old side has, without content; none if that side has none, either."""
@@ -173,7 +173,7 @@ class SettingEffects:
         if spec.commit is not None:
             source = commit_settings.files_of(spec.commit)
         else:
-            follow_links = self.new.options.follow_links
+            follow_links = self.new.run.options.follow_links
             source = files_on_disk(root, relative=base is not None and base.relative, follow_links=follow_links)
         before = {self.new.path_of(self.old, file.path): file.document for file in self.old.project.settings_files}
 

@@ -21,7 +21,7 @@ from trainc.review.sides import SideSpec, settings_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.settings import Settings
 
 SEPARATOR: Final = "--"
@@ -186,7 +186,7 @@ def _split(argument: str) -> tuple[revisions.Commit, str | None]:
     return commit, path if path.startswith(("./", "../")) else os.path.join(commit.top, path)
 
 
-def reporting(argument: str, options: Options) -> Callable[[SideSpec], Settings]:
+def reporting(argument: str, run: Run) -> Callable[[SideSpec], Settings]:
     """Return the settings that decide what a review reports about a side. Raises RevisionError, or ValueError.
 
     `argument` is a path, `REV:PATH`, or `REV`, where each project has its own settings. With a colon it is never a
@@ -198,10 +198,10 @@ def reporting(argument: str, options: Options) -> Callable[[SideSpec], Settings]
         return lambda spec: found
     if not os.path.lexists(argument) and revisions.known(argument):
         commit = revisions.commit(argument)
-        return lambda spec: _checked(settings_of(spec._replace(commit=commit), options), argument)
+        return lambda spec: _checked(settings_of(spec._replace(commit=commit), run), argument)
     if os.path.lexists(argument) and _names_revision(argument):
         raise ambiguous_argument(argument)
-    found = _checked(settings.read(argument, follow_links=options.follow_links), argument)
+    found = _checked(settings.read(argument, follow_links=run.options.follow_links), argument)
     return lambda spec: found
 
 

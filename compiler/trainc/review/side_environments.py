@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.budget import Meter
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import ObjectId
     from trainc.review.sides import Side, SideSpec
     from trainc.settings import Settings
@@ -30,18 +30,18 @@ Pair = tuple[str, "Side", "Side"]
 class Versions:
     """One side in each of its environments."""
 
-    def __init__(self, spec: SideSpec, options: Options, meter: Meter, reporting: Settings | None) -> None:
+    def __init__(self, spec: SideSpec, run: Run, meter: Meter, reporting: Settings | None) -> None:
         self.spec = spec
         if spec.trainer_version:
-            options = options._replace(trainer_version=spec.trainer_version)
-        self.options = options
-        self.project = sides.settings_of(spec, options)
+            run = run.with_flag("trainerVersion", spec.trainer_version)
+        self.run = run
+        self.project = sides.settings_of(spec, run)
         """The side's own settings, without an environment."""
         self.meter = meter
         self.reporting = reporting
-        self.files = SideFiles(spec.paths, spec.commit, follow_links=options.follow_links)
+        self.files = SideFiles(spec.paths, spec.commit, follow_links=run.options.follow_links)
         names = self.project.environment_names
-        wanted = tuple(name for name in names if name in options.environments or not options.environments)
+        wanted = tuple(name for name in names if name in run.options.environments or not run.options.environments)
         self.names = wanted or names or ("",)
         self.first = self._read(self.names[0])
 
@@ -78,8 +78,8 @@ class Versions:
         if not self.is_rendered:
             return {name: self.side(name) for name in self.names}
         names = sorted({item.environment for item in self.first.items})
-        if self.options.environments and names != [""]:
-            names = [name for name in names if name in self.options.environments]
+        if self.run.options.environments and names != [""]:
+            names = [name for name in names if name in self.run.options.environments]
         return {name: _selected(self.first, (name,)) for name in names}
 
     def path_of(self, other: Versions, path: str) -> str:
@@ -93,11 +93,11 @@ class Versions:
 
     def read_with(self, project: Settings, meter: Meter, name: str) -> Side:
         """Return the side in an environment as it is with some settings instead of its own."""
-        others = SideFiles(self.spec.paths, self.spec.commit, follow_links=self.options.follow_links)
+        others = SideFiles(self.spec.paths, self.spec.commit, follow_links=self.run.options.follow_links)
         return self._read_with(project, meter, name, others)
 
     def _read_with(self, project: Settings, meter: Meter, name: str, files: SideFiles) -> Side:
-        return sides.read(self.spec, self.options, meter, name, own=project, files=files, reporting=self.reporting)
+        return sides.read(self.spec, self.run, meter, name, own=project, files=files, reporting=self.reporting)
 
 
 def pairs(old: Versions, new: Versions) -> list[Pair] | None:

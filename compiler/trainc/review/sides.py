@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
-from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
+from trainc.compilation import Compilation, Compiled, Run, compile_documents, duplicate_object, environment_runs
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -142,21 +142,21 @@ class Side(NamedTuple):
         return len(jobsets) == 1 and len(self.spec.paths) == 1 and self.spec.is_file(self.spec.paths[0])
 
 
-def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, ...] | Diagnostic:
+def environments(old: SideSpec, new: SideSpec, run: Run) -> tuple[str, ...] | Diagnostic:
     """Return the environments to compare: those of the new side, then the deleted ones; an error for an unknown one.
 
     An empty name is a side without environments.
     """
-    found = [settings_of(spec, options) for spec in (new, old)]
-    if not options.environments and not any(each.environment_names for each in found):
+    found = [settings_of(spec, run) for spec in (new, old)]
+    if not run.options.environments and not any(each.environment_names for each in found):
         return ("",)
     names = tuple(
         dict.fromkeys(name for each in found for name in (each.environment_names or _default_environment(each)))
     )
-    for name in options.environments:
+    for name in run.options.environments:
         if name not in names:
             return in_environment(found[0], name).diagnostics[-1]
-    return tuple(dict.fromkeys(options.environments)) or names
+    return tuple(dict.fromkeys(run.options.environments)) or names
 
 
 def _default_environment(own: Settings) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _default_environment(own: Settings) -> tuple[str, ...]:
 
 def read(
     spec: SideSpec,
-    options: Options,
+    run: Run,
     meter: Meter,
     environment: str = "",
     *,
@@ -180,21 +180,21 @@ def read(
 
     Args:
         spec: the side as the user names it.
-        options: the options of the run, which override the side's own settings.
+        run: the options of the run, which override the side's own settings.
         meter: the work of both sides.
         environment: the environment; empty for a project without environments.
         own: the side's own settings, without an environment (`settings_of`).
         files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    side = _read(spec, options, meter, environment, own, reporting, files)
+    side = _read(spec, run, meter, environment, own, reporting, files)
     meter.check()
     return side
 
 
 def _read(
     spec: SideSpec,
-    options: Options,
+    run: Run,
     meter: Meter,
     environment: str,
     own: Settings,
@@ -204,31 +204,31 @@ def _read(
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
-        own = in_environment(own, environment, options.flags)
+        own = in_environment(own, environment, run.flags)
     spec = spec._replace(paths=_paths_of_project(spec, own))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    selection = selection_of(spec, own, options)._replace(leave_out=files.leave_out)
+    selection = selection_of(spec, own, run)._replace(leave_out=files.leave_out)
     found = Reading(
         files_of,
         kinds=own.kinds,
-        namespace=options.namespace,
-        others=options.others,
-        copied_files=_copied_files(spec, own, options),
+        namespace=run.options.namespace,
+        others=run.purpose.others,
+        copied_files=_copied_files(spec, own, run),
         meter=meter,
     )
     found.kept = []
-    found.gather(spec.paths, selection, follow_links=options.follow_links)
+    found.gather(spec.paths, selection, follow_links=run.options.follow_links)
     files.add(found, own, spec.paths)
     found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
     if jobs := found.documents["job"]:
         if jobset := _unmarked_jobset(found):
             return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobset),))
-        return _compiled(spec, found, own, options, reporting)
-    rendered = _Rendered(spec, own, options, found, files_of, files)
+        return _compiled(spec, found, own, run, reporting)
+    rendered = _Rendered(spec, own, run, found, files_of, files)
     if rendered.is_certain:
         return rendered.side()
     # A build of a project without TrainJobs writes its copied documents.
-    side = _compiled(spec, found, own, options, reporting)
+    side = _compiled(spec, found, own, run, reporting)
     return side if side.items else side._replace(content="nothing", as_rendered=cache(rendered.side))
 
 
@@ -263,12 +263,12 @@ def _parts_in_folders(sources: Iterable[str], folders: Iterable[str]) -> Iterato
                 yield source if is_within(one, other) else folder
 
 
-def selection_of(spec: SideSpec, own: Settings, options: Options) -> Selection:
+def selection_of(spec: SideSpec, own: Settings, run: Run) -> Selection:
     """Return the files of a side that are not manifests. A commit's links are its own."""
-    selection = options._replace(settings=own, apart=spec.apart).selection
+    selection = run.selection_with(own, spec.apart)
     if spec.commit is None:
         return selection
-    settings = (*([options.config] if options.config else ()), *(file.path for file in own.extended))
+    settings = (*([run.options.config] if run.options.config else ()), *(file.path for file in own.extended))
     return selection._replace(settings=(*settings, *spec.apart.settings))
 
 
@@ -276,11 +276,11 @@ class _Rendered:
     """A side without TrainJobs as a rendered one. Files that were read for TrainJobs are not read again."""
 
     def __init__(
-        self, spec: SideSpec, own: Settings, options: Options, reading: Reading, files_of: Reader, files: SideFiles
+        self, spec: SideSpec, own: Settings, run: Run, reading: Reading, files_of: Reader, files: SideFiles
     ) -> None:
         self.spec = spec
         self.own = own
-        self.follow_links = options.follow_links
+        self.follow_links = run.options.follow_links
         self.meter = reading.meter
         self.files_of = files_of
         self.files = files
@@ -347,9 +347,9 @@ def _environment_of(spec: SideSpec, own: Settings, file: str) -> str:
     return environment if below else ""
 
 
-def _copied_files(spec: SideSpec, own: Settings, options: Options) -> Callable[[str], bool] | None:
+def _copied_files(spec: SideSpec, own: Settings, run: Run) -> Callable[[str], bool] | None:
     """Return the function that tells whether the documents of other kinds in a file of a side are copied."""
-    copied_files, commit = options._replace(settings=own).copied_files, spec.commit
+    copied_files, commit = run._replace(settings=own).copied_files, spec.commit
     if copied_files is None or commit is None:
         return copied_files
     return lambda path: copied_files(os.path.join(commit.top, path.removeprefix(commit.named(""))))
@@ -370,26 +370,26 @@ def _unmarked_jobset(reading: Reading) -> Document | None:
     return None
 
 
-def settings_of(spec: SideSpec, options: Options) -> Settings:
+def settings_of(spec: SideSpec, run: Run) -> Settings:
     """Return the settings of a side. Each side has its own, because accelerators change the objects."""
-    if options.no_config or spec.commit is None or options.config is not None:
-        return options.with_project(spec.paths).settings
+    if run.options.no_config or spec.commit is None or run.options.config is not None:
+        return run.with_project(spec.paths).settings
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     own = DEFAULT if file is None else commit_settings.settings_of(spec.commit, file)
-    return options.with_settings(own).settings
+    return run.with_settings(own).settings
 
 
-def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options, reporting: Settings | None) -> Side:
+def _compiled(spec: SideSpec, reading: Reading, own: Settings, run: Run, reporting: Settings | None) -> Side:
     # A hash in the names would make every changed JobSet another object.
     delivery = own.delivery._replace(name_suffix_hash=False)
     result = compile_documents(
         reading,
-        options._replace(
-            settings=_as_reported(own, options, reporting)._replace(delivery=delivery),
+        run._replace(
+            settings=_as_reported(own, run, reporting)._replace(delivery=delivery),
             complete=False,
-            option_names=options.option_names._replace(revision=spec.revision()),
+            revision=spec.revision(),
         ),
     )
     items = tuple(_items(result))
@@ -397,7 +397,7 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, options: Options,
     return Side(spec, "compiled", items, diagnostics, own, result.skipped, runtimes=tuple(reading.documents["runtime"]))
 
 
-def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:
+def _as_reported(own: Settings, run: Run, reporting: Settings | None) -> Settings:
     """Return the settings of a side with those that others decide: disabled rules, strictness, field validation.
 
     They are those of the same environment; an environment that the others lack has those of their file.
@@ -406,18 +406,19 @@ def _as_reported(own: Settings, options: Options, reporting: Settings | None) ->
         return own
     if own.environment_name in reporting.environment_names:
         reporting = in_environment(reporting, own.environment_name)
+    validation = run.flags.get(("fieldValidation",))
     return own._replace(
         disable=reporting.disable,
         lint_paths=reporting.lint_paths,
         strict=reporting.strict,
-        field_validation=options.field_validation or reporting.field_validation,
-        legacy_field_validation=options.field_validation or reporting.legacy_field_validation,
+        field_validation=validation or reporting.field_validation,
+        legacy_field_validation=validation or reporting.legacy_field_validation,
     )
 
 
-def compiled_side(name: str, jobs: Iterable[Compiled], options: Options) -> Side:
+def compiled_side(name: str, jobs: Iterable[Compiled], run: Run) -> Side:
     """Return a side with compiled jobs."""
-    return Side(SideSpec(name, ()), "compiled", tuple(_job_items(jobs)), (), options.settings)
+    return Side(SideSpec(name, ()), "compiled", tuple(_job_items(jobs)), (), run.settings)
 
 
 def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:

@@ -12,18 +12,14 @@ from typing import TYPE_CHECKING
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.cli.common import printing
-from trainc.files import inputs
 from trainc.files.outputs import write_fault
 from trainc.rewriting.fixing import apply_fixes, fixable_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping
 
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
-    from trainc.files.selection import Selection
-    from trainc.frontends.reading import Reader
 
     Contents = Mapping[str, bytes]
 
@@ -50,22 +46,7 @@ class Applied(NamedTuple):
     diff: str = ""
 
 
-def reader_of(contents: Contents) -> Reader:
-    """Return a reader that has the contents of some files, and reads all others from the disk."""
-
-    def read(
-        paths: Iterable[str], selection: Selection = inputs.ALL, **options: Any
-    ) -> Iterator[inputs.File | Diagnostic]:
-        for file in inputs.read(paths, selection, **options):
-            if isinstance(file, inputs.File) and file.path in contents:
-                yield file._replace(data=contents[file.path])
-            else:
-                yield file
-
-    return read
-
-
-def apply(result: Compilation, check: Callable[[Contents], Compilation], options: FixOptions, run: Options) -> Applied:
+def apply(result: Compilation, check: Callable[[Contents], Compilation], options: FixOptions, run: Run) -> Applied:
     """Apply the fixes of a result, and return the check after them."""
     old: dict[str, bytes] = {}
 

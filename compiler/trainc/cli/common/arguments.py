@@ -87,11 +87,13 @@ class Option(NamedTuple):
         """Return the function with this row as a click parameter."""
         import click
 
+        from trainc.cli.common.choices import NearestChoice
+
         settings = _without_nones(
             metavar=self.metavar,
             default=self.default,
             show_default=self.show_default or None,
-            type=click.Choice(self.choices) if self.choices else self.type,
+            type=NearestChoice(self.choices) if self.choices else self.type,
             shell_complete=self.complete,
             callback=self.convert,
             envvar=self.variable,

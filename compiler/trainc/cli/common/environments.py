@@ -1,52 +1,18 @@
-"""The projects and environments of `build` and `validate`: a run for each one, and their results as one."""
+"""The summary of a check of several projects and environments."""
 
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.cli.common import printing
-from trainc.compilation import Compilation, environment_runs
-from trainc.compilation.shared_objects import shared_folders, shared_objects, written_objects
-from trainc.diagnostics import Diagnostic
+from trainc.compilation import environment_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
-    from trainc.compilation import Options
+    from trainc.compilation import Compilation
     from trainc.compilation.environment_runs import EnvironmentRun
-    from trainc.frontends.reading import Reader
-
-FOR_STANDARD_OUTPUT: Final = environment_runs.SelectHelp("use {}, or -o DIR for a folder with all of them", "--env {}")
-
-
-def compiled(
-    projects: Sequence[Options], compile: Callable[[Options, Reader], Compilation], *, several: bool = True
-) -> tuple[Compilation, tuple[EnvironmentRun, ...]]:
-    """Return the result of the requested environments of some projects, by default of all, and their runs.
-
-    Args:
-        projects: the options of each project.
-        compile: the function that compiles with the options of one environment.
-        several: whether there may be several environments: standard output has only one.
-    """
-    chosen: list[tuple[Options, ...]] = []
-    faults: list[Diagnostic] = []
-    for options in projects:
-        found = environment_runs.selected(options)
-        if not isinstance(found, Diagnostic) and len(found) > 1 and not several:
-            found = environment_runs.environment_required(options.settings, FOR_STANDARD_OUTPUT)
-        if isinstance(found, Diagnostic):
-            faults.append(found)
-        else:
-            chosen.append(found)
-    if faults:
-        return Compilation(diagnostics=tuple(faults)), ()
-    reader = environment_runs.CachedStreams()
-    runs = environment_runs.runs(chosen, lambda options: compile(options, reader))
-    result = environment_runs.merge_runs(runs)
-    shared = (*shared_objects(each for run in runs for each in written_objects(run)), *shared_folders(projects))
-    return result.with_diagnostics(shared), runs
 
 
 def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:

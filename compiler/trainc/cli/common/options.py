@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.releases import DEFAULT_RELEASE, RELEASES, release_fault
+from trainc.base.option_rows import BY_NAME, ROWS
+from trainc.base.releases import RELEASES, release_fault
 from trainc.cli.common.arguments import INPUT, OF_REPORT, OF_SETTINGS, Argument, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import click
     from click.shell_completion import CompletionItem
 
-    from trainc.compilation.results import Options
+    from trainc.base.option_rows import Form
+    from trainc.compilation import Run
 
     Decorated = Callable[..., Any]
 
@@ -75,45 +77,53 @@ def trainer_versions(ctx: click.Context, param: click.Parameter, incomplete: str
     return [release.name for release in RELEASES if release.name.startswith(incomplete)]
 
 
+def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Return the name of a gang scheduler. Raise BadParameter for a misspelt or invalid one."""
+    if given is not None:
+        import click
+
+        from trainc.frontends.gangs import name_fault
+
+        if fault := name_fault(given):
+            raise click.BadParameter(f"{fault[0]}: {fault[1]}")
+    return given
+
+
+VALUES: Final[Mapping[Form, Mapping[str, Any]]] = {
+    "budget": {"choices": ("ci", "default", "unlimited")},
+    "file": {"metavar": "FILE", "complete": file_names},
+    "folder": {"metavar": "DIR", "complete": folder_names},
+    "gang": {"metavar": "NAME", "convert": gang_scheduler},
+    "names": {"metavar": "NAME", "complete": environment_names, "multiple": True},
+    "paths": {"metavar": "PATH", "complete": file_names, "multiple": True},
+    "patterns": {"metavar": "PATTERN", "multiple": True},
+    "release": {"metavar": "VERSION", "convert": trainer_version, "complete": trainer_versions},
+    "switch": {"is_flag": True},
+    "text": {"metavar": "NAME"},
+    "validation": {"choices": ("strict", "warn", "ignore")},
+}
+"""How the command line reads and completes the values of each form."""
+
+
+def option(name: str, group: str, short: str = "", flag: str = "", **more: Any) -> Option:
+    """Return the option of a row of `base.option_rows`; by default, its flag is its name."""
+    row = BY_NAME[name]
+    flags = (short, flag or f"--{name.replace('_', '-')}")
+    return Option(tuple(filter(None, flags)), row.help, name, group=group, **{**VALUES[row.form], **more})
+
+
 PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
 """PATH...: files, folders or `-`; the default is the project (`inputs`)."""
-RUNTIMES: Final = Option(
-    ("-r", "--runtimes"),
-    "Also search for runtimes here, before the built-in ones; repeatable.",
-    multiple=True,
-    metavar="PATH",
-    complete=file_names,
-    group=INPUT,
-)
-ENVIRONMENTS: Final = Option(
-    ("--env",),
-    "Environment in trainc.yaml; repeatable; default: all.",
-    name="environments",
-    multiple=True,
-    metavar="NAME",
-    complete=environment_names,
-    group=INPUT,
-)
+RUNTIMES: Final = option("runtimes", INPUT, "-r")
+ENVIRONMENTS: Final = option("environments", INPUT, flag="--env")
 """The environments of a command that has a run for each."""
-ENVIRONMENT: Final = Option(
-    ("--env",),
-    "Environment in trainc.yaml; required if there are several.",
-    name="environment",
-    metavar="NAME",
-    complete=environment_names,
-    group=INPUT,
+ENVIRONMENT: Final = ENVIRONMENTS._replace(
+    help="Environment in trainc.yaml; required if there are several.", name="environment", multiple=False
 )
 """The environment of a command that shows one."""
 OF_RUNTIMES: Final = ENVIRONMENT._replace(help="Environment in trainc.yaml whose runtimes.paths are searched.")
-ONLY: Final = Option(
-    ("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=job_names, group=INPUT
-)
-NAMESPACE: Final = Option(
-    ("-n", "--namespace"),
-    "Namespace of TrainJobs and TrainingRuntimes that have none.",
-    metavar="NS",
-    group=OF_SETTINGS,
-)
+ONLY: Final = option("only", INPUT, complete=job_names)
+NAMESPACE: Final = option("namespace", OF_SETTINGS, "-n", metavar="NS")
 
 
 def formats_and_files(
@@ -152,33 +162,10 @@ REPORT: Final = Option(
     metavar="FORMAT=FILE",
     group=OF_REPORT,
 )
-FOLLOW_LINKS: Final = Option(
-    ("--follow-links",),
-    "Read through links that lead out of the root (the git root, or else the current folder).",
-    is_flag=True,
-    group=INPUT,
-)
-FIELD_VALIDATION: Final = Option(
-    ("--field-validation",),
-    "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
-    choices=("strict", "warn", "ignore"),
-    group=OF_SETTINGS,
-)
-EXCLUDE: Final = Option(
-    ("--exclude",),
-    "Leave out files and folders that match this .gitignore pattern; repeatable.",
-    multiple=True,
-    metavar="PATTERN",
-    group=INPUT,
-)
-TRAINER_VERSION: Final = Option(
-    ("--trainer-version",),
-    f"Release of Trainer in the cluster; default: {DEFAULT_RELEASE.name}.",
-    metavar="VERSION",
-    convert=trainer_version,
-    complete=trainer_versions,
-    group=OF_SETTINGS,
-)
+FOLLOW_LINKS: Final = option("follow_links", INPUT)
+FIELD_VALIDATION: Final = option("field_validation", OF_SETTINGS)
+EXCLUDE: Final = option("exclude", INPUT)
+TRAINER_VERSION: Final = option("trainer_version", OF_SETTINGS)
 VERBOSE: Final = Option(
     ("-v", "--verbose"),
     "List the skipped files, and why the admission by Kueue is unknown.",
@@ -186,58 +173,22 @@ VERBOSE: Final = Option(
     group=OF_REPORT,
 )
 QUIET: Final = Option(("-q", "--quiet"), "Print errors only.", is_flag=True, group=OF_REPORT)
-BUDGET: Final = Option(
-    ("--budget",),
-    "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
-    choices=("ci", "default", "unlimited"),
-    group=INPUT,
-)
+BUDGET: Final = option("budget", INPUT)
 PLUGIN_BUDGET: Final = BUDGET._replace(
     default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
 )
-PROJECT: Final = Option(
-    ("--project",), "Only the project with this folder.", metavar="DIR", complete=folder_names, group=OF_SETTINGS
-)
+PROJECT: Final = option("project", OF_SETTINGS)
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE, QUIET)
 OF_READING: Final = (TRAINER_VERSION, FIELD_VALIDATION, BUDGET, *READING)
 """The options of a command whose settings are only those about reading."""
 
 
-def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """Return the name of a gang scheduler. Raise BadParameter for a misspelt or invalid one."""
-    if given is not None:
-        import click
-
-        from trainc.frontends.gangs import name_fault
-
-        if fault := name_fault(given):
-            raise click.BadParameter(f"{fault[0]}: {fault[1]}")
-    return given
-
-
-LEGACY: Final = (
-    Option(
-        ("--legacy",), "Also compile jobs of the legacy kinds, such as PyTorchJob.", is_flag=True, group=OF_SETTINGS
-    ),
-    Option(
-        ("--gang",),
-        "The gang scheduler of legacy jobs: volcano, coscheduling, or a scheduler's name.",
-        metavar="NAME",
-        convert=gang_scheduler,
-        group=OF_SETTINGS,
-    ),
-)
+LEGACY: Final = (option("legacy", OF_SETTINGS), option("gang", OF_SETTINGS))
 """The options for legacy jobs."""
-CONFIG: Final = Option(
-    ("--config",),
-    "Settings file for all files; default: for each file, the nearest trainc.yaml in its folder or above.",
-    metavar="FILE",
-    complete=file_names,
-    group=OF_SETTINGS,
-)
-NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True, group=OF_SETTINGS)
+CONFIG: Final = option("config", OF_SETTINGS)
+NO_CONFIG: Final = option("no_config", OF_SETTINGS)
 SETTINGS: Final = (
-    Option(("--strict",), "Turn every warning into an error.", is_flag=True, group=OF_REPORT),
+    option("strict", OF_REPORT),
     TRAINER_VERSION,
     FIELD_VALIDATION,
     *LEGACY,
@@ -247,41 +198,22 @@ SETTINGS: Final = (
     BUDGET,
     *READING,
 )
-SUFFIX: Final = (
-    Option(
-        ("--name-suffix-hash",),
-        "Append a hash of the immutable fields to JobSet names, so that changing them creates a new JobSet.",
-        is_flag=True,
-        group=OF_SETTINGS,
-    ),
-)
-DELIVERY: Final = (
-    *SUFFIX,
-    Option(
-        ("--argocd-replace",),
-        "Let Argo CD delete and recreate a JobSet that it cannot update.",
-        is_flag=True,
-        group=OF_SETTINGS,
-    ),
-    Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True, group=OF_SETTINGS),
-)
-
-PASSTHROUGH: Final = Option(
-    ("--passthrough",), "Copy documents of other kinds to the output.", is_flag=True, group=OF_SETTINGS
-)
+SUFFIX: Final = (option("name_suffix_hash", OF_SETTINGS),)
+DELIVERY: Final = (*SUFFIX, option("argocd_replace", OF_SETTINGS), option("suspend", OF_SETTINGS))
+PASSTHROUGH: Final = option("passthrough", OF_SETTINGS)
 
 
 def with_options(function: Decorated) -> Decorated:
-    """Return the function with one argument `run`: the `Options` of a command line, without settings."""
+    """Return the function with one argument `run`: the `Run` of a command line, without settings."""
 
     def with_options(**values: Any) -> Any:
-        run, others = options_of(values)
+        run, others = run_of(values)
         return function(run=run, **others)
 
     return _with_metadata_of(with_options, function)
 
 
-def projects_of(run: Options, *, one: bool = False) -> tuple[Options, ...] | int:
+def projects_of(run: Run, *, one: bool = False) -> tuple[Run, ...] | int:
     """Return the options of each project of the paths; the exit code of an error if there is none, or not one."""
     from trainc.compilation import projects
 
@@ -289,12 +221,12 @@ def projects_of(run: Options, *, one: bool = False) -> tuple[Options, ...] | int
     if not runs or (one and len(runs) > 1):
         from trainc.cli.common import printing
 
-        return printing.report_error(projects.project_required(runs, run.project))
+        return printing.report_error(projects.project_required(runs, run.options.project))
     return runs
 
 
 def with_run(function: Decorated) -> Decorated:
-    """Return the function with one argument `run`: the `Options` of a command line, with the settings of trainc.yaml.
+    """Return the function with one argument `run`: the `Run` of a command line, with the settings of trainc.yaml.
 
     Several projects end the command with an error. With ENVIRONMENT, the settings are those of that environment, and
     an unknown one is an error, too.
@@ -302,12 +234,12 @@ def with_run(function: Decorated) -> Decorated:
 
     def with_run(**values: Any) -> Any:
         selects_one = ENVIRONMENT.argument in values
-        run, others = options_of(values)
+        run, others = run_of(values)
         runs = projects_of(run, one=True)
         if isinstance(runs, int):
             return runs
         [run] = runs
-        if selects_one and (run.environments or run.settings.environment_names):
+        if selects_one and (run.options.environments or run.settings.environment_names):
             from trainc.compilation.environment_runs import OPTION, select_environment
             from trainc.diagnostics import Diagnostic
 
@@ -330,17 +262,18 @@ def with_reading(function: Decorated) -> Decorated:
     """
 
     def with_reading(**values: Any) -> Any:
-        run, others = options_of(values)
+        run, others = run_of(values)
         return function(paths=run.paths, run=for_reading(run.with_project(run.paths)), **others)
 
     return _with_metadata_of(with_reading, function)
 
 
-def for_reading(run: Options) -> Options:
+def for_reading(run: Run) -> Run:
     """Return the options of a run that does not compile for a project; with an environment, the first one given."""
+    from trainc.compilation.run import READ
     from trainc.settings import DEFAULT
 
-    environment = run.environments[0] if run.environments else None
+    environment = run.options.environments[0] if run.options.environments else None
     found = run.with_settings(run.settings, environment).settings
     settings = DEFAULT._replace(
         field_validation=found.field_validation,
@@ -355,13 +288,13 @@ def for_reading(run: Options) -> Options:
         document=found.document,
         settings_files=found.settings_files,
     )
-    return run._replace(others="skip", settings=settings)
+    return run._replace(purpose=READ, settings=settings)
 
 
-def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
-    """Return the options of a run that a command line has, and its other values. Raise UsageError for invalid ones."""
-    from trainc.compilation.results import Options
-    from trainc.pipeline.delivery import Delivery
+def run_of(values: dict[str, Any]) -> tuple[Run, dict[str, Any]]:
+    """Return the run of a command line, without settings, and its other values. Raise UsageError for invalid ones."""
+    from trainc.compilation.run import start
+    from trainc.compilation.user_options import Options
 
     if values.get("config") is not None and values["no_config"]:
         raise misuse("--config and --no-config cannot be combined.")
@@ -370,17 +303,16 @@ def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
     if values.get("quiet") and values["verbose"]:
         raise misuse("--quiet and --verbose cannot be combined.")
     _check_patterns(values.get("exclude", ()))
-    given = {name: value for name, value in values.items() if name in Options._fields}
-    others = {name: value for name, value in values.items() if name not in given}
-    given["delivery"] = Delivery(*(others.pop(name, False) for name in Delivery._fields))
+    others = {**values}
     if ENVIRONMENT.argument in others:
         name = others.pop(ENVIRONMENT.argument)
-        given[ENVIRONMENTS.argument] = () if name is None else (name,)
-    if given.pop("budget", None) is not None:
-        from trainc.budget import BUDGETS
-
-        given["budget"] = BUDGETS[values["budget"]]
-    return Options(**given), others
+        others[ENVIRONMENTS.argument] = () if name is None else (name,)
+    if others.get("budget", "") is None:
+        del others["budget"]
+    given = {row.name: others.pop(row.name) for row in ROWS if row.name in others}
+    paths, quiet, verbose = others.pop("paths", ()), others.pop("quiet", False), others.pop("verbose", False)
+    run = start(Options(**given), paths=paths)
+    return run._replace(quiet=quiet, verbose=verbose) if quiet or verbose else run, others
 
 
 def _check_patterns(lines: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from trainc.compilation import Compilation, Options
+    from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
 
 
@@ -73,12 +73,12 @@ def report_text(diagnostics: Sequence[Diagnostic], summary: str = "") -> None:
     report(text.render(diagnostics, summary=summary, color=colored(sys.stderr)))
 
 
-def audible(diagnostics: Sequence[Diagnostic], run: Options) -> Sequence[Diagnostic]:
+def audible(diagnostics: Sequence[Diagnostic], run: Run) -> Sequence[Diagnostic]:
     """Return the diagnostics that a command prints: with `--quiet` only errors."""
     return [each for each in diagnostics if each.severity == "error"] if run.quiet else diagnostics
 
 
-def report_errors(result: Compilation, run: Options, own: Callable[[Diagnostic], bool] = lambda _: False) -> None:
+def report_errors(result: Compilation, run: Run, own: Callable[[Diagnostic], bool] = lambda _: False) -> None:
     """Write the errors of a run to standard error as text, and the number of other diagnostics and of jobs left out.
 
     For commands that show something else than diagnostics, which `validate` reports.
@@ -108,7 +108,7 @@ def report_diagnostics(result: Compilation) -> None:
         report(f"{note}\n")
 
 
-def report_skipped(names: Sequence[str], run: Options) -> None:
+def report_skipped(names: Sequence[str], run: Run) -> None:
     """Write the number of skipped files and documents to standard error; with `--verbose`, also their names.
 
     A document has the name `PATH:LINE`.
@@ -137,7 +137,7 @@ def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
         report("\n" * blank + text.one_line(compilation.built_in, color=colored(sys.stderr)))
 
 
-def report_stand_ins(result: Compilation, run: Options) -> None:
+def report_stand_ins(result: Compilation, run: Run) -> None:
     """Write to standard error that the output is about stand-in TrainJobs, if it is."""
     if result.stand_ins and result.jobs and not run.quiet:
         stand_ins = "a stand-in TrainJob" if result.stand_ins == 1 else "stand-in TrainJobs"

@@ -11,7 +11,7 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.library import Level, Library, LibraryEntry
 
@@ -32,7 +32,7 @@ class RuntimeEntries(NamedTuple):
         return [entry for entry in self.entries if self.library.forbidden is None or entry.level != BUILT_IN]
 
 
-def search(run: Options) -> RuntimeEntries:
+def search(run: Run) -> RuntimeEntries:
     """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones.
 
     Raise OverBudgetError beyond the budget.
@@ -52,9 +52,11 @@ def search(run: Options) -> RuntimeEntries:
 
 def built_in_level(trainer_version: str | None) -> Level:
     """Return the built-in runtimes for a release, by default that of the project's trainc.yaml."""
-    from trainc.compilation import Options, library
+    from trainc.compilation import library
+    from trainc.compilation.run import start
+    from trainc.compilation.user_options import Options
 
-    return library(Options(trainer_version=trainer_version).with_project((".",)))[0].levels[-1]
+    return library(start(Options(trainer_version=trainer_version)).with_project((".",)))[0].levels[-1]
 
 
 def _without_duplicates(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:

@@ -9,7 +9,7 @@ from trainc.cli.common.arguments import Command, Option
 from trainc.cli.runtimes.entries import report, search
 
 if TYPE_CHECKING:
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.library import LibraryEntry
     from trainc.pipeline.objects import Runtime
@@ -25,7 +25,7 @@ WIDE: Final = ("IMAGE", "RESOURCES")
 
 
 @options.with_reading
-def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
+def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
     """List the runtimes in PATH and the built-in ones, with the number of TrainJobs in PATH that use each.
 
     PATH is files, folders or -; the default is the project or the current folder.

@@ -10,7 +10,7 @@ from trainc.cli.runtimes.entries import report, search
 from trainc.cli.runtimes.runtime_names import names_or_files
 
 if TYPE_CHECKING:
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic, Document
 
 EPILOG = """\b
@@ -21,7 +21,7 @@ Examples:
 
 
 @options.with_reading
-def show_runtime(name: str, paths: tuple[str, ...], run: Options) -> int:
+def show_runtime(name: str, paths: tuple[str, ...], run: Run) -> int:
     """Print the runtime NAME of PATH, or else the built-in one, as it is written."""
     found = search(run)
     entries = [entry for entry in found.entries if entry.id.name == name]

@@ -92,6 +92,25 @@ def extent(text: str, path: tuple[str | int, ...]) -> tuple[int, int] | None:
     return (node.index, node.end) if found else None
 
 
+def path_at(text: str, index: int) -> tuple[str | int, ...]:
+    """Return the path of the innermost value or key around a character; the root's outside of all of them.
+
+    >>> path_at("spec: {ports: [80, 443]}", 8), path_at("spec: {ports: [80, 443]}", 20)
+    (('spec', 'ports'), ('spec', 'ports', 1))
+    """
+    node, path = tree(text).root, list[str | int]()
+    while True:
+        found = None
+        for part, field in node.fields.items():
+            begin = field.begin if field.end else field.value.index
+            if begin <= index <= max(field.value.end, field.end) and (found is None or begin >= found[1]):
+                found = part, begin, field.value
+        if found is None:
+            return tuple(path)
+        path.append(found[0])
+        node = found[2]
+
+
 def place_of(text: str, index: int) -> tuple[int, int]:
     """Return the 1-based line and column of a character; a byte order mark occupies no column."""
     line, begin = lines(text).position(index)

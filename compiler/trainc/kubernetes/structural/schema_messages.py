@@ -149,6 +149,7 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     """Return the violation for an unsupported string."""
     meant = nearest_name(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
     choices = listed([shown(a) for a in allowed], "or")
+    is_sure = is_certain(value, meant, allowed) if meant else False
     return Violation.at(
         path,
         ENUM,
@@ -157,8 +158,8 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
             path,
             meant,
             "did you mean ",
-            f"? Supported values: {choices}",
-            safe_if(is_certain(value, meant, allowed)),
+            "?" if is_sure else f"? Supported values: {choices}",
+            safe_if(is_sure),
         )._replace(form="string")
         if meant
         else f"use {choices}",

@@ -6,6 +6,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.columns import UNLIMITED, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
@@ -48,6 +49,7 @@ GREEN: Final = "\x1b[32m"
 YELLOW: Final = "\x1b[33m"
 CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
+ARROW: Final = " -> "
 NAMES: Final = 6
 """The maximum number of objects in a list."""
 RECREATED: Final = 20
@@ -63,8 +65,8 @@ LONGEST: Final = 2000
 SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 
 
-def render(review: Review, *, color: bool) -> str:
-    """Return the review; blank lines separate its parts."""
+def render(review: Review, *, color: bool, width: int = UNLIMITED) -> str:
+    """Return the review, broken at a width; blank lines separate its parts."""
     paint = _painted if color else _without_color
     head = f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"
     if recreated := recreation(review, RECREATED):
@@ -83,7 +85,7 @@ def render(review: Review, *, color: bool) -> str:
         parts.append("\n".join(_not_compared(review.not_compared, paint)))
     if rows := list(_numbers(review)):
         parts.append("\n".join(rows))
-    return "\n\n".join(parts) + "\n"
+    return wrapped("\n\n".join(parts), width) + "\n"
 
 
 def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]:
@@ -136,10 +138,19 @@ def _line(line: Line, having: Sequence[Reviewed], group: CauseGroup, paint: Pain
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
     field = paint(CYAN, escape(change.field))
     if fits_one_line(change):
-        yield f"    {field}{escape(edited(change))}{note}"
+        yield f"    {field}{_edited(change, paint)}{note}"
         return
     yield f"    {field}{note}"
     yield from _shown_values(change, paint)
+
+
+def _edited(change: Change, paint: Paint) -> str:
+    """Return the text after the name of a changed field, with its values in colors."""
+    text = escape(edited(change))
+    if change.kind != "changed":
+        return text
+    old, arrow, new = text.removeprefix(": ").partition(ARROW)
+    return f": {paint(RED, old)}{arrow}{paint(GREEN, new)}" if arrow and ARROW not in new else text
 
 
 def _shown_values(change: Change, paint: Paint) -> Iterator[str]:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, LEGACY, find
-from trainc.compilation import NO_OPTIONS, compile_documents, environment_runs, metered, read
+from trainc.compilation import compile_documents, environment_runs, metered, read
+from trainc.compilation.run import MIGRATE, PLAIN
+from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
 from trainc.files import inputs
 from trainc.frontends.reading import Reading
@@ -25,12 +27,12 @@ from trainc.rewriting.migration.accepted_differences import compare
 from trainc.rewriting.migration.difference_texts import one_line, reason
 from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import named_files, renaming, with_files
-from trainc.rewriting.migration.migrated import Migrated, Migration, RejectedForm, Run, kind_in_words
+from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from trainc.compilation import Compilation, Compiled, Options
+    from trainc.compilation import Compilation, Compiled, Run
     from trainc.diagnostics import Document
     from trainc.files.inputs import File
     from trainc.files.selection import Selection
@@ -47,7 +49,7 @@ LOSSES: Final = "legacy-losses"
 
 def migrate(
     paths: Sequence[str],
-    options: Options = NO_OPTIONS,
+    run: Run = PLAIN,
     *,
     form: Form | None = None,
     extensions: bool = True,
@@ -57,21 +59,21 @@ def migrate(
 
     Args:
         paths: as for `compilation.compile_paths`.
-        options: the options, with the settings of the project.
+        run: the run, with the settings of the project.
         form: the form of all jobs; None for the first one that keeps the behaviour of each job.
         extensions: whether a runtime may have fields that only trainc reads.
         stdin: the content of the path `-`; None for that of standard input.
     """
-    if failed(options.settings.diagnostics):
-        return Migration(diagnostics=options.settings.diagnostics)
-    options = options._replace(legacy=True, others="referenced", complete=False, queues=False)
-    chosen = environment_runs.selected(options)
+    if failed(run.settings.diagnostics):
+        return Migration(diagnostics=run.settings.diagnostics)
+    run = run._replace(flags={**run.flags, **Options(legacy=True).flags}, purpose=MIGRATE, complete=False)
+    chosen = environment_runs.selected(run)
     if isinstance(chosen, Diagnostic):
         return Migration(diagnostics=(chosen,))
     files: dict[str, File] = {}
     reader = _recording(environment_runs.CachedStreams() if stdin is None else _given(stdin), files)
     projects = [_Project(paths, each, reader) for each in chosen]
-    plain = _Project(paths, _unedited(projects[0].options), reader)
+    plain = _Project(paths, _unedited(projects[0].run), reader)
     search = _Search(plain, projects, form, extensions=extensions)
     search.run(files)
     strict = any(each.strict for each in projects)
@@ -81,7 +83,7 @@ def migrate(
         legacy=(*search.documents.values(), *search.unsupported),
         known=plain.runtimes(),
         files=files,
-        settings=options.settings,
+        settings=run.settings,
         strict=strict,
         diagnostics=warnings_as_errors(found) if strict else found,
         skipped=tuple(plain.reading.skipped_names()),
@@ -118,38 +120,36 @@ def _recording(
     return read
 
 
-def _comparable(options: Options) -> Options:
+def _comparable(run: Run) -> Run:
     """Return the options of a run whose objects have no hash in their names, and whose warnings are no errors."""
-    settings = options.settings
+    settings = run.settings
     delivery = settings.delivery._replace(name_suffix_hash=False)
     kinds = tuple(row.kind for row in LEGACY)
-    return options._replace(settings=settings._replace(delivery=delivery, legacy_kinds=kinds))
+    return run._replace(settings=settings._replace(delivery=delivery, legacy_kinds=kinds))
 
 
-def _unedited(options: Options) -> Options:
+def _unedited(run: Run) -> Run:
     """Return the options of a run without the changes that the settings make to documents."""
-    return options._replace(settings=options.settings._replace(environment=None, strict=""))
+    return run._replace(settings=run.settings._replace(environment=None, strict=""))
 
 
 class _Project:
     """The documents of a run in one environment."""
 
-    def __init__(
-        self, paths: Sequence[str], options: Options, reader: Callable[..., Iterable[File | Diagnostic]]
-    ) -> None:
-        self.given = options.settings
-        options = _comparable(options)
-        self.options = options._replace(settings=options.settings._replace(strict=""))
-        self.strict = options.settings.strict
+    def __init__(self, paths: Sequence[str], run: Run, reader: Callable[..., Iterable[File | Diagnostic]]) -> None:
+        self.given = run.settings
+        run = _comparable(run)
+        self.run = run._replace(settings=run.settings._replace(strict=""))
+        self.strict = run.settings.strict
         self.reader = reader
-        self.reading = read(paths, options, reader, kinds=(*COMPILED, *LEGACY))
-        self.before = compile_documents(self.reading, self.options)
+        self.reading = read(paths, run, reader, kinds=(*COMPILED, *LEGACY))
+        self.before = compile_documents(self.reading, self.run)
         self.compiled = {_key(job.plan.job.document): job for job in self.before.jobs}
 
     @property
     def name(self) -> str:
         """The environment."""
-        return self.options.settings.environment_name
+        return self.run.settings.environment_name
 
     def runtimes(self) -> dict[str, Tree]:
         """Return the specs of the runtimes by name."""
@@ -164,7 +164,7 @@ class _Project:
         A generated name depends on the objects, which have other names in the new form.
         """
         reading = Reading(
-            self.reader, kinds=self.reading.kinds, namespace=self.reading.namespace, meter=metered(self.options)
+            self.reader, kinds=self.reading.kinds, namespace=self.reading.namespace, meter=metered(self.run)
         )
         reading.documents = dict(self.reading.documents)
         reading.kustomizations = self.reading.kustomizations
@@ -181,7 +181,7 @@ class _Project:
             *reading.documents["runtime"],
             *(_written(path, runtime) for runtime in new.values()),
         ]
-        result = compile_documents(reading, self.options)
+        result = compile_documents(reading, self.run)
         jobs = {job.plan.job.document.identity: job for job in result.jobs}
         found: dict[Key, Compiled] = {}
         for key, document in new_documents.items():
@@ -216,7 +216,7 @@ class _Search:
         self.documents = {_key(each): each for each in plain.reading.documents["job"] if _is_legacy(each)}
         self.unsupported: list[Document] = []
         self.diagnostics: list[tuple[str, Diagnostic]] = []
-        self.accepted: dict[Key, tuple[Candidate, tuple[Run, ...], tuple[Row, ...]]] = {}
+        self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...]]] = {}
         self.rejected: dict[Key, list[RejectedForm]] = {}
 
     def run(self, files: dict[str, File]) -> None:
@@ -251,7 +251,7 @@ class _Search:
                 if is_error or diagnostic.id == LOSSES:
                     self.diagnostics.append((project.name, diagnostic))
             jobs = [each for each in project.reading.documents["job"] if _is_legacy(each)]
-            for document, diagnostic in obstacles.patched_by_settings(jobs, project.options, self.plain.reader):
+            for document, diagnostic in obstacles.patched_by_settings(jobs, project.run, self.plain.reader):
                 stay.add(_key(document))
                 self.diagnostics.append((project.name, diagnostic))
         kustomizations = self.plain.reading.kustomizations
@@ -303,7 +303,7 @@ class _Search:
 
     def _try(self, trials: dict[Key, Candidate]) -> None:
         """Compile the candidates of several jobs in each environment, and accept those that keep the behaviour."""
-        runs: dict[Key, list[Run]] = {key: [] for key in trials}
+        runs: dict[Key, list[Pair]] = {key: [] for key in trials}
         rows: dict[Key, list[Row]] = {key: [] for key in trials}
         reasons: dict[Key, list[str]] = {key: [] for key in trials}
         for project in self.projects:
@@ -318,7 +318,7 @@ class _Search:
                 reasons[key] += map(reason, comparison.others)
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
                 rows[key] += comparison.rows
-                runs[key].append(Run(project.name, before, after))
+                runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
             if reasons[key]:
                 self.rejected.setdefault(key, []).append(

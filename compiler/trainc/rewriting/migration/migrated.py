@@ -55,7 +55,7 @@ class RejectedForm(NamedTuple):
     reasons: tuple[str, ...]
 
 
-class Run(NamedTuple):
+class Pair(NamedTuple):
     """A job in one environment, before and after."""
 
     environment: str
@@ -71,7 +71,7 @@ class Migrated(NamedTuple):
     candidate: Candidate
     rejected: tuple[RejectedForm, ...]
     """The better forms."""
-    runs: tuple[Run, ...]
+    runs: tuple[Pair, ...]
     rows: tuple[Row, ...]
     """The accepted differences."""
     losses: tuple[Loss, ...]

@@ -21,7 +21,7 @@ from trainc.kubernetes.documents import YamlError, parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trainc.compilation import Options
+    from trainc.compilation import Run
     from trainc.files.inputs import File
     from trainc.frontends.kustomizations import Kustomization, Kustomizations
     from trainc.frontends.reading import Reader
@@ -33,13 +33,13 @@ _SPECIAL: Final = frozenset("*?[")
 
 
 def patched_by_settings(
-    documents: Sequence[Document], options: Options, files_of: Reader
+    documents: Sequence[Document], run: Run, files_of: Reader
 ) -> Iterator[tuple[Document, Diagnostic]]:
     """Yield each document that a patch of trainc.yaml targets by its kind, and the diagnostic at the patch."""
-    environment = options.settings.environment
+    environment = run.settings.environment
     if environment is None or not environment.patches:
         return
-    for patch in parsed_patches(environment, files_of, follow_links=options.follow_links):
+    for patch in parsed_patches(environment, files_of, follow_links=run.options.follow_links):
         if isinstance(patch, Diagnostic) or patch.target.kind in (JOBSET.kind, TRAINJOB.kind):
             continue
         for document in documents:

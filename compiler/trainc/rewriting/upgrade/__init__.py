@@ -23,7 +23,8 @@ from trainc.base.trainjob_dialects import (
     detect,
     renamed_in_runtimes,
 )
-from trainc.compilation import NO_OPTIONS, Compilation, Options, compile_documents, metered
+from trainc.compilation import Compilation, Run, compile_documents, metered
+from trainc.compilation.run import PLAIN, READ
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.files import inputs
@@ -90,7 +91,7 @@ def upgrade(
     paths: Sequence[str],
     *,
     stdin: bytes = b"",
-    options: Options = NO_OPTIONS,
+    run: Run = PLAIN,
     report_skipped: Callable[[Sequence[str]], object] = len,
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
@@ -100,24 +101,24 @@ def upgrade(
     Args:
         paths: as for `compilation.compile`.
         stdin: the content of the path `-`.
-        options: the options; with errors in the settings, nothing is read.
+        run: the run; with errors in the settings, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
     from trainc.rewriting.upgrade.rewritten_documents import rewritten
 
-    if options.settings.diagnostics:
-        return [], list(options.settings.diagnostics)
-    release = options.settings.release
+    if run.settings.diagnostics:
+        return [], list(run.settings.diagnostics)
+    release = run.settings.release
     if DIALECTS[release.dialect].has_module:
-        return [], [_no_patches(release, options)]
-    settings = options.settings._replace(release=release._replace(older_dialects="translated"))
-    options = options._replace(others="skip", settings=settings)
-    read, texts = Reading(kinds=COMPILED, others=options.others, meter=metered(options)), {}
+        return [], [_no_patches(release, run)]
+    settings = run.settings._replace(release=release._replace(older_dialects="translated"))
+    run = run._replace(purpose=READ, settings=settings)
+    read, texts = Reading(kinds=COMPILED, others=run.purpose.others, meter=metered(run)), {}
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
-        else inputs.read(paths, options.selection, follow_links=options.follow_links)
+        else inputs.read(paths, run.selection, follow_links=run.options.follow_links)
     )
     for file in files:
         if isinstance(file, Diagnostic):
@@ -127,7 +128,7 @@ def upgrade(
             texts[file.path] = file
         read.meter.check()
     read.settle()
-    before = compile_documents(read, options)
+    before = compile_documents(read, run)
     read.meter.check()
     report_skipped(before.skipped)
     compiled = {job.plan.job.document.identity: job.objects for job in before.jobs}
@@ -155,11 +156,11 @@ def upgrade(
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = rewritten(todo)
     found += (*in_strings, *(_not_upgradable(document, why) for document, why in refused))
-    found += _unproved_jobs(read, new, before, options)
+    found += _unproved_jobs(read, new, before, run)
     found += (
         _not_upgradable(document, NO_EQUIVALENT.format(release.title))
         for document in conformed
-        if not _is_same(document, _renewed(document, new), options.settings.release)
+        if not _is_same(document, _renewed(document, new), run.settings.release)
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     by_file: dict[str, list[UpgradedJob]] = {}
@@ -169,12 +170,12 @@ def upgrade(
     return changed, found
 
 
-def _no_patches(release: TrainerRelease, options: Options) -> Diagnostic:
+def _no_patches(release: TrainerRelease, run: Run) -> Diagnostic:
     """Return the error for a release that does not read the form that an upgrade writes."""
     return Diagnostic.declared(
         NOT_UPGRADABLE,
         f"{release.title} has no runtimePatches: its clusters drop what an upgrade writes",
-        f"upgrade the cluster first, or set {options.option_names.trainer_version} to its new release",
+        f"upgrade the cluster first, or set {run.purpose.option_names.trainer_version} to its new release",
     )
 
 
@@ -274,12 +275,12 @@ def _names(runtime: Tree) -> Iterator[Move]:
                 yield Move(name, name, NODE)
 
 
-def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
+def _unproved_jobs(read: Reading, new: Texts, before: Compilation, run: Run) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
-    after_read = Reading(kinds=read.kinds, meter=metered(options))
+    after_read = Reading(kinds=read.kinds, meter=metered(run))
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
-    after = compile_documents(after_read, options)
+    after = compile_documents(after_read, run)
     objects = {job.plan.job.document.identity: job.objects for job in after.jobs}
     pairs = zip(read.documents["job"], after_read.documents["job"], strict=True)
     renewed = {old.identity: new.identity for old, new in pairs}
@@ -291,7 +292,7 @@ def _unproved_jobs(read: Reading, new: Texts, before: Compilation, options: Opti
         if runtime.is_first_release and text_place(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            why = NO_EQUIVALENT.format(options.settings.release.title)
+            why = NO_EQUIVALENT.format(run.settings.release.title)
             yield _not_upgradable(document, _reason(known, reported.get(_key(document), ())) or why)
             if text_place(runtime.document) in new:
                 yield _not_upgradable(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc.compilation import NO_OPTIONS
+from trainc.compilation.run import PLAIN
 from trainc.explain.losses import LossesOfJob, losses
 from trainc.review import compare_jobs, merged_reviews
 from trainc.rewriting.migration.difference_texts import one_line
@@ -75,7 +75,7 @@ def report_of(migration: Migration) -> MigrationReport:
 
 def _job(migrated: Migrated) -> JobReport:
     found = [
-        (run.environment, compare_jobs([run.before], [run.after], NO_OPTIONS, run.environment)) for run in migrated.runs
+        (run.environment, compare_jobs([run.before], [run.after], PLAIN, run.environment)) for run in migrated.runs
     ]
     is_one = len(found) == 1 and not found[0][0]
     review = found[0][1] if is_one else merged_reviews.merge_reviews(found)

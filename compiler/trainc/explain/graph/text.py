@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.graph import Graph, GraphStep, Needed, PodGroupNode
+    from trainc.explain.graph import Graph, GraphStep, Needed, PodGroupNode
     from trainc.kubernetes.pod_resources import Amounts
     from trainc.pods.footprint import Footprint
 

@@ -14,14 +14,14 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.plural import plural
-from trainc.graph import text
+from trainc.explain.graph import text
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import ObjectId
-    from trainc.graph import Graph
+    from trainc.explain.graph import Graph
 
 MOST_CHARACTERS: Final = 50_000
 MOST_EDGES: Final = 500

@@ -1,0 +1,101 @@
+"""A session: a project whose files are checked again and again while an editor changes them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from trainc.api.compiling import CheckRequest, check_runs, checked_contents, checked_options, request_of
+from trainc.api.public_results import Result
+from trainc.compilation import wrong_namespace
+from trainc.compilation.all_projects import compile_all
+from trainc.compilation.run import VALIDATE
+from trainc.compilation.subset import compile_subset
+from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.files.confine import resolved
+from trainc.files.selection import SETTINGS
+from trainc.files.unsaved import laid_over
+from trainc.frontends.reading import ParsedFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from trainc.api.compiling import Contents, StrPath
+    from trainc.compilation import Compilation, Run
+    from trainc.frontends.reading import Reader
+
+
+class Session:
+    """A project that is checked again and again. Files are parsed only if their content has changed.
+
+    It keeps the settings until a trainc.yaml is among the contents, or `reload` is called.
+    """
+
+    def __init__(
+        self,
+        paths: StrPath | Iterable[StrPath] | None = None,
+        *,
+        environment: str | None = None,
+        options: Options = NO_OPTIONS,
+    ) -> None:
+        """Read the settings of the project; the arguments and exceptions are those of `trainc.check`."""
+        self._paths = paths if paths is None or isinstance(paths, str | os.PathLike) else tuple(paths)
+        self._options = checked_options(options, environment)
+        self._parsed: list[ParsedFiles] = []
+        self._settings: dict[str, bytes] = {}
+        """The contents of settings files that are not on the disk, with which the projects were read."""
+        self._projects: tuple[Run, ...] = ()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the settings and find the projects again: a trainc.yaml was added, changed or removed on the disk."""
+        self._projects = self._asked(self._settings).projects
+
+    def check(self, contents: Contents | None = None) -> Result:
+        """Check all files of the project.
+
+        Args:
+            contents: the contents of files that are not on the disk, or differ from it, by path.
+        """
+        projects, files_of, _ = self._with(checked_contents(contents))
+        return Result(check_runs(projects, files_of))
+
+    def check_file(self, path: StrPath, contents: Contents | None = None) -> Result:
+        """Check one file among the others of the project: all diagnostics that have a place in it.
+
+        For a file with TrainJobs, only these are compiled. A runtime, settings or a patch affects all TrainJobs.
+
+        Args:
+            path: the file.
+            contents: the contents of files that are not on the disk, or differ from it, by path.
+        """
+        projects, files_of, given = self._with(checked_contents(contents))
+        file = os.fspath(path)
+        if file not in given and not os.path.lexists(file):
+            raise ValueError(f"{file} is neither on the disk nor among the contents")
+
+        def checked(run: Run, streams: Reader) -> Compilation:
+            result = compile_subset([file], run.inputs[0], run, files_of or streams)
+            return result.with_diagnostics(wrong_namespace(result, result.copied))
+
+        return Result(compile_all(projects, checked)[0])
+
+    def _asked(self, contents: Mapping[str, bytes]) -> CheckRequest:
+        asked = request_of(VALIDATE, self._paths, None, contents, self._options)
+        while len(self._parsed) < len(asked.projects):
+            self._parsed.append(ParsedFiles())
+        projects = (run._replace(parsed=parsed) for run, parsed in zip(asked.projects, self._parsed, strict=False))
+        return asked._replace(projects=tuple(projects))
+
+    def _with(self, contents: dict[str, bytes]) -> tuple[tuple[Run, ...], Reader | None, dict[str, bytes]]:
+        """Return the projects and the reader for some contents."""
+        names = {file for run in self._projects for file in run.settings.files}
+        settings = {
+            path: data
+            for path, data in contents.items()
+            if os.path.basename(path) == SETTINGS or resolved(path) in names
+        }
+        if settings != self._settings:
+            self._settings = settings
+            self.reload()
+        return self._projects, laid_over(contents) if contents else None, contents

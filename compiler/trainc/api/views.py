@@ -1,0 +1,172 @@
+"""What the commands that show and rewrite print, as values: pods, graph, queues, schema, migrate, upgrade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainc.api.compiling import in_one_environment, request_of
+from trainc.base.records import NamedTuple
+from trainc.compilation.run import COMPILE
+from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.diagnostics import failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.api.compiling import StrPath
+    from trainc.api.public_results import Result
+    from trainc.compilation import Compilation, Run
+    from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.trees import Tree
+    from trainc.pods import Job
+
+STDIN = "-"
+
+
+class Rewriting(NamedTuple):
+    """The documents that `migrate` or `upgrade` writes."""
+
+    documents: tuple[str, ...]
+    """The new documents of `migrate`, or the new texts of the changed files of `upgrade`, in order."""
+    files: tuple[str, ...]
+    """The file of each of them; empty for a new runtime."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any diagnostic is an error."""
+        return failed(self.diagnostics)
+
+
+def pods_of(result: Result) -> list[Tree]:
+    """Return the pods of all TrainJobs of a result, as `trainc pods --format json` prints them."""
+    from trainc.pods.json import pod_json
+
+    return [pod_json(pod) for job in jobs_of(result._compilation) for pod in job.pods(None)]
+
+
+def graph_of(result: Result) -> list[Tree]:
+    """Return the dependencies of each TrainJob: its runtime, jobs, gang, endpoint and the objects it refers to."""
+    from trainc.explain import graph
+
+    compilation = result._compilation
+    return [_values_of_json(graph.graph_of(job, compilation.others)) for job in compilation.jobs]
+
+
+def queues_of(result: Result) -> list[Tree]:
+    """Return the ClusterQueues among the documents of a result, as `trainc queues --format json` prints them."""
+    from trainc.kueue import summary
+
+    compilation = result._compilation
+    return summary.rows(summary.summaries((job.plan for job in compilation.jobs), compilation.others))
+
+
+def schema(kind: str, trainer_version: str | None = None) -> Tree:
+    """Return the JSON Schema of a kind, as `trainc schema` prints it. Raise ValueError for an unknown kind or release.
+
+    Args:
+        kind: `TrainJob`, `JobSet`, `Settings` (of trainc.yaml), a legacy kind, ...
+        trainer_version: the release of Trainer; by default the newest that trainc knows from its code.
+    """
+    from trainc.base.kinds import WITH_SCHEMA
+    from trainc.base.releases import DEFAULT_RELEASE, find_release, release_fault
+    from trainc.frontends.json_schemas import schema_of
+
+    if kind not in WITH_SCHEMA:
+        from trainc.base.suggestions import nearest_name
+
+        near = nearest_name(kind, WITH_SCHEMA)
+        raise ValueError(
+            f'unknown kind "{kind}": ' + (f"did you mean {near}?" if near else f"use one of {', '.join(WITH_SCHEMA)}")
+        )
+    if trainer_version is not None and (fault := release_fault(trainer_version)):
+        raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
+    found: Tree = schema_of(kind, find_release(trainer_version, DEFAULT_RELEASE))
+    return found
+
+
+def migrate(
+    paths: StrPath | Iterable[StrPath] | None = None, *, text: str | None = None, options: Options = NO_OPTIONS
+) -> Rewriting:
+    """Return the TrainJobs and runtimes that replace legacy jobs, as `trainc migrate` prints them.
+
+    The arguments and exceptions are those of `trainc.compile`.
+    """
+    from trainc.rewriting.migration import migrate, output_files
+
+    run, stdin = _one_project(paths, text, options)
+    migration = migrate(run.inputs, run, stdin=stdin)
+    if migration.strict and failed(migration.diagnostics):
+        return Rewriting((), (), migration.diagnostics)
+    new = output_files.documents(migration)
+    texts = (*(written for _, written in new.jobs), *new.runtimes.values())
+    files = (*(each.document.file for each in migration.jobs), *("" for _ in new.runtimes))
+    return Rewriting(texts, files[: len(texts)], migration.diagnostics)
+
+
+def upgrade(
+    paths: StrPath | Iterable[StrPath] | None = None, *, text: str | None = None, options: Options = NO_OPTIONS
+) -> Rewriting:
+    """Return the new texts of the files that older dialects make `trainc upgrade` change.
+
+    The arguments and exceptions are those of `trainc.compile`.
+    """
+    from trainc.rewriting.upgrade import upgrade
+
+    run, stdin = _one_project(paths, text, options)
+    upgraded, found = upgrade(run.inputs, run=run, stdin=stdin)
+    return Rewriting(tuple(each.new for each in upgraded), tuple(each.path for each in upgraded), tuple(found))
+
+
+def _one_project(paths: StrPath | Iterable[StrPath] | None, text: str | None, options: Options) -> tuple[Run, bytes]:
+    """Return the run of the only project, and the text as standard input."""
+    asked = request_of(COMPILE, paths, text, None, options)
+    if len(asked.projects) > 1:
+        folders = ", ".join(run.settings.folder for run in asked.projects)
+        raise ValueError(f"the paths are of {len(asked.projects)} projects ({folders}): use the paths of one")
+    run = in_one_environment(asked.projects[0]) if options.environments else asked.projects[0]
+    if text is None:
+        return run, b""
+    return run._replace(paths=(STDIN,)), text.encode("utf-8", "surrogatepass")
+
+
+def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
+    """Yield the Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to.
+
+    With a name, yield those of the replicated job or the Job of that name.
+    """
+    from trainc import pods
+    from trainc.kubernetes.container_environment import sources
+    from trainc.provenance.tracing.masked_forms import masked_forms
+
+    given = [document.value for document in compilation.others]
+    flavors = _flavors(compilation)
+    for compiled in compilation.jobs:
+        yield from pods.jobs_of(
+            compiled.objects[0],
+            sources([*compiled.objects, *given], compiled.namespace),
+            name,
+            flavors.get(id(compiled.objects[0])),
+            masked_forms(compiled.plan),
+        )
+
+
+def _flavors(compilation: Compilation) -> dict[int, dict[str, dict[str, str]]]:
+    """Return the flavors that Kueue assigns in an empty cluster, by the identity of the JobSet."""
+    if not any(document.value.get("kind") == "ClusterQueue" for document in compilation.others):
+        return {}
+    from trainc.kueue import summary
+
+    found = summary.verdicts((job.plan for job in compilation.jobs), compilation.others)
+    return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
+
+
+def _values_of_json(value: Any) -> Any:
+    """Return a value as JSON has it: named tuples as mappings, other tuples as lists."""
+    if hasattr(value, "_asdict"):
+        return {name: _values_of_json(each) for name, each in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(key): _values_of_json(each) for key, each in value.items()}
+    if isinstance(value, tuple | list | set | frozenset):
+        return [_values_of_json(each) for each in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
