@@ -338,6 +338,20 @@ def test_legacy_jobs_and_older_dialects_as_values() -> None:
     assert yaml.safe_load(new)["apiVersion"] == "trainer.kubeflow.org/v1alpha1"
 
 
+def test_files_of_legacy_jobs_and_older_dialects() -> None:
+    pod = {"spec": {"containers": [{"name": "pytorch", "image": "a/b:1"}]}}
+    spec = {"pytorchReplicaSpecs": {"Worker": {"template": pod}}}
+    legacy = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "old"}, "spec": spec}
+    Path("jobs/legacy.yaml").write_text(yaml.safe_dump(legacy))
+    migrated = trainc.migrate("jobs/legacy.yaml")
+    assert (migrated.failed, migrated.files[0]) == (False, "jobs/legacy.yaml")
+    assert len(migrated.files) == len(migrated.documents)
+    Path("trainc.yaml").write_text("sources: [jobs]\nkeep: [nothing]\nlint: {disable: [no-gang]}\n")
+    Path("jobs/a.yaml").write_text(JOB.replace("trainer.kubeflow.org/v1alpha1", "kubeflow.org/v2alpha1"))
+    upgraded = trainc.upgrade("jobs")
+    assert (upgraded.files, upgraded.diagnostics) == (("jobs/a.yaml",), ())
+
+
 def test_a_wrong_kind_or_id_is_named() -> None:
     with pytest.raises(ValueError, match='unknown kind "TrainJop": did you mean TrainJob'):
         trainc.schema("TrainJop")

@@ -38,7 +38,7 @@ class SetField(Record):
     """A field of a compiled object of a TrainJob."""
 
     object: int
-    """The index of the object in `Job.objects`."""
+    """The index of the object in `CompiledJob.objects`."""
     path: Path
     value: Any
     by: str

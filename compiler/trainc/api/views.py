@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.api.compiling import in_one_environment, request_of
+from trainc.api.compiling import request_of
 from trainc.base.records import NamedTuple
 from trainc.compilation.run import COMPILE
 from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import failed
+from trainc.files.inputs import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Tree
     from trainc.pods import Job
-
-STDIN = "-"
 
 
 class Rewriting(NamedTuple):
@@ -100,8 +99,8 @@ def migrate(
         return Rewriting((), (), migration.diagnostics)
     new = output_files.documents(migration)
     texts = (*(written for _, written in new.jobs), *new.runtimes.values())
-    files = (*(each.document.file for each in migration.jobs), *("" for _ in new.runtimes))
-    return Rewriting(texts, files[: len(texts)], migration.diagnostics)
+    files = (*(migrated.document.file for migrated, _ in new.jobs), *("" for _ in new.runtimes))
+    return Rewriting(texts, files, migration.diagnostics)
 
 
 def upgrade(
@@ -114,19 +113,21 @@ def upgrade(
     from trainc.rewriting.upgrade import upgrade
 
     run, stdin = _one_project(paths, text, options)
-    upgraded, found = upgrade(run.inputs, run=run, stdin=stdin)
+    upgraded, found = upgrade(run.inputs, run=run.for_reading(), stdin=stdin)
     return Rewriting(tuple(each.new for each in upgraded), tuple(each.path for each in upgraded), tuple(found))
 
 
-def _one_project(paths: StrPath | Iterable[StrPath] | None, text: str | None, options: Options) -> tuple[Run, bytes]:
-    """Return the run of the only project, and the text as standard input."""
+def _one_project(
+    paths: StrPath | Iterable[StrPath] | None, text: str | None, options: Options
+) -> tuple[Run, bytes | None]:
+    """Return the run of the only project, and the text as standard input; None without one."""
     asked = request_of(COMPILE, paths, text, None, options)
     if len(asked.projects) > 1:
         folders = ", ".join(run.settings.folder for run in asked.projects)
         raise ValueError(f"the paths are of {len(asked.projects)} projects ({folders}): use the paths of one")
-    run = in_one_environment(asked.projects[0]) if options.environments else asked.projects[0]
+    [run] = asked.projects
     if text is None:
-        return run, b""
+        return run, None
     return run._replace(paths=(STDIN,)), text.encode("utf-8", "surrogatepass")
 
 

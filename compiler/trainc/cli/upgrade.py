@@ -54,7 +54,7 @@ def rewrite(run: Run, write: bool, diff: bool, check: bool) -> int:
         return runs
     report_skipped = partial(printing.report_skipped, run=run)
     upgraded, diagnostics, targets = list[Upgraded](), list[Diagnostic](), dict[str, str]()
-    for each in map(options.for_reading, runs):
+    for each in (run.for_reading() for run in runs):
         files, found = upgrade(each.paths, stdin=stdin, run=each, report_skipped=report_skipped)
         upgraded += files
         targets |= {file.path: each.settings.release.dialect for file in files}

@@ -197,6 +197,25 @@ class Run(NamedTuple):
             )
         )
 
+    def for_reading(self) -> Run:
+        """Return a run that does not compile for a project; with environments, its settings are those of the first."""
+        environment = self.options.environments[0] if self.options.environments else None
+        found = self.with_settings(self.settings, environment).settings
+        settings = DEFAULT._replace(
+            field_validation=found.field_validation,
+            release=found.release,
+            exclude=found.exclude,
+            diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
+            runtimes=found.runtimes,
+            built_in_forbidden=found.built_in_forbidden,
+            sources=found.sources,
+            output=found.output,
+            base=found.base,
+            document=found.document,
+            settings_files=found.settings_files,
+        )
+        return self._replace(purpose=READ, settings=settings)
+
     def with_settings(self, settings: Settings, environment: str | None = None) -> Run:
         """Return the run with some settings, in an environment if it is named. The options override them."""
         if environment is not None:

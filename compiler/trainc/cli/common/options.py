@@ -263,32 +263,9 @@ def with_reading(function: Decorated) -> Decorated:
 
     def with_reading(**values: Any) -> Any:
         run, others = run_of(values)
-        return function(paths=run.paths, run=for_reading(run.with_project(run.paths)), **others)
+        return function(paths=run.paths, run=run.with_project(run.paths).for_reading(), **others)
 
     return _with_metadata_of(with_reading, function)
-
-
-def for_reading(run: Run) -> Run:
-    """Return the options of a run that does not compile for a project; with an environment, the first one given."""
-    from trainc.compilation.run import READ
-    from trainc.settings import DEFAULT
-
-    environment = run.options.environments[0] if run.options.environments else None
-    found = run.with_settings(run.settings, environment).settings
-    settings = DEFAULT._replace(
-        field_validation=found.field_validation,
-        release=found.release,
-        exclude=found.exclude,
-        diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
-        runtimes=found.runtimes,
-        built_in_forbidden=found.built_in_forbidden,
-        sources=found.sources,
-        output=found.output,
-        base=found.base,
-        document=found.document,
-        settings_files=found.settings_files,
-    )
-    return run._replace(purpose=READ, settings=settings)
 
 
 def run_of(values: dict[str, Any]) -> tuple[Run, dict[str, Any]]:

@@ -90,7 +90,7 @@ class Upgraded(NamedTuple):
 def upgrade(
     paths: Sequence[str],
     *,
-    stdin: bytes = b"",
+    stdin: bytes | None = None,
     run: Run = PLAIN,
     report_skipped: Callable[[Sequence[str]], object] = len,
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
@@ -100,7 +100,7 @@ def upgrade(
 
     Args:
         paths: as for `compilation.compile`.
-        stdin: the content of the path `-`.
+        stdin: the content of the path `-`; None for that of standard input.
         run: the run; with errors in the settings, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
@@ -117,7 +117,7 @@ def upgrade(
     read, texts = Reading(kinds=COMPILED, others=run.purpose.others, meter=metered(run)), {}
     files = (
         [inputs.File("-", stdin)]
-        if inputs.STDIN in paths
+        if stdin is not None and inputs.STDIN in paths
         else inputs.read(paths, run.selection, follow_links=run.options.follow_links)
     )
     for file in files:
