@@ -13,13 +13,14 @@ from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
 from trainc.base.releases import release_fault
 from trainc.budget import BUDGETS
-from trainc.compilation import compile_paths, environment_runs, wrong_namespace
-from trainc.compilation.all_projects import compile_all, merged
+from trainc.compilation import checks_of_projects, compile_paths, environment_runs
+from trainc.compilation.all_projects import merged
 from trainc.compilation.projects import projects_of
 from trainc.compilation.run import COMPILE, VALIDATE, Purpose, Run, start
 from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
+from trainc.files.unsaved import laid_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,7 +65,9 @@ def compile(
     Raises:
         TypeError, ValueError: an argument has the wrong type or value; the message names it.
     """
-    asked = request_of(COMPILE, paths, text, contents, _options(options, environment, trainer_version, legacy=legacy))
+    asked = request_of(
+        COMPILE, paths, text, contents, checked_options(options, environment, trainer_version, legacy=legacy)
+    )
     chosen = [in_one_environment(each) for each in asked.projects]
     if len(chosen) == 1:
         return Result(_compiled(chosen[0], asked.files_of))
@@ -87,7 +90,9 @@ def check(
     The arguments and exceptions are those of `compile`. A diagnostic that several environments have is one, with their
     names in `environments`.
     """
-    asked = request_of(VALIDATE, paths, text, contents, _options(options, environment, trainer_version, legacy=legacy))
+    asked = request_of(
+        VALIDATE, paths, text, contents, checked_options(options, environment, trainer_version, legacy=legacy)
+    )
     return Result(check_runs(asked.projects, asked.files_of))
 
 
@@ -116,7 +121,7 @@ def request_of(
         raise TypeError(f"text must be a str, not {_kind(text)}")
     given, found = checked_contents(contents), _checked_paths(paths)
     run = start(options, purpose)
-    files_of = _laid_over(given) if given else None
+    files_of: Reader | None = laid_over(given) if given else None
     if text is not None:
         found, files_of = (TEXT,), _reader(text, files_of or inputs.read)
     if options.settings is not None:
@@ -130,24 +135,15 @@ def _compiled(run: Run, files_of: Reader | None) -> Compilation:
     return compile_paths(run.inputs, run, files_of)
 
 
-def check_runs(projects: tuple[Run, ...], files_of: Reader | None) -> Compilation:
-    """Return the result of a check of some projects, as `trainc validate` reports it.
+def check_runs(projects: tuple[Run, ...], files_of: Reader | None, files: tuple[str, ...] | None = None) -> Compilation:
+    """Return the result of a check of some projects, or of a subset of their files, as `trainc validate` reports it.
 
     Raise ValueError for an unknown environment.
     """
-
-    def checked(run: Run, files_of: Reader | None) -> Compilation:
-        result = compile_paths(run.inputs, run, files_of)
-        return result.with_diagnostics(wrong_namespace(result, result.copied))
-
-    first, *others = projects
-    if not (others or first.options.environments or first.settings.environment_names):
-        return checked(first, files_of)
-    for each in projects:
+    for each in projects if projects[0].options.environments else ():
         if isinstance(fault := environment_runs.selected(each), Diagnostic):
             raise ValueError(f"environment: {fault.message}; {fault.help}")
-    result, _ = compile_all(projects, lambda run, streams: checked(run, files_of or streams))
-    return result
+    return checks_of_projects.check(projects, files_of, files=files)[0]
 
 
 def _checked_paths(paths: StrPath | Iterable[StrPath] | None, name: str = "paths") -> tuple[str, ...]:
@@ -184,13 +180,9 @@ def checked_contents(contents: Contents | None) -> dict[str, bytes]:
     return found
 
 
-def _laid_over(contents: Mapping[str, bytes]) -> Reader:
-    from trainc.files.unsaved import laid_over
-
-    return laid_over(contents)
-
-
-def _options(options: Options, environment: str | None, trainer_version: str | None, *, legacy: bool) -> Options:
+def checked_options(
+    options: Options, environment: str | None, trainer_version: str | None = None, *, legacy: bool = False
+) -> Options:
     """Return the options with other arguments. Raise TypeError or ValueError for a wrong one."""
     if not isinstance(options, Options):
         raise TypeError(f"options must be a trainc.Options, not {_kind(options)}")
@@ -214,11 +206,6 @@ def _options(options: Options, environment: str | None, trainer_version: str | N
         trainer_version=version,
         legacy=legacy or options.legacy,
     )
-
-
-def checked_options(options: Options, environment: str | None = None) -> Options:
-    """Return the options in an environment. Raise TypeError or ValueError for a wrong one."""
-    return _options(options, environment, None, legacy=False)
 
 
 def _kind(value: Any) -> str:

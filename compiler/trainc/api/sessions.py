@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trainc.api.compiling import CheckRequest, check_runs, checked_contents, checked_options, request_of
+from trainc.api.compiling import check_runs, checked_contents, checked_options, request_of
 from trainc.api.public_results import Result
-from trainc.compilation import wrong_namespace
-from trainc.compilation.all_projects import compile_all
 from trainc.compilation.run import VALIDATE
-from trainc.compilation.subset import compile_subset
 from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.files.confine import resolved
 from trainc.files.selection import SETTINGS
@@ -18,10 +15,10 @@ from trainc.files.unsaved import laid_over
 from trainc.frontends.reading import ParsedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from trainc.api.compiling import Contents, StrPath
-    from trainc.compilation import Compilation, Run
+    from trainc.compilation import Run
     from trainc.frontends.reading import Reader
 
 
@@ -49,7 +46,9 @@ class Session:
 
     def reload(self) -> None:
         """Read the settings and find the projects again: a trainc.yaml was added, changed or removed on the disk."""
-        self._projects = self._asked(self._settings).projects
+        found = request_of(VALIDATE, self._paths, None, self._settings, self._options).projects
+        self._parsed += [ParsedFiles() for _ in found[len(self._parsed) :]]
+        self._projects = tuple(run._replace(parsed=self._parsed[number]) for number, run in enumerate(found))
 
     def check(self, contents: Contents | None = None) -> Result:
         """Check all files of the project.
@@ -57,8 +56,7 @@ class Session:
         Args:
             contents: the contents of files that are not on the disk, or differ from it, by path.
         """
-        projects, files_of, _ = self._with(checked_contents(contents))
-        return Result(check_runs(projects, files_of))
+        return Result(check_runs(*self._with(checked_contents(contents))))
 
     def check_file(self, path: StrPath, contents: Contents | None = None) -> Result:
         """Check one file among the others of the project: all diagnostics that have a place in it.
@@ -69,25 +67,12 @@ class Session:
             path: the file.
             contents: the contents of files that are not on the disk, or differ from it, by path.
         """
-        projects, files_of, given = self._with(checked_contents(contents))
-        file = os.fspath(path)
+        given, file = checked_contents(contents), os.fspath(path)
         if file not in given and not os.path.lexists(file):
             raise ValueError(f"{file} is neither on the disk nor among the contents")
+        return Result(check_runs(*self._with(given), (file,)))
 
-        def checked(run: Run, streams: Reader) -> Compilation:
-            result = compile_subset([file], run.inputs[0], run, files_of or streams)
-            return result.with_diagnostics(wrong_namespace(result, result.copied))
-
-        return Result(compile_all(projects, checked)[0])
-
-    def _asked(self, contents: Mapping[str, bytes]) -> CheckRequest:
-        asked = request_of(VALIDATE, self._paths, None, contents, self._options)
-        while len(self._parsed) < len(asked.projects):
-            self._parsed.append(ParsedFiles())
-        projects = (run._replace(parsed=parsed) for run, parsed in zip(asked.projects, self._parsed, strict=False))
-        return asked._replace(projects=tuple(projects))
-
-    def _with(self, contents: dict[str, bytes]) -> tuple[tuple[Run, ...], Reader | None, dict[str, bytes]]:
+    def _with(self, contents: dict[str, bytes]) -> tuple[tuple[Run, ...], Reader | None]:
         """Return the projects and the reader for some contents."""
         names = {file for run in self._projects for file in run.settings.files}
         settings = {
@@ -98,4 +83,4 @@ class Session:
         if settings != self._settings:
             self._settings = settings
             self.reload()
-        return self._projects, laid_over(contents) if contents else None, contents
+        return self._projects, laid_over(contents) if contents else None

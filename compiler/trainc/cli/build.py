@@ -110,7 +110,7 @@ def _compiled(run: Run, files_of: Reader | None = None) -> Compilation:
             *wrong_namespace(result, result.copied),
         )
     )
-    return printing.with_unknown(result) if run.verbose else result
+    return result.with_undecided_queues() if run.verbose else result
 
 
 def _folders(output: str | None, form: str, runs: Sequence[Run], *, check: bool) -> list[str | None]:

@@ -125,29 +125,11 @@ class _Check:
         return tuple(run._replace(purpose=purpose, written=self.written) for run in runs)
 
     def result(self, runs: Sequence[Run], files_of: Reader | None = None) -> Compilation:
-        """Return the result of a check."""
-        [run, *others] = runs
-        if not (others or run.options.environments or run.settings.environment_names):
-            return self._compiled(run, files_of)
-        from trainc.compilation.all_projects import compile_all
+        """Return the result of a check; with `among`, of the paths as a subset of that folder."""
+        from trainc.compilation.checks_of_projects import check
 
-        result, self.done = compile_all(runs, lambda run, reader: self._compiled(run, files_of or reader))
+        result, self.done = check(runs, files_of, files=None if self.among is None else self.paths)
         return result
-
-    def _compiled(self, run: Run, files_of: Reader | None = None) -> Compilation:
-        """Return the result of a run; with `among`, of the paths as a subset of that folder."""
-        from trainc.compilation import wrong_namespace
-
-        if self.among is None:
-            from trainc.compilation import compile_paths
-
-            result = compile_paths(run.inputs, run, files_of)
-        else:
-            from trainc.compilation.subset import compile_subset
-
-            result = compile_subset(self.paths, run.inputs[0], run, files_of)
-        result = result.with_diagnostics(wrong_namespace(result, result.copied))
-        return printing.with_unknown(result) if run.verbose else result
 
     def again(self, contents: Mapping[str, bytes]) -> Compilation:
         """Return the result of a check with the contents of some files."""

@@ -145,3 +145,9 @@ class Compilation(NamedTuple):
             return self._replace(diagnostics=self.diagnostics + more)
         raised = self.raised + sum(diagnostic.severity == "warning" for diagnostic in more)
         return self._replace(diagnostics=self.diagnostics + warnings_as_errors(more), raised=raised)
+
+    def with_undecided_queues(self) -> Compilation:
+        """Return a copy with a note on the JobSets whose admission by Kueue the manifests do not decide."""
+        from trainc.kueue import findings
+
+        return self.with_diagnostics(findings.undecided_notes((job.plan for job in self.jobs), self.others))

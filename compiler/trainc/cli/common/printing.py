@@ -144,13 +144,6 @@ def report_stand_ins(result: Compilation, run: Run) -> None:
         report(f"no TrainJob in the given paths: this is the output for {stand_ins}\n")
 
 
-def with_unknown(result: Compilation) -> Compilation:
-    """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
-    from trainc.kueue import findings
-
-    return result.with_diagnostics(findings.undecided_notes((job.plan for job in result.jobs), result.others))
-
-
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
     from trainc.base.plural import plural
