@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from functools import wraps
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
+    from trainc.explain import Account
     from trainc.explain.selectors import Selector
 
 EPILOG = """\b
@@ -90,9 +92,10 @@ def explain(
         result = result.with_diagnostics([no_trainjobs(result)])
     from trainc.budget import checked_output
 
-    text = () if result.failed else checked_output(result.budget, _rendered(result, selector, form, patches=patches))
-    if not result.failed and selector is not None and not _selects(result, selector):
-        result, text = result.with_diagnostics([_no_such_field(result, selector)]), ()
+    found = None if result.failed or patches else _accounts(result, selector)
+    if found is None and not result.failed and selector is not None:
+        result = result.with_diagnostics([_no_such_field(result, selector)])
+    text = () if result.failed else checked_output(result.budget, _rendered(result, found, form, selector is not None))
     printing.report_errors(result, run)
     printing.report_stand_ins(result, run)
     printing.write(*text)
@@ -129,36 +132,35 @@ def _is_path(argument: str) -> bool:
     return argument.startswith(ABOVE[2:]) or (not OBJECT.match(argument) and os.sep in argument.partition(".")[0])
 
 
-def _selects(result: Compilation, selector: Selector) -> bool:
-    """Return whether an object has a selected field, or a selected field of a TrainJob sets one."""
-    from trainc.explain import accounts, selected
-
-    if any(True for tree in result.objects for _ in selected(tree, selector)):
-        return True
-    return any(True for _ in accounts(result.jobs, selector))
-
-
-def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> Iterator[str]:
-    """Yield the output in parts."""
-    if (patches or form == "json") and not gc.isenabled():
-        # Indented JSON leaves reference cycles, and a process of its own collects no garbage until here.
-        gc.freeze()
-        gc.enable()
-    if patches:
-        from trainc.explain import stage_patches as of_stages
-
-        return of_stages.render(result.jobs)
+def _accounts(result: Compilation, selector: Selector | None) -> Iterator[Account] | None:
+    """Return the objects with a selected field; None if there is none."""
     from trainc.explain import accounts
 
     found = accounts(result.jobs, selector)
+    first = next(found, None)
+    return None if first is None else chain((first,), found)
+
+
+def _rendered(
+    result: Compilation, shown: Iterator[Account] | None, form: str | None, is_selected: bool
+) -> Iterator[str]:
+    """Yield the output in parts: the accounts, or the effects of stages without them."""
+    if (shown is None or form == "json") and not gc.isenabled():
+        # Indented JSON leaves reference cycles, and a process of its own collects no garbage until here.
+        gc.freeze()
+        gc.enable()
+    if shown is None:
+        from trainc.explain import stage_patches as of_stages
+
+        return of_stages.render(result.jobs)
     if form == "json":
         from trainc.explain import json
 
-        return json.render(found)
+        return json.render(shown)
     from trainc.base.columns import terminal
     from trainc.explain import text
 
-    return text.render(found, color=printing.colored(sys.stdout), selected=selector is not None, width=terminal())
+    return text.render(shown, color=printing.colored(sys.stdout), selected=is_selected, width=terminal())
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:

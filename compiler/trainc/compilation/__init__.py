@@ -65,7 +65,7 @@ MANY: Final = 100
 
 
 def compile_paths(paths: Iterable[str], run: Run, files_of: Reader | None = None) -> Compilation:
-    """Compile every TrainJob found in `paths`, with the settings of `options`. Read nothing if they have errors."""
+    """Compile every TrainJob found in `paths`, with the settings of the run. Read nothing if they have errors."""
     paths = tuple(paths)
     if failed(run.settings.diagnostics):
         # Without `exclude` and `runtimes`, correct files would have errors too.

@@ -70,7 +70,7 @@ class EnvironmentRun(NamedTuple):
 
 
 def selected(run: Run) -> tuple[Run, ...] | Diagnostic:
-    """Return the options of a run for each of `environments`, by default for all; the run if there are none.
+    """Return a run for each of `environments`, by default for all; the run if there are none.
 
     Return an error for an unknown environment. A settings file with errors has no environments.
     """
@@ -89,7 +89,7 @@ def selected(run: Run) -> tuple[Run, ...] | Diagnostic:
 
 
 def select_environment(run: Run, fix: SelectHelp, *, always: bool = False) -> Run | Diagnostic:
-    """Return the options of a run in its only environment.
+    """Return the run in its only environment.
 
     Return an error if the environment is unknown, or if none is requested and the project has several.
 

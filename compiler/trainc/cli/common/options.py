@@ -214,7 +214,7 @@ def with_options(function: Decorated) -> Decorated:
 
 
 def projects_of(run: Run, *, one: bool = False) -> tuple[Run, ...] | int:
-    """Return the options of each project of the paths; the exit code of an error if there is none, or not one."""
+    """Return the run of each project of the paths; the exit code of an error if there is none, or not one."""
     from trainc.compilation import projects
 
     runs = projects.projects_of(run, run.paths)

@@ -85,7 +85,7 @@ def report_errors(result: Compilation, run: Run, own: Callable[[Diagnostic], boo
 
     Args:
         result: the result.
-        run: the options.
+        run: the run.
         own: whether a diagnostic is about what the command shows, so that it is written, too.
     """
     shown = [each for each in result.diagnostics if each.severity == "error" or (own(each) and not run.quiet)]

@@ -121,7 +121,7 @@ def _recording(
 
 
 def _comparable(run: Run) -> Run:
-    """Return the options of a run whose objects have no hash in their names, and whose warnings are no errors."""
+    """Return a run whose objects have no hash in their names, and whose warnings are no errors."""
     settings = run.settings
     delivery = settings.delivery._replace(name_suffix_hash=False)
     kinds = tuple(row.kind for row in LEGACY)
@@ -129,7 +129,7 @@ def _comparable(run: Run) -> Run:
 
 
 def _unedited(run: Run) -> Run:
-    """Return the options of a run without the changes that the settings make to documents."""
+    """Return a run without the changes that the settings make to documents."""
     return run._replace(settings=run.settings._replace(environment=None, strict=""))
 
 
