@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from trainc.base.records import NamedTuple as Record
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
+from trainc.pipeline.library import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.provenance.tracing import Trace
 
-BUILT_IN: Final = "<built-in>"
-"""The start of the file name of a built-in runtime."""
 
-
-class FieldOrigin(Record):
+class FieldOrigin(NamedTuple):
     """The origin of a field of a compiled object."""
 
     place: Place
@@ -34,7 +32,7 @@ class FieldOrigin(Record):
     """Whether the place is the source of the value; if not, an option is."""
 
 
-class SetField(Record):
+class SetField(NamedTuple):
     """A field of a compiled object of a TrainJob."""
 
     object: int
@@ -45,23 +43,20 @@ class SetField(Record):
     """The author in words."""
 
 
-class JobRuntime(Record):
+class JobRuntime(NamedTuple):
     """The runtime of a TrainJob."""
 
     kind: str
     name: str
     document: Document
     """The document that has it; its file starts with `<built-in>` for a runtime of trainc."""
+    is_built_in: bool
+    """Whether it is a runtime of trainc, and not of the files."""
 
     @property
     def place(self) -> Place:
         """The place of its name."""
         return Place(self.document, ("metadata", "name"))
-
-    @property
-    def is_built_in(self) -> bool:
-        """Whether it is a runtime of trainc, and not of the files."""
-        return self.document.file.startswith(BUILT_IN)
 
 
 class CompiledJob:
@@ -97,10 +92,10 @@ class CompiledJob:
     @property
     def runtime(self) -> JobRuntime | None:
         """The runtime that the TrainJob refers to; None for a legacy job."""
-        plan = self._compiled.plan
-        if plan.job.own_runtime is not None:
+        job, runtime = self._compiled.plan.job, self._compiled.plan.runtime
+        if job.own_runtime is not None:
             return None
-        return JobRuntime(plan.runtime.id.kind, plan.runtime.id.name, plan.runtime.document)
+        return JobRuntime(runtime.id.kind, runtime.id.name, runtime.document, runtime.level == BUILT_IN)
 
     @cached_property
     def _trace(self) -> Trace:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, flow
 from trainc.base.ids import DECLARED_IN
 from trainc.base.records import NamedTuple
-from trainc.diagnostics import Place
 from trainc.kubernetes.violations import field_of
 from trainc.rewriting.fixing import fixable_problems
 
@@ -76,7 +75,7 @@ def address_of(id: str) -> str:
 def _title(diagnostic: Diagnostic) -> str:
     fix = diagnostic.fix
     assert fix is not None
-    if len(fix.changes) == 1 and isinstance(diagnostic.place, Place):
+    if len(fix.changes) == 1:
         return _action(fix.changes[0])
     return fix.title[:1].upper() + fix.title[1:]
 

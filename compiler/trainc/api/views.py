@@ -75,9 +75,8 @@ def schema(kind: str, trainer_version: str | None = None) -> Tree:
         from trainc.base.suggestions import nearest_name
 
         near = nearest_name(kind, WITH_SCHEMA)
-        raise ValueError(
-            f'unknown kind "{kind}": ' + (f"did you mean {near}?" if near else f"use one of {', '.join(WITH_SCHEMA)}")
-        )
+        help = f"did you mean {near}?" if near else f"use one of {', '.join(WITH_SCHEMA)}"
+        raise ValueError(f'unknown kind "{kind}": {help}')
     if trainer_version is not None and (fault := release_fault(trainer_version)):
         raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
     found: Tree = schema_of(kind, find_release(trainer_version, DEFAULT_RELEASE))
