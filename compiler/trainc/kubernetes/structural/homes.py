@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename
+from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename, safe_if
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
@@ -291,16 +291,17 @@ def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> 
 
 
 def _moved(unknown: UnknownField, target: Path) -> Fix:
-    """Return the fix that moves the field."""
+    """Return the fix that moves the field: unsafe into limits for what is no device, because a request may be meant."""
     changes = (Relocation(unknown.path, target, unknown.value),)
     length = len(unknown.parent)
     is_field = "limits" not in target[length:]  # a resource is a key of a map
+    certainty = safe_if(is_field or "/" in str(target[-1]))
     is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
     if target[:length] != unknown.parent or is_whole:
         return Fix(changes, "did you mean ", field_of(target), "name", "?")
     within = field_of(target[length:-1])
     shown = _wrapped(unknown.value, target[length:])
-    return Fix(changes, f"set it in {within}: ", shown, "fields")
+    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=certainty)
 
 
 def _wrapped(value: Any, names: Path) -> Any:
