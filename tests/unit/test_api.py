@@ -43,6 +43,24 @@ environments:
 OPTIONS = trainc.Options(settings=NO_LINT)
 
 
+WRONG_OPTIONS: list[tuple[str, Any, type[Exception], str]] = [
+    ("environments", "dev", TypeError, "environments must be a tuple of strings, not 'dev'"),
+    ("exclude", (1,), TypeError, "exclude must be a tuple of strings"),
+    ("exclude", ("[z-a]",), ValueError, r'exclude: the pattern "\[z-a\]" is not a valid .gitignore pattern'),
+    ("runtimes", 1, TypeError, "runtimes must be a path"),
+    ("config", "", ValueError, "config has an invalid path: ''"),
+    ("only", 5, TypeError, "only must be a str, not int"),
+    ("strict", "yes", TypeError, "strict must be a bool, not str"),
+    ("field_validation", "warning", ValueError, "field_validation must be one of strict, warn, ignore, not 'warning'"),
+    ("trainer_version", "9", ValueError, "trainer_version: "),
+    ("gang", "vulcano", ValueError, 'gang: "vulcano" is not a gang scheduler; did you mean volcano?'),
+    ("budget", "big", ValueError, "budget must be one of ci, default, unlimited, not 'big'"),
+    ("project", "nope", ValueError, "project: nope is not the folder of a project"),
+    ("settings", {"a": 1}, TypeError, "settings must be a trainc.Settings, not dict"),
+]
+"""An option, a wrong value, and what it raises."""
+
+
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -123,6 +141,10 @@ def test_an_unreadable_path_is_a_diagnostic() -> None:
         pytest.param({"environment": "staging"}, ValueError, 'environment: "staging" is not', id="an unknown one"),
         pytest.param({"paths": "jobs"}, ValueError, 'environment: .* use environment="dev" or', id="a missing one"),
         pytest.param({"options": {}}, TypeError, "options must be a trainc.Options, not dict", id="other options"),
+        *(
+            pytest.param({"options": trainc.Options(**{name: value})}, kind, message, id=name)
+            for name, value, kind, message in WRONG_OPTIONS
+        ),
         pytest.param(
             {"environment": "dev", "options": trainc.Options(environments=("prod",))},
             ValueError,
@@ -254,6 +276,7 @@ def test_settings_among_the_contents() -> None:
             {"a.yaml": 1}, TypeError, "contents must have bytes or a str for each path, not int", id="a value"
         ),
         pytest.param({"": "a"}, ValueError, "contents has an invalid path: ''", id="a path"),
+        pytest.param(1, TypeError, "contents must be a mapping, not int", id="a number"),
     ],
 )
 def test_wrong_contents_are_named(contents: Any, kind: type[Exception], message: str) -> None:
@@ -320,6 +343,20 @@ def test_the_path_at_a_position() -> None:
         at = trainc.Place(job.document, path).locate()
         assert trainc.path_at(job.document, at.line, at.column) == path
     assert trainc.path_at(job.document, 99, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (trainc.pods_of, "result must be a trainc.Result, not str"),
+        (trainc.graph_of, "result must be a trainc.Result, not str"),
+        (trainc.queues_of, "result must be a trainc.Result, not str"),
+        (trainc.fix_of, "diagnostic must be a trainc.Diagnostic, not str"),
+    ],
+)
+def test_a_value_of_another_type_is_named(function: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        function("x")
 
 
 def test_legacy_jobs_and_older_dialects_as_values() -> None:

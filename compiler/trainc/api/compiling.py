@@ -6,16 +6,14 @@ Returns  a `Result`. Errors in the input are diagnostics; a wrong argument is a 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.api.checked_arguments import checked, checked_contents, checked_options, checked_paths
 from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
-from trainc.base.releases import release_fault
-from trainc.budget import BUDGETS
 from trainc.compilation import checks_of_projects, compile_paths, environment_runs
 from trainc.compilation.all_projects import merged
-from trainc.compilation.projects import projects_of
+from trainc.compilation.projects import project_required, projects_of
 from trainc.compilation.run import COMPILE, VALIDATE, Purpose, Run, start
 from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic
@@ -23,14 +21,12 @@ from trainc.files import inputs
 from trainc.files.unsaved import laid_over
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
+    from trainc.api.checked_arguments import Contents, StrPath
     from trainc.compilation import Compilation
     from trainc.files.selection import Selection
     from trainc.frontends.reading import Reader
-
-    StrPath = str | os.PathLike[str]
-    Contents = Mapping[str, bytes] | Mapping[str, str] | Mapping[str, bytes | str] | Mapping[StrPath, bytes | str]
 
 TEXT: Final = "<text>"
 """The file name of the argument `text` in diagnostics."""
@@ -117,9 +113,9 @@ def request_of(
     """
     if paths is not None and text is not None:
         raise ValueError("paths and text cannot be combined")
-    if text is not None and not isinstance(text, str):
-        raise TypeError(f"text must be a str, not {_kind(text)}")
-    given, found = checked_contents(contents), _checked_paths(paths)
+    if text is not None:
+        checked(text, str, "text")
+    given, found = checked_contents(contents), checked_paths(paths)
     run = start(options, purpose)
     files_of: Reader | None = laid_over(given) if given else None
     if text is not None:
@@ -128,7 +124,11 @@ def request_of(
         return CheckRequest((run.with_settings(options.settings)._replace(paths=found),), files_of)
     if text is not None:
         return CheckRequest((run.with_project((), given)._replace(paths=found),), files_of)
-    return CheckRequest(projects_of(run, found, given), files_of)
+    projects = projects_of(run, found, given)
+    if not projects:
+        fault = project_required(projects, options.project)
+        raise ValueError(f"project: {fault.message}; {fault.help}")
+    return CheckRequest(projects, files_of)
 
 
 def _compiled(run: Run, files_of: Reader | None) -> Compilation:
@@ -144,72 +144,6 @@ def check_runs(projects: tuple[Run, ...], files_of: Reader | None, files: tuple[
         if isinstance(fault := environment_runs.selected(each), Diagnostic):
             raise ValueError(f"environment: {fault.message}; {fault.help}")
     return checks_of_projects.check(projects, files_of, files=files)[0]
-
-
-def _checked_paths(paths: StrPath | Iterable[StrPath] | None, name: str = "paths") -> tuple[str, ...]:
-    """Return paths as strings; none for the default."""
-    if paths is None:
-        return ()
-    if isinstance(paths, str | os.PathLike):
-        paths = (paths,)
-    expected = f"{name} must be a path (str or os.PathLike) or a list of paths"
-    try:
-        found = [os.fspath(path) for path in paths]
-    except TypeError:
-        raise TypeError(f"{expected}, not {_kind(paths)}") from None
-    for path in found:
-        if not isinstance(path, str):
-            raise TypeError(f"{expected}, not {_kind(path)}")
-        if not path or "\0" in path:
-            raise ValueError(f"{name} has an invalid path: {path!r}")
-    if not found:
-        raise ValueError(f"{name} is empty: use at least one path")
-    return tuple(found)
-
-
-def checked_contents(contents: Contents | None) -> dict[str, bytes]:
-    """Return contents as bytes, by path. Raise TypeError or ValueError for wrong ones."""
-    if not contents:
-        return {}
-    found: dict[str, bytes] = {}
-    for path, data in contents.items():
-        if not isinstance(data, bytes | str):
-            raise TypeError(f"contents must have bytes or a str for each path, not {_kind(data)}")
-        [name] = _checked_paths(path, "contents")
-        found[name] = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-    return found
-
-
-def checked_options(
-    options: Options, environment: str | None, trainer_version: str | None = None, *, legacy: bool = False
-) -> Options:
-    """Return the options with other arguments. Raise TypeError or ValueError for a wrong one."""
-    if not isinstance(options, Options):
-        raise TypeError(f"options must be a trainc.Options, not {_kind(options)}")
-    if environment is not None and not isinstance(environment, str):
-        raise TypeError(f"environment must be a str, not {_kind(environment)}")
-    if environment is not None and options.environments:
-        raise ValueError("environment and options.environments cannot be combined")
-    if options.config is not None and options.no_config:
-        raise ValueError("options: config and no_config cannot be combined")
-    version = options.trainer_version if trainer_version is None else trainer_version
-    if version is not None and not isinstance(version, str):
-        raise TypeError(f"trainer_version must be a str, not {_kind(version)}")
-    if version is not None and (fault := release_fault(version)):
-        raise ValueError(f"trainer_version: {fault[0]}; {fault[1]}")
-    if options.budget not in BUDGETS:
-        raise ValueError(f"budget must be one of {', '.join(BUDGETS)}, not {options.budget!r}")
-    return options.with_values(
-        runtimes=_checked_paths(options.runtimes, "runtimes") if options.runtimes else (),
-        config=None if options.config is None else _checked_paths(options.config, "config")[0],
-        environments=options.environments if environment is None else (environment,),
-        trainer_version=version,
-        legacy=legacy or options.legacy,
-    )
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__
 
 
 def in_one_environment(run: Run) -> Run:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.api.checked_arguments import checked
 from trainc.base.records import NamedTuple
+from trainc.diagnostics import Document
 from trainc.kubernetes.documents import positions
 
 if TYPE_CHECKING:
-    from trainc.diagnostics import Document, Location, Path
+    from trainc.diagnostics import Location, Path
 
 
 class Utf16Range(NamedTuple):
@@ -32,6 +34,7 @@ def path_at(document: Document, line: int, column: int) -> Path | None:
         line: the line, from 1.
         column: the column in code points, from 1.
     """
+    checked(document, Document, "document")
     own = line - document.line + 1
     if own < 1 or document.inside is not None:
         return None

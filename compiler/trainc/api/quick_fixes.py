@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.api.checked_arguments import checked
 from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, flow
 from trainc.base.ids import DECLARED_IN
 from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic
 from trainc.kubernetes.violations import field_of
 from trainc.rewriting.fixing import fixable_problems
 
 if TYPE_CHECKING:
     from trainc.base.fixes import Change
-    from trainc.diagnostics import Diagnostic, Location
+    from trainc.diagnostics import Location
 
 LONGEST: Final = 60
 """The most characters of a value in a title."""
@@ -39,6 +41,7 @@ class QuickFix(NamedTuple):
 
 def fix_of(diagnostic: Diagnostic) -> QuickFix | None:
     """Return the fix of a diagnostic; None if it has none that can be applied to a file on its own."""
+    checked(diagnostic, Diagnostic, "diagnostic")
     problem = next(fixable_problems([diagnostic], unsafe=True), None)
     if problem is None or diagnostic.fix is None:
         return None

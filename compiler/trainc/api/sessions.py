@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trainc.api.compiling import check_runs, checked_contents, checked_options, request_of
+from trainc.api.checked_arguments import checked_contents, checked_options, checked_paths
+from trainc.api.compiling import check_runs, request_of
 from trainc.api.public_results import Result
 from trainc.compilation.run import VALIDATE
 from trainc.compilation.user_options import NO_OPTIONS, Options
@@ -17,7 +18,7 @@ from trainc.frontends.reading import ParsedFiles
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trainc.api.compiling import Contents, StrPath
+    from trainc.api.checked_arguments import Contents, StrPath
     from trainc.compilation import Run
     from trainc.frontends.reading import Reader
 
@@ -67,7 +68,7 @@ class Session:
             path: the file.
             contents: the contents of files that are not on the disk, or differ from it, by path.
         """
-        given, file = checked_contents(contents), os.fspath(path)
+        given, (file,) = checked_contents(contents), checked_paths(path, "path")
         if file not in given and not os.path.lexists(file):
             raise ValueError(f"{file} is neither on the disk nor among the contents")
         return Result(check_runs(*self._with(given), (file,)))

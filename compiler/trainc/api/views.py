@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainc.api.checked_arguments import checked, checked_options
 from trainc.api.compiling import request_of
+from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
 from trainc.compilation.run import COMPILE
 from trainc.compilation.user_options import NO_OPTIONS, Options
@@ -14,8 +16,7 @@ from trainc.files.inputs import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.api.compiling import StrPath
-    from trainc.api.public_results import Result
+    from trainc.api.checked_arguments import StrPath
     from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Tree
@@ -41,14 +42,14 @@ def pods_of(result: Result) -> list[Tree]:
     """Return the pods of all TrainJobs of a result, as `trainc pods --format json` prints them."""
     from trainc.pods.json import pod_json
 
-    return [pod_json(pod) for job in jobs_of(result._compilation) for pod in job.pods(None)]
+    return [pod_json(pod) for job in jobs_of(_compilation_of(result)) for pod in job.pods(None)]
 
 
 def graph_of(result: Result) -> list[Tree]:
     """Return the dependencies of each TrainJob: its runtime, jobs, gang, endpoint and the objects it refers to."""
     from trainc.explain import graph
 
-    compilation = result._compilation
+    compilation = _compilation_of(result)
     return [_values_of_json(graph.graph_of(job, compilation.others)) for job in compilation.jobs]
 
 
@@ -56,8 +57,13 @@ def queues_of(result: Result) -> list[Tree]:
     """Return the ClusterQueues among the documents of a result, as `trainc queues --format json` prints them."""
     from trainc.kueue import summary
 
-    compilation = result._compilation
+    compilation = _compilation_of(result)
     return summary.rows(summary.summaries((job.plan for job in compilation.jobs), compilation.others))
+
+
+def _compilation_of(result: Result) -> Compilation:
+    checked(result, Result, "result")
+    return result._compilation
 
 
 def schema(kind: str, trainer_version: str | None = None) -> Tree:
@@ -120,7 +126,7 @@ def _one_project(
     paths: StrPath | Iterable[StrPath] | None, text: str | None, options: Options
 ) -> tuple[Run, bytes | None]:
     """Return the run of the only project, and the text as standard input; None without one."""
-    asked = request_of(COMPILE, paths, text, None, options)
+    asked = request_of(COMPILE, paths, text, None, checked_options(options))
     if len(asked.projects) > 1:
         folders = ", ".join(run.settings.folder for run in asked.projects)
         raise ValueError(f"the paths are of {len(asked.projects)} projects ({folders}): use the paths of one")
