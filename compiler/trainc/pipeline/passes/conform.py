@@ -126,7 +126,8 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
     plan = converted(plan, detected, DIALECTS[detected.key].schema)
     if plan.stopped:
         return plan
-    return as_release_stores(plan.report(checks.older_fields(subject, document, detected, plan.release)))
+    found = checks.older_fields(subject, document, detected, plan.release, plan.field_validation)
+    return as_release_stores(plan.report(found))
 
 
 def as_release_stores(plan: Plan) -> Plan:
@@ -297,7 +298,7 @@ def conform_runtime(
     if older or own is not document:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
 
-        found += older_runtime(subject, document, processes, release)
+        found += older_runtime(subject, document, processes, release, field_validation)
         if processes is not None:
             found += runtime_processes(subject, document, processes)
             value = put(value, TORCH_PROCESSES, processes)
