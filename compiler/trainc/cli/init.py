@@ -55,7 +55,7 @@ def _reject_project(folder: str) -> None:
 
 
 def _write(path: str, template: str, trainer_version: str | None) -> bool:
-    """Write a file; return False if it already exists. The settings say the release of Trainer: the template's, or the given one."""
+    """Write a file, the settings with the given release of Trainer; return False if it already exists."""
     from trainc.base.data import data_path
     from trainc.files.atomic import create_at
     from trainc.files.confine import open_to_write
