@@ -1,8 +1,8 @@
 """`make fuzz`: random edits of a trainc.yaml; the review has the objects that differ, each with the settings.
 
-A project has two TrainJobs, one of them an MPI job, and two folders of runtimes. It is compiled with two random settings
-files: the objects that differ are those of the review, and each change has a cause or names the changed settings. The
-test pairs objects by their TrainJob. `make test` runs only a few examples.
+A project has two TrainJobs, one of them an MPI job, and two folders of runtimes. It is compiled with two random
+settings files: the objects that differ are those of the review, and each change has a cause or names the changed
+settings. The test pairs objects by their TrainJob. `make test` runs only a few examples.
 """
 
 from __future__ import annotations
