@@ -153,17 +153,16 @@ def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
     os.chdir(folder)
     found = reviewed(before, after)
-    if found.failed:
+    old, new = compiled("before", before), compiled("after", after)
+    if found.failed or old is None:
         return
-    both = compiled("before", before), compiled("after", after)
-    assert both[0] is not None, "the review compiles it"
-    assert both[1] is not None, "the review compiles it"
+    assert new is not None, "the review compiles it"
     shown = {
         (name, each.id.kind, HASH.sub("", each.id.name))
         for each in found.objects
         for name in each.environments or ("",)
     }
-    assert shown == differing_objects(both[1], both[0]), (before, after)
+    assert shown == differing_objects(new, old), (before, after)
     assert all(group.cause or group.settings for group in found.groups()), (before, after)
 
 
