@@ -6,6 +6,18 @@ variables that only the framework can set, and `RESERVED_AT`, the field that the
 the other rules of its part of the webhook. Optional attributes are `secrets`, for pods that wait for a Secret;
 `reserved_variables`, if they depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; `TRAITS`,
 for checks and lint rules that apply to some frameworks; and `counted_processes`, if `TRAITS` has a starter.
+
+**A framework** (`mlPolicy.<key>`). Copy from `pipeline/frameworks/jax.py`. For a framework with several modules,
+copy from `pipeline/frameworks/flux/`.
+1. Write `pipeline/frameworks/<key>.py`, or a package with that name, with `apply(plan) -> Plan`, `RESERVED`,
+   `RESERVED_AT` and `CHECKS`. `pipeline/frameworks/__init__.py` describes the optional attributes, such as
+   `TRAITS`, on which checks and lint rules depend. The docstring states what the module reads and adds, and names
+   the source.
+2. Add `<key>` to `FRAMEWORKS` in `pipeline/frameworks/__init__.py`.
+3. Write a unit test `tests/unit/test_<key>.py` (copy from `test_jax.py`), a golden case, an entry in
+   `docs/frameworks.md` and a built-in runtime.
+4. If Trainer's CRD lacks the field, write `schemas/extensions/<key>.json` (copy from `mxnet.json`) and a section in
+   `docs/extensions.md`. trainc loads the schema together with a runtime of that framework.
 """
 
 from __future__ import annotations
