@@ -391,14 +391,12 @@ def unknown_violations(
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.kubernetes.documents.spaces import leading_space
+            from trainc.pipeline.checks.unsure_fields import newer_release_with
 
-            no_release = leading_space(str(violation.path[-1]))  # no release has a space
-            if no_release or not found.help.startswith("remove it"):
-                yield found  # its help names the field that is meant
-            else:
-                newer = f"use {option} if a Trainer release after v{release.name} has the field"
-                yield found._replace(help=f"{found.help}; {newer}")
+            is_known = not found.help.startswith("remove it")  # its help names the field that is meant
+            newer = None if is_known else newer_release_with(document.value, violation.path, release)
+            note = f"{newer.title} has the field: use {option} to drop it for v{release.name}" if newer else ""
+            yield found._replace(help=f"{found.help}; {note}") if note else found
     elif validation == "warn":
         dropped = (violation.dropped() for violation in unknown)
         yield from diagnose(document, dropped, release, severity="warning")
