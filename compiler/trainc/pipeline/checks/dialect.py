@@ -93,30 +93,30 @@ def older_fields(
 
 
 def _fate(validation: FieldValidation) -> str:
-    """Return what a cluster does with an unknown field: `kubectl apply` asks for an error, unless told otherwise."""
+    """Return what a cluster does with an unknown field: `kubectl apply` asks for an error by default."""
     return "refuses" if validation == "strict" else "drops"
 
 
 def as_refused(
-    found: Diagnostic, severity: Severity, validation: FieldValidation, target: TrainerRelease
+    note: Diagnostic, severity: Severity, validation: FieldValidation, target: TrainerRelease
 ) -> Diagnostic:
     """Return a note about an older document with the severity that it has where the cluster gets the document itself.
 
     severity   that of what the release refuses: an error if a setting states the release, else a warning
     """
-    assert isinstance(found.place, Place)
-    path, document = found.place.path, found.place.document
+    assert isinstance(note.place, Place)
+    path, document = note.place.path, note.place.document
     is_field = path not in (("apiVersion",), TrainJobForm.PROCESSES)
     if is_field and validation != "strict":
-        return found._replace(severity="warning") if validation == "warn" else found
+        return note._replace(severity="warning") if validation == "warn" else note
     if severity == "error":
-        return found._replace(severity=severity)
+        return note._replace(severity=severity)
     is_job = document.value.get("kind") == TRAINJOB.kind
     older = DIALECTS[detect(document.value, target.dialect).key if is_job else "v2.1"].name.rpartition("v")[2]
     if document.value["apiVersion"] != VERSION or find_release(older, target) is target:
-        return found._replace(severity=severity)
-    note = f'or set trainerVersion: "{older}" if your cluster runs Trainer v{older}'
-    return found._replace(severity=severity, help=f"{found.help}, {note}")
+        return note._replace(severity=severity)
+    other = f'or set trainerVersion: "{older}" if your cluster runs Trainer v{older}'
+    return note._replace(severity=severity, help=f"{note.help}, {other}")
 
 
 def _use_fields(first: str, second: str, target: TrainerRelease) -> str:
