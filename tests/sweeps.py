@@ -18,8 +18,7 @@ import pytest
 from trainc.base import data, kinds
 from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
 from trainc.frontends.gangs import GangScheduler
-from trainc.frontends.loss_rules import LossRule
-from trainc.frontends.lowering import Lowered
+from trainc.frontends.lowering import LossRule, Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Tree
 from trainc.kubernetes.violations import Violation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from unit.legacy_specs import INDEX, LegacyKind, env, errors, spec
 
-from trainc.frontends.legacy import jaxjob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import jaxjob
 
 KIND = LegacyKind("JAXJob", "jaxReplicaSpecs", "jax")
 role, job = KIND.role, KIND.job

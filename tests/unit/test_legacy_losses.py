@@ -26,7 +26,7 @@ from trainc.base.kinds import LEGACY, Kind, find
 from trainc.compilation import Compilation
 from trainc.compilation.user_options import Options
 from trainc.frontends import lowering
-from trainc.frontends.loss_rules import Loss, LossEffect
+from trainc.frontends.lowering import Loss, LossEffect
 from trainc.kubernetes.trees import Path as Steps
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.provenance.tracing.correspondence import leaves

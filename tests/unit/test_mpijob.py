@@ -14,8 +14,8 @@ import trainc
 from trainc import Result
 from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Place
-from trainc.frontends.legacy import mpijob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import mpijob
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from unit.legacy_specs import LegacyKind, env, errors, spec
 
-from trainc.frontends.legacy import paddlejob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import paddlejob
 
 KIND = LegacyKind("PaddleJob", "paddleReplicaSpecs", "paddle")
 role, job = KIND.role, KIND.job

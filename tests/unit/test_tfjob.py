@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, spec
 
-from trainc.frontends.legacy import tfjob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import tfjob
 from trainc.pipeline.checks import limits
 
 KIND = LegacyKind("TFJob", "tfReplicaSpecs", "tensorflow")

@@ -9,7 +9,7 @@ A kind names its front end, a module of this package, in its row of the table of
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from trainc.base.records import NamedTuple
 from trainc.frontends.moves import edited
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from trainc.base.kinds import Kind
     from trainc.diagnostics import Document
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.loss_rules import Loss, LossRule
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
@@ -81,3 +80,36 @@ def load(name: str) -> FrontEnd:
 def documents(written: Document, lowered: Lowered) -> tuple[Document, Document]:
     """Return the TrainJob and the runtime of a job, as edits of its document."""
     return edited(written, lowered.job, lowered.of_job), edited(written, lowered.runtime, lowered.of_runtime)
+
+
+LossEffect = Literal["approximated", "not carried", "without effect"]
+"""Whether the JobSet has a field with a similar effect; without effect is a field that the operator ignores, too."""
+
+
+class LossRule(NamedTuple):
+    """A reason for which a field is lost, or has another effect."""
+
+    field: str
+    """The field, in the notation of messages; `*` is the path of a role, or any text."""
+    effect: LossEffect
+    reason: str
+    """How the difference shows, or why the field is not carried."""
+    action: str
+    """What the author can do."""
+    is_added: bool = False
+    """Whether the operator adds it, whatever the author writes in the field."""
+
+
+class Loss(NamedTuple):
+    """A loss of a job."""
+
+    path: Path
+    """The field in the job with all defaults; the job need not have it."""
+    rule: LossRule
+    detail: str = ""
+    """The part of the value that is concerned, such as a host name; empty for the whole value."""
+
+    @property
+    def reason(self) -> str:
+        """The reason, with the part of the value that is concerned."""
+        return f"{self.rule.reason}: {self.detail}" if self.detail else self.rule.reason

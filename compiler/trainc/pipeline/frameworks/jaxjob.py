@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.jaxjob import KIND
-from trainc.frontends.legacy.replica_specs import WORKER
-from trainc.pipeline.legacy_hosts import layout_of, role_host, with_new_hosts
-from trainc.pipeline.legacy_variables import with_operator_variables
+from trainc.legacy.host_names import layout_of, role_host, with_new_hosts
+from trainc.legacy.jaxjob import KIND
+from trainc.legacy.replica_specs import WORKER
+from trainc.legacy.variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.mlkube_admission import DIST, MXNET, SCHEDULER, SERVER, WORKER
-from trainc.pipeline.legacy_variables import with_operator_variables
+from trainc.legacy.mlkube_admission import DIST, MXNET, SCHEDULER, SERVER, WORKER
+from trainc.legacy.variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import value
 

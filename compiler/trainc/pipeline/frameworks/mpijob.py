@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.mpi_admission import LAUNCHER
-from trainc.frontends.legacy.mpijob import ROOT_KEYS
-from trainc.frontends.legacy.replica_specs import WORKER
+from trainc.legacy.host_names import with_new_hosts
+from trainc.legacy.mpi_admission import LAUNCHER
+from trainc.legacy.mpijob import ROOT_KEYS
+from trainc.legacy.replica_specs import WORKER
+from trainc.legacy.variables import with_variables
 from trainc.pipeline.frameworks import mpi
-from trainc.pipeline.legacy_hosts import with_new_hosts
-from trainc.pipeline.legacy_variables import with_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import value
 

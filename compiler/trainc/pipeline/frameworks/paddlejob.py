@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.paddlejob import KIND
-from trainc.frontends.legacy.replica_specs import MASTER
-from trainc.pipeline.legacy_hosts import layout_of, role_host, with_new_hosts
-from trainc.pipeline.legacy_variables import with_operator_variables
+from trainc.legacy.host_names import layout_of, role_host, with_new_hosts
+from trainc.legacy.paddlejob import KIND
+from trainc.legacy.replica_specs import MASTER
+from trainc.legacy.variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.legacy.layout import Layout
     from trainc.kubernetes.trees import Tree
+    from trainc.legacy.layout import Layout
     from trainc.pipeline.checks import Check
     from trainc.pipeline.plan import Plan
 

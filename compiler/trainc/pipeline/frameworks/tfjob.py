@@ -12,16 +12,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.frontends.legacy.replica_specs import WORKER
-from trainc.frontends.legacy.tfjob import KIND, PS
-from trainc.pipeline.legacy_hosts import (
+from trainc.legacy.host_names import (
     layout_of,
     long_variable,
     role_hosts,
     role_hosts_length,
     with_new_hosts,
 )
-from trainc.pipeline.legacy_variables import with_operator_variables
+from trainc.legacy.replica_specs import WORKER
+from trainc.legacy.tfjob import KIND, PS
+from trainc.legacy.variables import with_operator_variables
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Diagnostic, ObjectId
-    from trainc.frontends.legacy.layout import Layout
     from trainc.kubernetes.trees import Tree
+    from trainc.legacy.layout import Layout
     from trainc.pipeline.frameworks import PlanCheck
     from trainc.pipeline.plan import Plan
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.volcano_plugins import ROLES
-from trainc.pipeline.legacy_hosts import layout_of, long_variable, role_hosts, role_hosts_length, with_new_hosts
-from trainc.pipeline.legacy_variables import with_variables
+from trainc.legacy.host_names import layout_of, long_variable, role_hosts, role_hosts_length, with_new_hosts
+from trainc.legacy.variables import with_variables
+from trainc.legacy.volcano_plugins import ROLES
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 

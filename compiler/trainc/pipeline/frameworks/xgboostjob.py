@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import MASTER, WORKER
-from trainc.frontends.legacy.xgboostjob import KIND
-from trainc.pipeline.legacy_hosts import (
+from trainc.legacy.host_names import (
     layout_of,
     long_variable,
     role_host,
@@ -20,7 +18,9 @@ from trainc.pipeline.legacy_hosts import (
     role_hosts_length,
     with_new_hosts,
 )
-from trainc.pipeline.legacy_variables import with_operator_variables
+from trainc.legacy.replica_specs import MASTER, WORKER
+from trainc.legacy.variables import with_operator_variables
+from trainc.legacy.xgboostjob import KIND
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import from_field, value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline.legacy_hosts import unknown_hosts
+from trainc.legacy.host_names import unknown_hosts
 from trainc.pipeline.lint import lint_rule
 
 if TYPE_CHECKING:

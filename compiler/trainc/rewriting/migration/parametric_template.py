@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import JOBS_OF_RUNTIME, find
 from trainc.base.records import NamedTuple
 from trainc.frontends import lowering
-from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import edit, get, put
+from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline import frameworks
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override

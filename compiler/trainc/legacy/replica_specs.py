@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
-from trainc.frontends.legacy.field_refs import field_paths
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.run_policy import POLICY, double_settings
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import (
     ENUM,
@@ -24,6 +21,9 @@ from trainc.kubernetes.violations import (
     Violation,
     field_of,
 )
+from trainc.legacy.field_refs import field_paths
+from trainc.legacy.layout import Layout
+from trainc.legacy.run_policy import POLICY, double_settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

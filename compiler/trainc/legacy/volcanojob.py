@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.gangs import VOLCANO, GangScheduler
-from trainc.frontends.legacy import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy import (
     own_runtime,
     volcano_admission,
     volcano_plugins,
     volcano_policies,
     volcano_tasks,
 )
-from trainc.frontends.legacy.common_losses import (
+from trainc.legacy.common_losses import (
     HOST_NAME,
     NO_EXTRA,
     NOT_OF_JOBSET,
@@ -29,20 +32,17 @@ from trainc.frontends.legacy.common_losses import (
     STATUS,
     object_losses,
 )
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.own_runtime import GANG, NO_LIMIT, SPEC, PolicySetting, moves_of_job, replicated_job
-from trainc.frontends.legacy.volcano_plugins import PLUGINS, PORT, ROLES, TENSORFLOW
-from trainc.frontends.legacy.volcano_tasks import JOB_NAME, POD, TASK, TASKS, dependencies, task_name
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy.layout import Layout
+from trainc.legacy.own_runtime import GANG, NO_LIMIT, SPEC, PolicySetting, moves_of_job, replicated_job
+from trainc.legacy.volcano_plugins import PLUGINS, PORT, ROLES, TENSORFLOW
+from trainc.legacy.volcano_tasks import JOB_NAME, POD, TASK, TASKS, dependencies, task_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
     from trainc.kubernetes.violations import Violation
+    from trainc.legacy.replica_specs import ReplicaSpec
 
 SCHEMA: Final = "volcano"
 KEY: Final = "volcanojob"

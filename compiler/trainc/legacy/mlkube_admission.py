@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import (
+from trainc.kubernetes.trees import Path, Tree, get
+from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     MOST_REPLICAS,
     invalid_name,
     missing_container,
     too_many_replicas,
 )
-from trainc.kubernetes.trees import Path, Tree, get
-from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Diagnostic
-from trainc.frontends.legacy.common_losses import HOST_NAME
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.loss_rules import Loss
+from trainc.frontends.lowering import Loss
 from trainc.kubernetes.trees import get, put
+from trainc.legacy.common_losses import HOST_NAME
+from trainc.legacy.layout import Layout
+from trainc.legacy.variables import written_path
 from trainc.pipeline.checks import hosts, limits
-from trainc.pipeline.legacy_variables import written_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

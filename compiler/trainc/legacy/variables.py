@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy.common_losses import SHADOWED
-from trainc.frontends.loss_rules import Loss
+from trainc.frontends.lowering import Loss
 from trainc.kubernetes.shadowed_variables import without_shadowed
 from trainc.kubernetes.trees import edit, get
+from trainc.legacy.common_losses import SHADOWED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

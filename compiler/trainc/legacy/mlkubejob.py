@@ -11,8 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import mlkube_admission, own_runtime
-from trainc.frontends.legacy.common_losses import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy import mlkube_admission, own_runtime
+from trainc.legacy.common_losses import (
     NO_EXTRA,
     NOT_OF_JOBSET,
     OF_CONTROLLER,
@@ -22,8 +25,8 @@ from trainc.frontends.legacy.common_losses import (
     object_losses,
     template_losses,
 )
-from trainc.frontends.legacy.layout import Layout
-from trainc.frontends.legacy.mlkube_admission import (
+from trainc.legacy.layout import Layout
+from trainc.legacy.mlkube_admission import (
     DIST,
     MODE,
     MXNET,
@@ -35,11 +38,8 @@ from trainc.frontends.legacy.mlkube_admission import (
     WORKER,
     replica_type,
 )
-from trainc.frontends.legacy.own_runtime import PolicySetting, Success, add_success, moves_of_job, replicated_job
-from trainc.frontends.legacy.replica_specs import CONTAINERS, ReplicaSpec, carried_template
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy.own_runtime import PolicySetting, Success, add_success, moves_of_job, replicated_job
+from trainc.legacy.replica_specs import CONTAINERS, ReplicaSpec, carried_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,11 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import own_runtime
-from trainc.frontends.legacy.common_losses import LABELS, common_losses, missing_labels
-from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.own_runtime import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy import own_runtime
+from trainc.legacy.common_losses import LABELS, common_losses, missing_labels
+from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
+from trainc.legacy.field_refs import with_field_path
+from trainc.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
     add_success,
@@ -22,20 +25,17 @@ from trainc.frontends.legacy.own_runtime import (
     replicated_job,
     with_labels,
 )
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX, WORKER
-from trainc.frontends.legacy.run_policy import POLICY, with_run_policy, with_top_fields
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX, WORKER
+from trainc.legacy.run_policy import POLICY, with_run_policy, with_top_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.layout import Group, Layout
-    from trainc.frontends.legacy.own_runtime import Success
-    from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec
     from trainc.frontends.lowering import Lowered
+    from trainc.legacy.layout import Group, Layout
+    from trainc.legacy.own_runtime import Success
+    from trainc.legacy.replica_specs import OperatorKind, ReplicaSpec
 
 _FIRST_RETRIED: Final = 128
 """The first exit code with which the restart policy ExitCode creates the pod again."""

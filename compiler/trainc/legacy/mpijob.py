@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
-from trainc.frontends.legacy import mpi_admission, own_runtime
-from trainc.frontends.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
-from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.frontends.legacy.field_refs import field_paths, with_field_path
-from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
-from trainc.frontends.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
-from trainc.frontends.legacy.own_runtime import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy import mpi_admission, own_runtime
+from trainc.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
+from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
+from trainc.legacy.field_refs import field_paths, with_field_path
+from trainc.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
+from trainc.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
+from trainc.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
     Success,
@@ -27,7 +30,7 @@ from trainc.frontends.legacy.own_runtime import (
     replicated_job,
     with_labels,
 )
-from trainc.frontends.legacy.replica_specs import (
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     LABEL,
     REPLICA_INDEX,
@@ -35,10 +38,7 @@ from trainc.frontends.legacy.replica_specs import (
     ReplicaSpec,
     carried_template,
 )
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy.run_policy import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import (
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     MULTIKUEUE,
     WORKER,
@@ -17,9 +19,7 @@ from trainc.frontends.legacy.replica_specs import (
     unknown_manager,
     unknown_role,
 )
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.kubernetes.trees import Tree, get
-from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy.run_policy import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
-from trainc.frontends.legacy.operator_jobs import NO_LEAD, lowered
-from trainc.frontends.legacy.own_runtime import PolicySetting, Success
-from trainc.frontends.legacy.replica_specs import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+from trainc.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.legacy.operator_jobs import NO_LEAD, lowered
+from trainc.legacy.own_runtime import PolicySetting, Success
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     WORKER,
     OperatorKind,
     layout_by_role,
     replica_specs,
 )
-from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.kubernetes.trees import Tree, get
+from trainc.legacy.replica_specs import violations as shared_violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
     from trainc.kubernetes.violations import Violation
+    from trainc.legacy.replica_specs import ReplicaSpec
 
 SCHEMA: Final = "training-operator-1.7"
 SCHEDULER: Final = "Scheduler"

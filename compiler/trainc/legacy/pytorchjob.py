@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
-from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
-from trainc.frontends.legacy.operator_jobs import lowered
-from trainc.frontends.legacy.own_runtime import PolicySetting, Success
-from trainc.frontends.legacy.replica_specs import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import REQUIRED, Violation
+from trainc.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.legacy.operator_jobs import lowered
+from trainc.legacy.own_runtime import PolicySetting, Success
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     MASTER,
     WORKER,
@@ -22,17 +25,14 @@ from trainc.frontends.legacy.replica_specs import (
     ranked_layout,
     replica_specs,
 )
-from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.kubernetes.trees import Tree, get
-from trainc.kubernetes.violations import REQUIRED, Violation
+from trainc.legacy.replica_specs import violations as shared_violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
     from trainc.frontends.lowering import Lowered
+    from trainc.legacy.replica_specs import ReplicaSpec
 
 SCHEMA: Final = "training-operator-1.9"
 KIND: Final = OperatorKind(

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
-from trainc.frontends.legacy.operator_jobs import lowered
-from trainc.frontends.legacy.own_runtime import PolicySetting
-from trainc.frontends.legacy.replica_specs import (
+from trainc.frontends.lowering import Loss, LossRule
+from trainc.kubernetes.trees import Tree, get
+from trainc.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
+from trainc.legacy.operator_jobs import lowered
+from trainc.legacy.own_runtime import PolicySetting
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     WORKER,
     OperatorKind,
     layout_by_role,
     replica_specs,
 )
-from trainc.frontends.legacy.replica_specs import violations as shared_violations
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.kubernetes.trees import Tree, get
+from trainc.legacy.replica_specs import violations as shared_violations
+from trainc.legacy.run_policy import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
