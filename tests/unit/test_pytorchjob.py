@@ -15,7 +15,7 @@ from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.kubernetes.trees import Tree
 from trainc.legacy import pytorchjob
-from trainc.legacy.field_refs import field_paths
+from trainc.legacy.layout import field_paths
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"

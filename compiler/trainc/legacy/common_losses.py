@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
-from trainc.legacy.replica_specs import LABEL, OPERATOR_LABELS
-from trainc.legacy.run_policy import POLICY
+from trainc.legacy.replica_specs import LABEL, OPERATOR_LABELS, POLICY
 from trainc.source.secret_names import LAST_APPLIED
 
 if TYPE_CHECKING:

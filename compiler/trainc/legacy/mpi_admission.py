@@ -14,12 +14,12 @@ from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUI
 from trainc.legacy.replica_specs import (
     CONTAINERS,
     MULTIKUEUE,
+    POLICY,
     WORKER,
     too_many_replicas,
     unknown_manager,
     unknown_role,
 )
-from trainc.legacy.run_policy import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ _NOT_NEGATIVE: Final = (
 _CLEAN: Final = ("None", "Running", "All")
 
 
-def violations(job: Tree) -> Iterator[Violation]:
+def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the operator's validation."""
     specs = get(job, REPLICAS, {})
     yield from _host_name(job, specs.get(WORKER, {}).get("replicas", 1))

@@ -13,8 +13,7 @@ from trainc.base.records import NamedTuple
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
-from trainc.legacy.replica_specs import LABEL
-from trainc.legacy.run_policy import POLICY
+from trainc.legacy.replica_specs import LABEL, POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +27,8 @@ SPEC: Final = ("spec", "template", "spec")
 """The path of the JobSetSpec in a runtime."""
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 GANG: Final = "podGroupPolicy"
+REPLICA_SPECS: Final = "replicaSpecs"
+"""The key of the settings of each role in those of the framework: its replicas, and the port of its main container."""
 NO_LIMIT: Final = 2147483647
 """The backoff limit of pods that restart without a limit."""
 

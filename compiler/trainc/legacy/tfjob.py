@@ -1,64 +1,38 @@
 """TFJob of kubeflow.org/v1, v1beta2 and v1beta1.
 
 Reads    a TFJob that the schema of its version has admitted.
-Returns  the TrainJob and its runtime, with a Job for each role. `pipeline.frameworks.tfjob` adds TF_CONFIG.
-Source   kubeflow/training-operator v1.9.3: the defaults, the webhook and the status of TFJobs.
+Returns  the kind: its rules, its losses, and TF_CONFIG for the pods of several tasks. The pods of a role share one
+         template, so TF_CONFIG refers to the index by $(TF_TASK_INDEX), which the kubelet expands.
+Source   kubeflow/training-operator v1.9.3: the defaults, the webhook, the status and the environment of TFJobs.
+         TF_CONFIG is compact JSON with sorted roles.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import Violation
-from trainc.legacy.operator_jobs import LOSSES as OPERATOR_LOSSES
-from trainc.legacy.operator_jobs import NO_LEAD, lowered
+from trainc.legacy.operator_jobs import NO_LEAD, framework
+from trainc.legacy.operator_kinds import OperatorKind
 from trainc.legacy.own_runtime import PolicySetting, Success
-from trainc.legacy.replica_specs import (
-    CONTAINERS,
-    MASTER,
-    WORKER,
-    OperatorKind,
-    layout_by_role,
-    replica_specs,
-)
-from trainc.legacy.replica_specs import violations as shared_violations
-from trainc.legacy.run_policy import POLICY, with_run_policy
+from trainc.legacy.replica_specs import MASTER, POLICY, WORKER
+from trainc.pipeline.plan import from_field, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.lowering import Lowered
-    from trainc.legacy.replica_specs import ReplicaSpec
+    from trainc.legacy.environment import Pods
+    from trainc.legacy.layout import Group
+    from trainc.legacy.operator_kinds import Roles
 
-SCHEMA: Final = "training-operator-1.9"
 CHIEF: Final = "Chief"
 PS: Final = "PS"
-KIND: Final = OperatorKind(
-    key="tfjob",
-    replicas=("spec", "tfReplicaSpecs"),
-    roles=(CHIEF, "Evaluator", MASTER, PS, WORKER),
-    container="tensorflow",
-    port_name="tfjob-port",
-    port=2222,
-    restart="Never",
-    any_case=True,
-    leads=(CHIEF, MASTER),
-    worker_leads=True,
-    removes_failed=True,
-    deletion_fails=("OnFailure", "Always", "ExitCode"),
-)
-OLDER: Final = {
-    "kubeflow.org/v1alpha1": (
-        "replicaSpecs is spec.tfReplicaSpecs, with the tfReplicaType of each item as its key: MASTER is Chief; "
-        f"tfPort is the port `{KIND.port_name}` of the container `{KIND.container}`"
-    ),
-    "kubeflow.org/v1alpha2": "spec.tfReplicaSpecs has the same fields, and cleanPodPolicy is in spec.runPolicy",
-}
-"""What has become of the fields of earlier versions."""
+CONFIG: Final = "TF_CONFIG"
+INDEX: Final = "TF_TASK_INDEX"
 DYNAMIC: Final = ("spec", "enableDynamicWorker")
 SUCCESS: Final = ("spec", "successPolicy")
 ALL_WORKERS: Final = "AllWorkers"
@@ -81,14 +55,11 @@ ONE_TASK: Final = LossRule(
     "a single task has no cluster, and does not fail",
     "remove it",
 )
-LOSSES: Final = (*OPERATOR_LOSSES, NO_LEAD, LEAD_DECIDES, EXPENDABLE, ONE_TASK)
-
 SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",), "Two roles that decide about success")
 
 
-def violations(written: Tree, job: Tree) -> Iterator[Violation]:
-    """Yield the violations of the rules of the webhook."""
-    yield from shared_violations(written, job, KIND)
+def _rules(_: Tree, job: Tree) -> Iterator[Violation]:
+    """Yield the violation of two roles that decide about success."""
     leads = {name: key for key in get(job, KIND.replicas, {}) if (name := KIND.role(key)) in KIND.leads}
     if len(leads) > 1:
         first, path = (*KIND.replicas, leads[CHIEF]), (*KIND.replicas, leads[MASTER])
@@ -103,51 +74,28 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
         )
 
 
-def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
-    """Return the TrainJob and its runtime."""
-    is_dynamic = bool(get(job, DYNAMIC))
-    roles = tuple(role._replace(is_expendable=is_dynamic and role.name == WORKER) for role in replica_specs(job, KIND))
-    success = _success(job, roles)
-    return lowered(
-        job,
-        KIND,
-        roles,
-        layout_by_role(roles),
-        gang=gang,
-        settings=_settings(job, roles),
-        success=success,
-        losses=_losses(job, roles, success),
-    )
-
-
-def _success(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Success | None:
-    """Return the pods that decide about success: the lead; else the first worker, or all of them."""
-    named = {role.name: role for role in roles}
-    for lead in KIND.leads:
-        if lead in named:
-            return Success(lead, named[lead].at)
-    if WORKER not in named:
+def _success(job: Tree, roles: Roles) -> Success | None:
+    """Return the pods that decide about success in a job without a lead: the first worker, or all of them."""
+    at = next((role.at for role in roles if role.name == WORKER), None)
+    if at is None:
         return None
     policy = get(job, SUCCESS)
-    source = named[WORKER].at if policy is None else SUCCESS
+    source = at if policy is None else SUCCESS
     return Success(WORKER, source, None if policy == ALL_WORKERS else {"succeededIndexes": "0"})
 
 
-def _is_distributed(roles: tuple[ReplicaSpec, ...]) -> bool:
+def _is_distributed(roles: Roles) -> bool:
     """Return whether the tasks get TF_CONFIG: a single one does not. Unknown roles do not count."""
     return sum(role.replicas for role in roles if role.name in KIND.roles) != 1
 
 
-def _settings(job: Tree, roles: tuple[ReplicaSpec, ...]) -> Iterator[PolicySetting]:
+def _settings(job: Tree, roles: Roles) -> Iterator[PolicySetting]:
     yield PolicySetting(("isDistributed",), _is_distributed(roles), (*roles[-1].at, "replicas"))
-    for role in roles:
-        yield PolicySetting(("tasks", role.name, "replicas"), role.replicas, (*role.at, "replicas"))
-        yield PolicySetting(("tasks", role.name, "port"), role.port, (*role.at, *CONTAINERS))
     if get(job, DYNAMIC):
         yield PolicySetting(("dynamicWorkers",), True, DYNAMIC)
 
 
-def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) -> Iterator[Loss]:
+def _losses(job: Tree, roles: Roles, success: Success | None) -> Iterator[Loss]:
     has_workers = (
         success is not None and success.role == WORKER and any(role.name == WORKER and role.pods > 1 for role in roles)
     )
@@ -156,7 +104,86 @@ def _losses(job: Tree, roles: tuple[ReplicaSpec, ...], success: Success | None) 
     if success is None:
         yield Loss(KIND.replicas, NO_LEAD)
     restarts = all(role.restart not in ("Never", "ExitCode") for role in roles if role.name == WORKER)
-    if get(job, DYNAMIC) and not restarts and get(with_run_policy(job), (*POLICY, "backoffLimit")) != 0:
+    if get(job, DYNAMIC) and not restarts and get(job, (*POLICY, "backoffLimit")) != 0:
         yield Loss(DYNAMIC, EXPENDABLE)
     if get(job, DYNAMIC) is not None and restarts and not _is_distributed(roles):
         yield Loss(DYNAMIC, ONE_TASK)
+
+
+def _variables(pods: Pods, group: Group) -> Iterator[Tree]:
+    """Yield TF_CONFIG for the tasks of a role, and the index that it refers to."""
+    if pods.settings["isDistributed"]:
+        addresses = {role: [_address(pods, role, host) for host in pods.hosts(role)] for role in _listed(pods)}
+        yield from_field(INDEX, group.index_field)
+        yield value(CONFIG, _config(pods, group.role, addresses))
+
+
+def _listed(pods: Pods) -> list[str]:
+    """Return the roles with lists of all tasks: with enableDynamicWorker, the parameter servers alone."""
+    return [role for role in pods.roles if role == PS or not _is_dynamic(pods)]
+
+
+def _is_dynamic(pods: Pods) -> bool:
+    """Return whether the cluster of a task has only the tasks to which it connects."""
+    return bool(pods.settings.get("dynamicWorkers"))
+
+
+def _address(pods: Pods, role: str, host: str) -> str:
+    """Return the address of a task."""
+    return f"{host}:{pods.port(role)}"
+
+
+def _config(pods: Pods, role: str, addresses: dict[str, list[str]]) -> str:
+    """Return TF_CONFIG for the tasks of a role.
+
+    addresses   those of all tasks by role
+    """
+    cluster: dict[str, Any] = {other.lower(): addresses[other] for other in sorted(addresses, key=str.lower)}
+    ending = ',"environment":"cloud"'
+    if _is_dynamic(pods):
+        position = pods.layout.position(role, 0)
+        assert position is not None, "a role has a pod"
+        own = _address(pods, role, pods.plan.host(position.job, 0, f"$({INDEX})"))
+        workers = {f"$({INDEX})": own} if role == WORKER else {}
+        servers = addresses.get(PS) if role == WORKER else [own] if role == PS else []
+        cluster, ending = {"worker": workers, "ps": servers}, ""
+    text = json.dumps(cluster, separators=(",", ":"))
+    return f'{{"cluster":{text},"task":{{"type":"{role.lower()}","index":$({INDEX})}}{ending}}}'
+
+
+def _lengths(pods: Pods) -> Iterator[tuple[str, int]]:
+    """Yield the length of TF_CONFIG."""
+    listed = _listed(pods) if pods.settings["isDistributed"] else []
+    size = max(len(_config(pods, role, {each: [] for each in listed})) for role in pods.roles)
+    for role in listed:
+        count = pods.replicas(role)
+        around = len(_address(pods, role, '"",')) * count - 1 if count else 0
+        size += around + pods.hosts_length(role)
+    yield CONFIG, size
+
+
+KIND: Final = OperatorKind(
+    key="tfjob",
+    family="tensorflow",
+    replicas=("spec", "tfReplicaSpecs"),
+    roles=(CHIEF, "Evaluator", MASTER, PS, WORKER),
+    container="tensorflow",
+    port_name="tfjob-port",
+    port=2222,
+    restart="Never",
+    variables=_variables,
+    only_main=True,
+    any_case=True,
+    dynamic=DYNAMIC,
+    leads=(CHIEF, MASTER),
+    worker_leads=True,
+    removes_failed=True,
+    deletion_fails=("OnFailure", "Always", "ExitCode"),
+    losses=(NO_LEAD, LEAD_DECIDES, EXPENDABLE, ONE_TASK),
+    rules=_rules,
+    success=_success,
+    settings=_settings,
+    lost=_losses,
+    lengths=_lengths,
+)
+FRAMEWORKS: Final = {KIND.key: framework(KIND)}

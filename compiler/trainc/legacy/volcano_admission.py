@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def violations(job: Tree) -> Iterator[Violation]:
+def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the webhook's rules, and of other frameworks beside TensorFlow."""
     yield from invalid_name(job)
     yield from volcano_plugins.violations(job)

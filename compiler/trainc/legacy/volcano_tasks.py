@@ -13,8 +13,7 @@ from trainc.frontends.gangs import VOLCANO
 from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy.common_losses import template_losses
-from trainc.legacy.field_refs import with_field_path
-from trainc.legacy.layout import COMPLETION_INDEX
+from trainc.legacy.layout import COMPLETION_INDEX, with_field_path
 from trainc.legacy.replica_specs import ReplicaSpec, carried_template
 
 if TYPE_CHECKING:
