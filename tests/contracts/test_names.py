@@ -27,7 +27,9 @@ from trainc.pipeline.stages import STAGES
 ROOT: Final = Path(__file__).parents[2]
 COMPILER: Final = ROOT / "compiler" / "trainc"
 FOLDERS: Final = ("compiler", "tests", "scripts", "bench")
-KEYS: Final = frozenset((*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *(row.framework for row in LEGACY), *SCHEDULERS, "mermaid"))
+KEYS: Final = frozenset(
+    (*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *SCHEDULERS, "mermaid", *(row.framework for row in LEGACY))
+)
 """File names that are keys: of a command, a format, a framework or a scheduler."""
 QUALIFIERS: Final = frozenset(
     """
