@@ -1,12 +1,16 @@
-"""The recipes of CONTRIBUTING.md as data: the leaves of each kind, and the steps that each leaf needs.
+"""The recipes as data: the leaves of each kind, the steps that each leaf needs, and the texts.
+
+Reads    CONTRIBUTING.md, and the docstrings of the modules in its table of recipes.
 
 An item with a file or a row is a leaf, so that an item that has only one of them lacks a step.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from contracts.steps import (
@@ -35,9 +39,33 @@ from contracts.steps import (
 
 from trainc.base.kinds import find
 
+ROOT: Final = Path(__file__).parents[2]
+CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
+LISTED: Final = {
+    title: next(path for folder in (ROOT / PACKAGE, ROOT) if (path := folder / name).is_file())
+    for title, name in re.findall(r"^\| (An? .+) \| `([\w/]+\.py)` \|$", CONTRIBUTING.read_text(), re.M)
+}
+"""The titles of the recipes in docstrings, each with its module."""
+
+
+def recipes_of(path: Path) -> dict[str, str]:
+    """Return the recipes of a page, or of a module's docstring, by title."""
+    text = path.read_text()
+    text = (ast.get_docstring(ast.parse(text)) or "") if path.suffix == ".py" else text
+    found = re.findall(r"^\*\*(An? .+?)\*\*(.*?)(?=^\*\*An? |^## |^The other recipes|\Z)", text, re.M | re.S)
+    return dict(found)
+
+
+TEXTS: Final = {
+    title: " ".join(text.split())
+    for path in (CONTRIBUTING, *dict.fromkeys(LISTED.values()))
+    for title, text in recipes_of(path).items()
+}
+"""The recipes by title."""
+
 
 class Recipe(NamedTuple):
-    """A recipe: its title in CONTRIBUTING.md, how its text writes the name of a leaf, its leaves and its steps."""
+    """A recipe: its title, how its text writes the name of a leaf, its leaves and its steps."""
 
     title: str
     placeholder: str

@@ -95,11 +95,11 @@ def _manifests(result: Compilation) -> list[Tree]:
     TrainJobs with one generateName share their Secrets.
     """
     from trainc.pipeline import secret_keys
-    from trainc.pipeline.frameworks import of_plan
+    from trainc.pipeline.frameworks import framework_of
 
     try:
         needed = {
-            (job.namespace, secret): None for job in result.jobs for secret in of_plan(job.plan).secrets(job.plan)
+            (job.namespace, secret): None for job in result.jobs for secret in framework_of(job.plan).secrets(job.plan)
         }
         return [secret_keys.make(secret, namespace) for namespace, secret in needed]
     except ImportError as error:

@@ -30,9 +30,9 @@ from trainc.legacy.common_losses import (
     object_losses,
     template_losses,
 )
-from trainc.legacy.environment import with_operator_variables
 from trainc.legacy.layout import Layout
 from trainc.legacy.own_runtime import PolicySetting, Success, add_success, moves_of_job, replicated_job
+from trainc.legacy.pod_environment import with_operator_variables
 from trainc.legacy.replica_specs import (
     CONTAINERS,
     MOST_REPLICAS,

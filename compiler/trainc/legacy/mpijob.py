@@ -21,7 +21,6 @@ from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.legacy import mpi_admission, own_runtime
 from trainc.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
 from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.legacy.environment import unknown_hosts, with_new_hosts, with_variables
 from trainc.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout, field_paths, with_field_path
 from trainc.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
 from trainc.legacy.own_runtime import (
@@ -33,6 +32,7 @@ from trainc.legacy.own_runtime import (
     replicated_job,
     with_labels,
 )
+from trainc.legacy.pod_environment import unknown_hosts, with_new_hosts, with_variables
 from trainc.legacy.replica_specs import (
     CONTAINERS,
     LABEL,

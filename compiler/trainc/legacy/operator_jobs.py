@@ -18,7 +18,6 @@ from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy import own_runtime
 from trainc.legacy.common_losses import LABELS, common_losses, missing_labels
 from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.legacy.environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_operator_variables
 from trainc.legacy.layout import with_field_path
 from trainc.legacy.operator_kinds import OPERATOR, TOP_FIELDS, OperatorKind, layout_of, replica_specs, violations
 from trainc.legacy.own_runtime import (
@@ -31,6 +30,7 @@ from trainc.legacy.own_runtime import (
     replicated_job,
     with_labels,
 )
+from trainc.legacy.pod_environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_operator_variables
 from trainc.legacy.replica_specs import CONTAINERS, LABEL, POLICY, REPLICA_INDEX, WORKER
 from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
@@ -138,7 +138,7 @@ def framework(kind: OperatorKind) -> Framework:
 
 def _apply(kind: OperatorKind, plan: Plan) -> Plan:
     """Add the variables to the containers of all pods. Of one name, the last variable applies."""
-    pods = Pods.of(plan)
+    pods = Pods.from_plan(plan)
     for job, group in enumerate(pods.layout.groups):
         env = [*kind.variables(pods, group)]
         plan = with_operator_variables(plan, env, job, container=kind.container if kind.only_main else "")
@@ -148,7 +148,7 @@ def _apply(kind: OperatorKind, plan: Plan) -> Plan:
 
 def _long_variables(kind: OperatorKind, subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error for a variable that is too long for a process: before it is written, because a count is cheap."""
-    for name, size in kind.lengths(Pods.of(plan)):
+    for name, size in kind.lengths(Pods.from_plan(plan)):
         yield from long_variable(subject, plan, name, size)
 
 

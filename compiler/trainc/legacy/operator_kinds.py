@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainc.frontends.lowering import Loss, LossRule
-    from trainc.legacy.environment import Pods
     from trainc.legacy.layout import Group
     from trainc.legacy.own_runtime import PolicySetting, Success
+    from trainc.legacy.pod_environment import Pods
 
     Roles = tuple[ReplicaSpec, ...]
 

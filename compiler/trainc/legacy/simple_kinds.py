@@ -25,9 +25,9 @@ from trainc.pipeline.plan import from_field, value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.legacy.environment import Pods
     from trainc.legacy.layout import Group
     from trainc.legacy.operator_kinds import Roles
+    from trainc.legacy.pod_environment import Pods
 
 OLD_CONTAINER_NAME: Final = Declaration(
     "old-container-name", ("schema",), "Main container with an earlier name", "warning", fix="unsafe"

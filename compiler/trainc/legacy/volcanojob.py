@@ -37,9 +37,9 @@ from trainc.legacy.common_losses import (
     STATUS,
     object_losses,
 )
-from trainc.legacy.environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_variables
 from trainc.legacy.layout import Layout
 from trainc.legacy.own_runtime import GANG, NO_LIMIT, REPLICA_SPECS, SPEC, PolicySetting, moves_of_job, replicated_job
+from trainc.legacy.pod_environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_variables
 from trainc.legacy.volcano_plugins import PLUGINS, PORT, ROLES, TENSORFLOW
 from trainc.legacy.volcano_tasks import JOB_NAME, POD, TASK, TASKS, dependencies, task_name
 from trainc.pipeline.frameworks import Framework
@@ -199,7 +199,7 @@ def _losses(job: Tree, roles: list[ReplicaSpec]) -> Iterator[Loss]:
 
 def apply(plan: Plan) -> Plan:
     """Add the variables and the files to each task."""
-    pods = Pods.of(plan)
+    pods = Pods.from_plan(plan)
     hosts = {task: pods.hosts(task) for task in pods.roles}
     cluster = {role: hosts[task] for role, task in _tasks_of_roles(pods).items()}
     for job, group in enumerate(pods.layout.groups):
@@ -261,7 +261,7 @@ def _config(pods: Pods, task: str, cluster: dict[str, list[str]]) -> str:
 
 def long_hosts(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """Yield an error if a variable is too long for a process: before it is written, because a count is cheap."""
-    pods = Pods.of(plan)
+    pods = Pods.from_plan(plan)
     lengths = {task: pods.hosts_length(task) for task in pods.roles if pods.replicas(task)}
     for task, length in lengths.items():
         yield from long_variable(subject, plan, f"{_prefix(task)}_HOSTS", length + pods.replicas(task) - 1)

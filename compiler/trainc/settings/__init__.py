@@ -5,6 +5,14 @@ Reads    trainc.yaml in the first path's folder or in a parent folder, up to the
          A file has a layer above those of the files that it extends.
 Returns  settings, with diagnostics if the file is invalid. Without a file, the search costs one lookup in each folder,
          and of this package only `model` is imported.
+
+**A key of `trainc.yaml`**. Copy from `settings/paths.py`, and the lines of `delivery.suspend`.
+1. Add the key to `KEYS` in `settings/keys.py`: its path, its rule, the option that sets it, its default, and
+   whether an environment may set it. Add it to `schemas/trainc/Settings.json` with a description and the same
+   default; add a key that an environment may set to `$defs` and refer to it twice.
+2. Read it in `settings/effective.py`. Check in `settings/values.py` what the schema cannot express, with a row in
+   `tests/unit/test_settings_faults.py`.
+3. Add rows to the table in `docs/configuration.md` and to `LAYERS` in `tests/unit/test_settings_layers.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,17 @@
 
 The value `FRAMEWORK` of each is all that the stages, checks and lint rules know of it. A legacy kind has a framework of
 its own, which only the runtimes of its jobs have, in a module of `trainc.legacy`; its row in `base.kinds` names both.
+
+**A framework** (`mlPolicy.<key>`). Copy from `pipeline/frameworks/jax.py`. For a framework with several modules,
+copy from `pipeline/frameworks/flux/`.
+1. Write `pipeline/frameworks/<key>.py`, or a package with that name, with `apply(plan) -> Plan` and `FRAMEWORK`, a
+   `Framework` whose fields this module describes: checks, reserved variables, and the traits on which checks and lint
+   rules depend. The docstring states what the module reads and adds, and names the source.
+2. Add `<key>` to `FRAMEWORKS` in `pipeline/frameworks/__init__.py`.
+3. Write a unit test `tests/unit/test_<key>.py` (copy from `test_jax.py`), a golden case, an entry in
+   `docs/frameworks.md` and a built-in runtime.
+4. If Trainer's CRD lacks the field, write `schemas/extensions/<key>.json` (copy from `mxnet.json`) and a section in
+   `docs/extensions.md`. trainc loads the schema together with a runtime of that framework.
 """
 
 from __future__ import annotations
@@ -80,11 +91,11 @@ def load(key: str) -> Framework | None:
     if key in FRAMEWORKS:
         found: Framework = import_module(f"{__name__}.{key}").FRAMEWORK
         return found
-    kind = next((row for row in KINDS if row.framework == key), None) if key else None
-    return of_legacy(kind) if kind else None
+    kind = {row.framework: row for row in KINDS}.get(key) if key else None
+    return legacy_framework(kind) if kind else None
 
 
-def of_legacy(kind: Kind) -> Framework:
+def legacy_framework(kind: Kind) -> Framework:
     """Return the framework of a legacy kind."""
     found: Framework = import_module(f"trainc.legacy.{kind.module}").FRAMEWORKS[kind.framework]
     return found
@@ -92,12 +103,12 @@ def of_legacy(kind: Kind) -> Framework:
 
 def front_end(kind: Kind) -> FrontEnd:
     """Return the front end of a legacy kind."""
-    found = of_legacy(kind).front_end
+    found = legacy_framework(kind).front_end
     assert found is not None, "the framework of a legacy kind has a front end"
     return found
 
 
-def of_plan(plan: Plan) -> Framework:
+def framework_of(plan: Plan) -> Framework:
     """Return the framework of a plan; one that adds nothing for an unknown policy."""
     return load(plan.runtime.framework) or NONE
 
@@ -146,7 +157,7 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
 @check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
-    framework = of_plan(plan)
+    framework = framework_of(plan)
     names = framework.reserved(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if variable.get("name") in names:
@@ -173,7 +184,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 )
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
-    for expected in of_plan(plan).secrets(plan):
+    for expected in framework_of(plan).secrets(plan):
         if plan.library.has_secret and plan.library.has_secret(plan.job.namespace, expected.name):
             continue
         import shlex

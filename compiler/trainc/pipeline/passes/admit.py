@@ -54,7 +54,7 @@ def _release_checks(plan: Plan) -> tuple[PlanCheck, ...]:
         from trainc.pipeline import training_operator
 
         return training_operator.CHECKS
-    return (*trainjob.CHECKS, *frameworks.CHECKS, *frameworks.of_plan(plan).checks)
+    return (*trainjob.CHECKS, *frameworks.CHECKS, *frameworks.framework_of(plan).checks)
 
 
 def _starts_nothing(plan: Plan) -> bool:

@@ -218,7 +218,7 @@ def _causes(violations: list[Violation], unknown: Sequence[Violation], validatio
     """Return the violations that remain when the unknown fields are fixed, if these are errors."""
     if not violations or not unknown or validation != "strict":
         return violations
-    from trainc.kubernetes.structural.supplied_fields import causes
+    from trainc.kubernetes.structural.homes import causes
 
     return causes(violations, unknown)
 
@@ -232,7 +232,7 @@ def _operator_violations(
     """
     if not violations or not unknown:
         return violations, unknown
-    from trainc.kubernetes.structural.supplied_fields import causes
+    from trainc.kubernetes.structural.homes import causes
 
     suppliers = [violation for violation in unknown if causes(violations, [violation]) != violations]
     others = tuple(violation for violation in unknown if violation not in suppliers)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.pipeline.frameworks import of_plan
+from trainc.pipeline.frameworks import framework_of
 
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
@@ -22,4 +22,4 @@ def framework(plan: Plan) -> Plan:
         from trainc.pipeline import training_operator
 
         return training_operator.apply(plan)
-    return of_plan(plan).apply(plan)
+    return framework_of(plan).apply(plan)

@@ -1,6 +1,15 @@
 """The formats of a review: one module per format, with `render(review, *, color) -> str`, loaded by name.
 
 This module has the texts that several formats share: numbers, names, values and the effects of changes.
+
+**A review format** (`trainc diff`). Copy from `review/formats/text.py` and `tests/review/test_markdown.py`.
+1. Write `review/formats/<name>.py` with `render`, add its name to `REVIEWS` in `cli/common/options.py`, and write
+   an entry in `docs/review.md`.
+2. Write `tests/review/test_<name>.py`, which compares the complete outputs for `situations.py` and reads them with
+   a third-party parser. Add texts that could break out of the format to `BREAKOUTS` in `situations.py`.
+3. The tests of the page need Debian's Chromium (`tests/review/packages.txt`) and playwright (`make browser`). If
+   either is missing, they are skipped. `TRAINC_PICTURES=DIR pytest tests/review/test_browser.py` saves screenshots.
+   Look at them.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class _LegacyJob:
 
     def exact(self) -> Candidate | RejectedForm:
         """Return the candidate whose runtime has the whole template. A job with files has a runtime of its own."""
-        if secrets := frameworks.of_plan(self.plan).secrets(self.plan):
+        if secrets := frameworks.framework_of(self.plan).secrets(self.plan):
             why = f'`trainc secret` creates Secret "{secrets[0].name}" only for mlPolicy.{self.family}'
             return RejectedForm("exact", (why,))
         spec = template_with_names(self.plan) if self.files else self.template.after

@@ -40,7 +40,7 @@ class Pods(NamedTuple):
     layout: Layout
 
     @classmethod
-    def of(cls, plan: Plan) -> Pods:
+    def from_plan(cls, plan: Plan) -> Pods:
         """Return the pods of a job."""
         return cls(plan, Layout.from_tree(plan.runtime.settings["layout"]))
 
@@ -177,7 +177,7 @@ class _OldHosts:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.job = plan.job.source_name
-        self.layout = Pods.of(plan).layout
+        self.layout = Pods.from_plan(plan).layout
         self.roles = {role.lower(): role for group in self.layout.groups for role, _ in group.roles}
         name = re.escape(self.job)
         domain = rf"(?:\.{name}(?![\w-]))?" if self.layout.in_subdomain else ""
