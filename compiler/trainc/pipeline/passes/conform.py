@@ -170,15 +170,15 @@ def converted(plan: Plan, detected: Detected, schema: str) -> Plan:
 def conform_lowered(plan: Plan) -> Plan:
     """Conform a job of another kind: admit it by its schema, and convert it to a TrainJob with a runtime of its own."""
     from trainc.base.releases import for_legacy_jobs
-    from trainc.frontends import lowering
+    from trainc.frontends.lowering import documents
+    from trainc.pipeline import frameworks
 
     document = plan.job.document
     kind = find(document.value.get("apiVersion"), document.value.get("kind"))
     assert kind is not None, "only documents of a kind in the table are compiled"
-    front_end = lowering.load(kind.front_end)
-    value, violations, unknown = admit(
-        plan.job.value, load(kind.kind, lowering.schema_folder(kind, document.value.get("apiVersion")))
-    )
+    front_end = frameworks.front_end(kind)
+    schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")))
+    value, violations, unknown = admit(plan.job.value, schema)
     if not violations:
         violations += front_end.violations(plan.job.value, value)
     violations, unknown = _operator_violations(violations, unknown)
@@ -187,7 +187,7 @@ def conform_lowered(plan: Plan) -> Plan:
     if failed(found):
         return plan.report(found)._replace(stopped=True)
     lowered = front_end.lower(value, _gang(plan))
-    form, of_runtime = lowering.documents(plan.job.form or document, lowered)
+    form, of_runtime = documents(plan.job.form or document, lowered)
     plan = plan._replace(release=for_legacy_jobs(plan.release))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(of_runtime, plan.release, of_runtime.value, as_go_type(template), level="")
