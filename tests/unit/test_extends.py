@@ -335,3 +335,16 @@ def test_the_number_of_extended_files_is_limited() -> None:
         write(f"many/{index}.yaml", f"extends: {index + 1}.yaml\n" if index < 109 else "{}\n")
     write(OWN, "extends: ../../many/0.yaml\n")
     assert "error[too-many-items]: the project extends more than 100 files" in run("validate", "teams/nlp").out
+
+
+def test_explain_names_the_file_of_merged_accelerators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "apart" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "apart")
+    volume = "{name: v, hostPath: /a, mountPath: /a}"
+    Path("base.yaml").write_text(f"accelerators: {{nvidia.com/gpu: {{volumes: [{volume}]}}}}\n")
+    Path("trainc.yaml").write_text("extends: [base.yaml]\naccelerators: {amd.com/gpu: {env: [{name: B, value: x}]}}\n")
+    Path("job.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec:\n"
+        "  runtimeRef: {name: torch-distributed}\n  trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}\n"
+    )
+    assert "  base.yaml:1:43: accelerate: base.yaml\n" in run("explain", ".", "**.volumes[v].name").out

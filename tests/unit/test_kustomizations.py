@@ -327,3 +327,47 @@ def test_a_subset_of_a_folder_with_overlays(path: str, summary: str) -> None:
     write(BASE | OVERLAY)
     done = run("validate", "--among", ".", path)
     assert (done.code, done.out.splitlines(keepends=True)[-1]) == (0, summary)
+
+
+IMAGE = JOB + '  trainer: {image: "acme/train:1"}\n'
+IMAGES = 'resources: [job.yaml]\nimages: [{name: acme/train, newTag: "2"}]\n'
+TFJOB = """\
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: mnist}
+spec:
+  tfReplicaSpecs:
+    Chief:
+      replicas: 1
+      template: {spec: {containers: [{name: tensorflow, image: "acme/train:1"}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "message", "help"),
+    [
+        pytest.param(
+            {"job.yaml": IMAGE, "kustomization.yaml": IMAGES},
+            'kustomize does not change the image of TrainJob "finetune": kustomization.yaml has no effect on it',
+            "set images in trainc.yaml, which changes spec.trainer.image",
+            id="images that kustomize does not change",
+        ),
+        pytest.param(
+            {"job.yaml": IMAGE, "kustomization.yaml": IMAGES + "namePrefix: x-\n"},
+            'TrainJob "finetune" is compiled without the changes of kustomization.yaml',
+            "to compile with them, run `kubectl kustomize . | trainc build -`; kustomize does not change "
+            "spec.trainer.image, but images in trainc.yaml does",
+            id="another change",
+        ),
+        pytest.param(
+            {"job.yaml": TFJOB, "kustomization.yaml": IMAGES},
+            'TFJob "mnist" is compiled without the changes of kustomization.yaml',
+            "to compile with them, run `kubectl kustomize . | trainc build --legacy -`",
+            id="a legacy job",
+        ),
+    ],
+)
+def test_help_to_compile_with_the_changes(files: dict[str, str], message: str, help: str) -> None:
+    write(files)
+    listed = json.loads(run("validate", "--legacy", "--format", "json").out)
+    assert [(each["message"], each["help"]) for each in listed if each["id"] == "kustomize-base"] == [(message, help)]

@@ -157,6 +157,11 @@ def test_the_help_lists_the_variables_outside_of_the_command() -> None:
         ("{{ cookiecutter.nodes }}", "create the project with cookiecutter, and compile its files"),
         ("{{ nodes }}", "render it with its tool, for example `jinja2 x.yaml | trainc build -`"),
         ("{{- .Values.nodes }}", "render the chart: `helm template CHART | trainc build -`"),
+        *[
+            (text, "render it with the program that fills in its Go templates, and give the result to `trainc build -`")
+            for text in ("{{.Nodes}}", "{{- .Nodes }}", "{{ if $n }}1{{ end }}", '{{ printf "%d" .Nodes }}')
+        ],
+        ("{{ job.nodes }}", "render it with its tool, for example `jinja2 x.yaml | trainc build -`"),
         ("<nodes>", "replace it with a value"),
         ("${trial.nodes}", "replace it with a value"),
     ],

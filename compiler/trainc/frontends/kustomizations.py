@@ -14,11 +14,13 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import role_of
+from trainc.base.kinds import LEGACY, TRAINJOB, find, role_of
 from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.files.selection import KUSTOMIZATIONS
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,6 +61,10 @@ CHANGES: Final = (
     "transformers",
 )
 """The fields that change the included objects."""
+IMAGES: Final = ("images", "imageTags")
+_IMAGE: Final = ("spec", "trainer", "image")
+"""The image that kustomize does not know."""
+_TO_FILE: Final = "> runtimes.yaml"
 MOST: Final = 500
 """The number of kustomizations that are followed from one document."""
 _SHOWN: Final = 3
@@ -254,12 +260,21 @@ def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
     subject = ObjectId.from_source(first.value)
     more = f" (and {plural(len(documents) - 1, 'more object')})" if len(documents) > 1 else ""
     names = _listed([each.document.file for each in changed.by])
+    is_job = role_of(subject.apiVersion, subject.kind) == "job"
+    render = _command(changed.top_level, _to_build(subject)) if is_job else _command(changed.top_level, _TO_FILE)
+    help = f"to compile with them, run {render}" if is_job else f"to use the changed runtime, render it: {render}"
+    message = f'{subject.kind} "{subject.name}"{more} is compiled without the changes of {names}'
+    if any(each.change(IMAGES) for each in changed.by) and any(_has_image(document) for document in documents):
+        only_images = all(each.change() in IMAGES for each in changed.by)
+        if only_images and len(documents) == 1 and "containers" not in first.text:
+            message = f'kustomize does not change the image of TrainJob "{subject.name}": {names} has no effect on it'
+            help = f"set images in trainc.yaml, which changes {field_of(_IMAGE)}"
+        else:
+            help += f"; kustomize does not change {field_of(_IMAGE)}, but images in trainc.yaml does"
     return Diagnostic.declared(
         KUSTOMIZE_BASE,
-        f'{subject.kind} "{subject.name}"{more} is compiled without the changes of {names}',
-        f"to compile with them, run {_command(changed.top_level)}"
-        if role_of(subject.apiVersion, subject.kind) == "job"
-        else f"to use the changed runtime, render it: {_command(changed.top_level, '> runtimes.yaml')}",
+        message,
+        help,
         object=subject,
         field="metadata.name",
         place=Place(first, ("metadata", "name")),
@@ -270,13 +285,23 @@ def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
     )
 
 
+def _has_image(document: Document) -> bool:
+    return document.value.get("kind") == TRAINJOB.kind and get(document.value, _IMAGE) is not None
+
+
+def _to_build(subject: ObjectId) -> str:
+    """Return the end of a command that compiles a job of that kind."""
+    kind = find(subject.apiVersion, subject.kind)
+    return f"| trainc build {'--legacy ' if kind in LEGACY else ''}-"
+
+
 def _patch(patch: Document, kustomization: Kustomization, outermost: list[Kustomization]) -> Diagnostic:
     subject = ObjectId.from_manifest(patch.value)
     return Diagnostic.declared(
         KUSTOMIZE_PATCH,
         f'{subject.kind} "{subject.name}" is a patch in {kustomization.document.file}, but the resource that it '
         "changes is not in the given paths",
-        f"to compile it, run {_command(outermost)}",
+        f"to compile it, run {_command(outermost, _to_build(subject))}",
         object=subject,
         field="metadata.name",
         place=Place(patch, ("metadata", "name")),
@@ -299,7 +324,7 @@ def overlay_conflict(
     found = Diagnostic.declared(
         KUSTOMIZE_OVERLAYS,
         f'{subject.kind} "{subject.name}"{within} is in several kustomizations: {names}',
-        f"compile one kustomization at a time: {_command(own)}",
+        f"compile one kustomization at a time: {_command(own, _to_build(subject))}",
         object=subject,
         field="metadata.name",
         place=Place(document, ("metadata", "name")),

@@ -44,6 +44,8 @@ _PLACEHOLDER: Final = re.compile(
 )
 _OF_HELM: Final = re.compile(r"\{\{[^{}]{0,500}?\.(?:Values|Release|Chart|Capabilities)\b[^{}]{0,500}\}\}")
 """Only Helm has these objects."""
+_OF_GO: Final = re.compile(r"\{\{-?\s{0,20}(?:[.$]|(?:end|else|range|with|if|define)\b|[^{}]{0,200}[ (][.$]\w)")
+"""Only Go templates have fields and variables that begin with a dot or a dollar sign, and keywords in double braces."""
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _SHELL: Final = frozenset({"command", "args", "env"})
 """The fields in which a placeholder may be meant for a shell or another program."""
@@ -261,8 +263,10 @@ def _hint(file: str, placeholders: Sequence[str]) -> str:
     path = "FILE" if file == "-" else shlex.quote(file)
     if "cookiecutter" in text:
         return "create the project with cookiecutter, and compile its files"
-    if chart or _OF_HELM.search(text) or "{{-" in text or "-}}" in text:
+    if chart or _OF_HELM.search(text):
         return f"render the chart: `helm template {shlex.quote(chart) if chart else 'CHART'} | trainc build -`"
+    if _OF_GO.search(text) and "{%" not in text:
+        return "render it with the program that fills in its Go templates, and give the result to `trainc build -`"
     if "{{" in text or "{%" in text:
         return f"render it with its tool, for example `jinja2 {path} | trainc build -`"
     names = [match[1] or match[2] for each in placeholders if (match := _VARIABLE.fullmatch(each))]

@@ -114,7 +114,7 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
             ("metadata", "namespace"),
             INVALID_NAMESPACE,
             f'namespace is "{namespace}", but this kind is cluster-scoped; it is dropped',
-            "remove the namespace",
+            "remove the namespace; a kustomization with `namespace` adds it to kinds that kustomize does not know",
         )._replace(severity="warning")
     elif namespace and (violation := invalid_namespace(namespace)) is not None:
         yield violation

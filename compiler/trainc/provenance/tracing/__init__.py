@@ -300,7 +300,8 @@ class Trace:
         """Return a field of the TrainJob, the runtime or the project as a source."""
         if owner == "project":
             project = self.plan.project
-            return _Source(project.at(*path), value_at(project.value, path), project.document.file, owner)
+            place = project.at(*path)
+            return _Source(place, value_at(project.value, path), place.in_text().document.file, owner)
         if owner == "runtime":
             runtime = self.plan.runtime
             place = runtime.at(*path)
