@@ -1,10 +1,35 @@
-"""Cheaper garbage collections, and the summary of a run: what the skipped tests need, with their number."""
+"""Folders to work in, cheaper garbage collections, and the summary of a run: what the skipped tests need."""
 
 from __future__ import annotations
 
 import gc
 from collections import Counter
+from pathlib import Path
 from typing import Any
+
+import pytest
+from committing import git
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make an empty folder the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def root(folder: Path) -> Path:
+    """Make an empty folder the current one, and the root of a repository."""
+    (folder / ".git").mkdir()
+    return folder
+
+
+@pytest.fixture
+def repository(folder: Path) -> Path:
+    """Make a new git repository the current folder."""
+    git("init", "--quiet")
+    return folder
 
 
 def pytest_collection_finish() -> None:

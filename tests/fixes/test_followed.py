@@ -22,9 +22,8 @@ LATER = {
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
-def test_each_fix_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(INPUTS[name], tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_each_fix_removes_its_diagnostic(name: str, folder: Path) -> None:
+    write(INPUTS[name], folder)
     before = problems()
     errors: Counter[str] = Counter()
     old = Counter(each["id"] for each in before if each["severity"] == "error")

@@ -120,7 +120,7 @@ def some(draw: st.DrawFn, keys: dict[str, st.SearchStrategy[Any]]) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three equal projects, without settings."""
     top = tmp_path_factory.mktemp("projects")
     git("init", "--quiet", at=top)
@@ -145,15 +145,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 @given(before=files(), after=files())
 def test_mutated_settings_have_the_measured_objects(
-    folder: Path, before: dict[str, Any], after: dict[str, Any]
+    projects: Path, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    check(folder, before, after)
+    check(projects, before, after)
 
 
-def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+def check(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
     """Check each changed setting between two settings files."""
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
-    os.chdir(folder)
+    os.chdir(projects)
     found = reviewed(before, after)
     if found.failed or compiled("without", before) is None:
         return
@@ -253,5 +253,5 @@ def differing_objects(with_setting: Objects, without: Objects) -> set[tuple[str,
         pytest.param({"delivery": {"nameSuffixHash": True}}, {"delivery": {"nameSuffixHash": True}, "images": [{"name": "ghcr.io/acme/one", "newTag": "2"}]}, id="an immutable field"),  # noqa: E501
     ],
 )  # fmt: skip
-def test_recorded_edits(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
-    check(folder, before, after)
+def test_recorded_edits(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    check(projects, before, after)

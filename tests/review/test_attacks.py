@@ -33,10 +33,8 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(repository: Path) -> None:
     """Create the project P on the branch main, and switch to the branch pr."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     assert run("init").code == 0
     write("jobs/team/job.yaml", Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))
     assert run("build").code == 0

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from committing import commit, git
+from committing import commit
 from running import run
+
+pytestmark = pytest.mark.usefixtures("repository")
 
 SETTINGS = "sources: [jobs]\noutput: rendered\n"
 ENVIRONMENTS = "environments:\n  dev: {cluster: d, nameSuffix: -dev}\n  prod: {cluster: p}\n"
@@ -20,12 +22,6 @@ def job(name: str, image: str = "acme/ft:1", runtime: str = "torch-distributed",
         f"metadata: {{name: {name}, namespace: {namespace}}}\nspec:\n  runtimeRef: {{name: {runtime}}}\n"
         f"  trainer: {{numNodes: 2, image: '{image}'}}\n"
     )
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
 
 
 def write(files: dict[str, str]) -> None:

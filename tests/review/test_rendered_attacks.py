@@ -26,11 +26,9 @@ MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(repository: Path) -> None:
     """Create a project with its outputs on the branch main."""
-    (tmp_path / "jobs").mkdir()
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+    (repository / "jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS)
     Path("jobs/a.yaml").write_text(JOB.format(name="a"))
     assert run("build").code == 0

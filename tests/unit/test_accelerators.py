@@ -18,6 +18,8 @@ from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.accelerate import accelerate, requests
 
+pytestmark = pytest.mark.usefixtures("root")
+
 GPU = "nvidia.com/gpu"
 DRIVER = {"name": "driver", "hostPath": "/opt/driver", "mountPath": "/usr/local/driver"}
 MOUNT = {"name": "driver", "mountPath": "/usr/local/driver"}
@@ -25,13 +27,6 @@ VOLUME = {"name": "driver", "hostPath": {"path": "/opt/driver"}}
 PATH = {"name": "LD_LIBRARY_PATH", "value": "/usr/local/driver"}
 CARD: dict[str, Any] = {"volumes": [DRIVER], "env": [PATH]}
 POD = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec")
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def compiled(accelerators: Any, pod: dict[str, Any]) -> Compiled:

@@ -169,21 +169,19 @@ def test_no_secret_in_a_message() -> None:
     assert "hunter" not in done.out
 
 
-def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
-    (tmp_path / "team.yaml").write_text(runtime)
+    (folder / "team.yaml").write_text(runtime)
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     listed = run("runtimes", "list")
     assert listed.out == snapshot
     # A file in a folder is one runtime, however often it is given.
-    for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(tmp_path)]):
+    for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(folder)]):
         assert len(run("runtimes", "list", *same).out.splitlines()) == len(listed.out.splitlines())
 
 
-def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
+def test_the_runtimes_as_json(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
     only_built_in(monkeypatch, "plain")
     assert json.loads(run("runtimes", "list", "--format", "json").out) == [
         {
@@ -219,25 +217,19 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ]
 
 
-def test_a_runtime_of_the_current_folder_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_runtime_of_the_current_folder_is_printed(folder: Path) -> None:
     ours = (BUILT_IN / "plain.yaml").read_text().replace("python:3.13-slim", "ours:1")
-    (tmp_path / "plain.yaml").write_text(ours)
+    (folder / "plain.yaml").write_text(ours)
     assert run("runtimes", "show", "plain").out == ours
 
 
-@pytest.fixture
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.usefixtures("empty_folder")
+@pytest.mark.usefixtures("folder")
 def test_every_built_in_runtime_is_listed() -> None:
     _, *rows = run("runtimes", "list").out.splitlines()
     assert [row.split()[0] for row in rows] == sorted(path.stem for path in FILES)
 
 
-@pytest.mark.usefixtures("empty_folder")
+@pytest.mark.usefixtures("folder")
 def test_a_runtime_is_printed_as_it_is_written() -> None:
     assert run("runtimes", "show", "plain").out == (BUILT_IN / "plain.yaml").read_text()
     done = run("runtimes", "show", "plane")
@@ -342,15 +334,12 @@ def test_a_file_of_settings_and_none_are_two_options() -> None:
 
 @pytest.mark.parametrize("word", ["yaml", "json"])
 @pytest.mark.parametrize("words", [("-o", "{}"), ("-o{}",), ("--output={}",)])
-def test_the_format_of_kubectl_is_no_folder(
-    word: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / word).mkdir()
+def test_the_format_of_kubectl_is_no_folder(word: str, words: tuple[str, ...], folder: Path) -> None:
+    (folder / word).mkdir()
     done = run("build", *(part.format(word) for part in words))
     assert (done.code, done.out) == (2, "")
     assert f"-o is the output folder: use --format {word}, or -o ./{word} for a folder of that name." in done.err
-    assert [*tmp_path.iterdir()] == [tmp_path / word]
+    assert [*folder.iterdir()] == [folder / word]
 
 
 @pytest.mark.parametrize(

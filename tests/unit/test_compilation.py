@@ -15,6 +15,8 @@ from trainc.compilation.user_options import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -27,11 +29,6 @@ spec:
       - name: node
         template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: {image}}}]}}}}}}}}
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write(path: str, *documents: str) -> str:

@@ -24,15 +24,13 @@ environments:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(root: Path) -> Path:
     """Return a project with two environments and three TrainJobs, one of which is not in prod."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs" / "team").mkdir(parents=True)
-    (tmp_path / "trainc.yaml").write_text(SETTINGS)
+    (root / "jobs" / "team").mkdir(parents=True)
+    (root / "trainc.yaml").write_text(SETTINGS)
     for name, folder in (("train", "team"), ("eval", "team"), ("trial", "")):
-        (tmp_path / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (root / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
+    return root
 
 
 def tree(folder: Path) -> list[str]:

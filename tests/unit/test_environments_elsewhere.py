@@ -20,6 +20,8 @@ from trainc.explain import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -48,11 +50,6 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
 metadata: {name: any}
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write(**files: str) -> None:

@@ -31,7 +31,7 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
     git("init", "--quiet")

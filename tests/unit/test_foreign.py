@@ -26,11 +26,9 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
+def project(root: Path) -> Path:
     write("jobs/finetune.yaml", JOB)
-    return tmp_path
+    return root
 
 
 def write(path: str, text: str | bytes) -> None:

@@ -19,6 +19,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.explain.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
 
+pytestmark = pytest.mark.usefixtures("root")
+
 GOLDEN = Path(__file__).parents[2] / "golden"
 SHOWN = (
     "elastic-gang",
@@ -79,13 +81,6 @@ def text(line: str) -> str:
 def diagrams(markdown: str) -> list[Flowchart]:
     blocks = re.split(r"^```(?:mermaid)?\n", markdown, flags=re.MULTILINE)
     return [Flowchart.read(block) for block in blocks[1::2]]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def job(name: str, *, pod: Any = None, step: str = "", **fields: Any) -> Any:

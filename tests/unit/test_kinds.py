@@ -21,17 +21,14 @@ from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import not_compiled, training_job
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata: {name: finetune}
 spec: {runtimeRef: {name: torch-distributed}, trainer: {image: "ghcr.io/acme/train:1", command: [torchrun, train.py]}}
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def manifest(version: str, kind: str, **spec: object) -> str:

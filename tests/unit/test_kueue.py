@@ -75,12 +75,6 @@ def runtime(**pod: Any) -> Tree:
     }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def written(folder: Path, *documents: Tree) -> Path:
     path = folder / "x.yaml"
     path.write_text("".join(f"---\n{json.dumps(document)}\n" for document in documents))

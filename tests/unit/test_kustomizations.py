@@ -10,6 +10,8 @@ import pytest
 from committing import commit, git
 from running import Done, run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -37,11 +39,6 @@ spec:
 BASE = {"base/kustomization.yaml": "resources: [job.yaml]\n", "base/job.yaml": JOB}
 PROD = "resources: [../../base]\npatches:\n- path: patch.yaml\n"
 OVERLAY = {"overlays/prod/kustomization.yaml": PROD, "overlays/prod/patch.yaml": PATCH}
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write(files: dict[str, str]) -> None:

@@ -248,47 +248,46 @@ spec: {runtimeRef: {name: torch-distributed}}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text(JOB)
-    return tmp_path
+def project(folder: Path) -> Path:
+    (folder / "job.yaml").write_text(JOB)
+    return folder
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_explain(form: str, folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_explain(form: str, project: Path, snapshot: SnapshotAssertion) -> None:
     done = run("explain", "--losses", "job.yaml", "--format", form)
     assert (done.code, done.out, done.err) == snapshot
 
 
-def test_explain_follows_the_switch_for_folders(folder: Path) -> None:
+def test_explain_follows_the_switch_for_folders(project: Path) -> None:
     done = run("explain", "--losses", ".")
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines()[-1] == "no legacy job in the given paths"
     assert run("explain", "--losses", ".", "--legacy").out == run("explain", "--losses", "job.yaml").out
 
 
-def test_explain_without_a_legacy_job(folder: Path) -> None:
-    (folder / "job.yaml").write_text(TRAINJOB)
+def test_explain_without_a_legacy_job(project: Path) -> None:
+    (project / "job.yaml").write_text(TRAINJOB)
     done = run("explain", "--losses", "job.yaml")
     assert (done.code, done.out, done.err) == (0, "", "no legacy job in the given paths\n")
 
 
 @pytest.mark.parametrize("others", [("--patches",), ("job.yaml", "spec.suspend")])
-def test_explain_of_losses_has_no_fields(others: tuple[str, ...], folder: Path) -> None:
+def test_explain_of_losses_has_no_fields(others: tuple[str, ...], project: Path) -> None:
     done = run("explain", "--losses", *others)
     assert (done.code, "--losses cannot be combined with" in done.err) == (2, True)
 
 
-def test_explain_shows_the_line_of_a_host_name_as_written(folder: Path) -> None:
+def test_explain_shows_the_line_of_a_host_name_as_written(project: Path) -> None:
     done = run("explain", "job.yaml", "**.args")
     assert "--peer=mnist-worker-0-0.mnist" in done.out or "--peer=mnist-worker-0-0" in done.out
     assert "args: [--peer=mnist-worker-0]" in done.out
 
 
 @pytest.mark.parametrize("annotation", ["legacy-losses, no-gang", ""])
-def test_the_warning_can_be_turned_off(annotation: str, folder: Path) -> None:
+def test_the_warning_can_be_turned_off(annotation: str, project: Path) -> None:
     text = JOB.replace("{name: mnist}", f"{{name: mnist, annotations: {{trainc.dev/lint-ignore: {annotation!r}}}}}")
-    (folder / "job.yaml").write_text(text)
+    (project / "job.yaml").write_text(text)
     assert ("warning[legacy-losses]" in run("validate", "--legacy").out) == (not annotation)
     assert run("validate", "--legacy", "--strict").code == (0 if annotation else 1)
 

@@ -113,18 +113,15 @@ NAMED: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("patch", "shown"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
-def test_a_review_shows_an_operation_as_the_patched_object(
-    patch: Any, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_review_shows_an_operation_as_the_patched_object(patch: Any, shown: Any, folder: Path) -> None:
     trainer = {
         "env": [{"name": "HF_TOKEN", "value": "a"}, {"name": "MODE", "value": "b"}],
         "args": ["--token", "a", "c"],
     }
     before = {"target": {"kind": "TrainJob"}, "patch": {"spec": {"trainer": trainer}}}
     given = [before, {"target": {"kind": "TrainJob"}, "patch": operation("/metadata/labels", {"a": "b"})}]
-    write(tmp_path / "old", given)
-    write(tmp_path / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
-    monkeypatch.chdir(tmp_path)
+    write(folder / "old", given)
+    write(folder / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
     settings = json.loads(run("diff", "old", "new", "--format", "json").out)["settings"]
     assert settings[0]["new"]["patch"][0]["value"] == shown
 

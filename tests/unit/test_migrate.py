@@ -10,6 +10,8 @@ import pytest
 import yaml
 from running import Done, run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 # The first job.
 apiVersion: kubeflow.org/v1
@@ -94,11 +96,6 @@ ELASTIC = "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 4}\n  pytorch"
 
 def named(name: str = "mnist", text: str = JOB) -> str:
     return text.replace("NAME", name)
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def migrated(text: str, *options: str) -> list[dict[str, object]]:

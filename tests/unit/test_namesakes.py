@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from running import run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 GROUP = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 RUNTIME = (
     GROUP
@@ -37,11 +39,6 @@ def runtime(nodes: int | str, **changes: str) -> str:
 
 def job(name: str = "train", ref: str = "name: team") -> str:
     return f"{GROUP}kind: TrainJob\nmetadata: {{name: {name}}}\nspec: {{runtimeRef: {{{ref}}}}}\n"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write(files: dict[str, str]) -> None:

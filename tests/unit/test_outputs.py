@@ -24,11 +24,10 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(folder: Path) -> Path:
     write("jobs/a.yaml", JOB.format(name="a", namespace="team"))
     write("jobs/b.yaml", JOB.format(name="b", namespace='""'))
-    return tmp_path
+    return folder
 
 
 def write(path: str, text: str) -> None:

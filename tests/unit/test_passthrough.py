@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit
 from environments import JOB
 from running import Done, run
 
@@ -24,14 +24,12 @@ CHOICES = [
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def project(repository: Path) -> Path:
     Path("jobs/claims").mkdir(parents=True)
     for name in ("data", "more"):
         Path(f"jobs/claims/{name}.yaml").write_text(CLAIM.format(name=name))
     Path("jobs/a.yaml").write_text(JOB.format(name="a") + "---\n" + CLAIM.format(name="of-job"))
-    return tmp_path
+    return repository
 
 
 def write(text: str) -> None:

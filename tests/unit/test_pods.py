@@ -24,11 +24,9 @@ TOKEN = "hf_abcdefgh"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
+def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "120")
-    return tmp_path
+    return root
 
 
 def job(name: str, *, pods: int = 1, replicas: int = 1, spec: Any = None, **container: Any) -> dict[str, Any]:
@@ -276,7 +274,7 @@ def test_selectors_without_a_match(arguments: tuple[str, ...], code: int, words:
     assert words in done.err
 
 
-def test_without_trainjobs_there_is_nothing_to_show(folder: Path) -> None:
+def test_without_trainjobs_there_is_nothing_to_show(project: Path) -> None:
     done = run("pods")
     assert (done.code, done.out) == (1, "")
     assert "error[no-trainjob]" in done.err

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from committing import git
 from environments import JOB
 from plugin import generate
 from running import run
@@ -18,10 +17,8 @@ STRICT = "lint: {strict: true}\nimages: [{name: other/image, newTag: a}]\n"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(repository: Path) -> None:
     """A project with the job `top`, and two projects below it."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     write("trainc.yaml", "sources: [jobs]\noutput: rendered\nlint: {disable: [no-resources]}\nnamespace: top\n")
     write("jobs/top.yaml", JOB.format(name="top"))
     for name in ("nlp", "vision"):

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from linting import container, replicated, runtime, trainjob, written
 from running import run
 
@@ -49,7 +48,6 @@ def test_the_nearest_runtime_of_a_name_is_used(tmp_path: Path) -> None:
     assert [each["users"] for each in listed if not each["builtIn"]] == [1, 1]
 
 
-def test_a_trainjob_that_cannot_be_read_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    written(tmp_path, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
+def test_a_trainjob_that_cannot_be_read_is_skipped(folder: Path) -> None:
+    written(folder, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
     assert counts() == {"r": 1}

@@ -17,6 +17,8 @@ from running import run
 
 from trainc.pipeline.secret_keys import Z85, z85
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -25,12 +27,6 @@ spec:
   runtimeRef: {name: RUNTIME}
   trainer: {numNodes: 2, command: [/opt/solver]}
 """
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(runtime: str) -> None:

@@ -21,6 +21,8 @@ from trainc.pipeline.delivery import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 
+pytestmark = pytest.mark.usefixtures("root")
+
 ROOT = Path(__file__).parents[2]
 DIGEST = "0" * 64
 JOB = """\
@@ -29,14 +31,6 @@ kind: TrainJob
 metadata: {name: finetune}
 spec: {runtimeRef: {name: torch-distributed}}
 """
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create an empty repository; return it as the current folder."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(text: str) -> None:

@@ -218,21 +218,19 @@ def test_the_summary(tmp_path: Path, runtimes: int, jobs: int, summary: str) -> 
     assert run("validate", written(tmp_path, *documents)).out == f"no problems found: {summary}\n"
 
 
-def test_the_summary_of_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, runtime())
-    (tmp_path / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
-    monkeypatch.chdir(tmp_path)
+def test_the_summary_of_environments(folder: Path) -> None:
+    written(folder, runtime())
+    (folder / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
     assert run("validate").out == (
         "no problems found: 0 TrainJobs, 1 runtime, checked with a stand-in TrainJob in dev, prod\n"
     )
 
 
-def test_a_patch_of_the_settings_does_not_match_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, runtime())
-    (tmp_path / "trainc.yaml").write_text(
+def test_a_patch_of_the_settings_does_not_match_a_stand_in(folder: Path) -> None:
+    written(folder, runtime())
+    (folder / "trainc.yaml").write_text(
         "patches:\n- target: {kind: JobSet}\n  patch: {spec: {ttlSecondsAfterFinished: 60}}\n"
     )
-    monkeypatch.chdir(tmp_path)
     assert "warning[unused-" in run("validate").out
 
 

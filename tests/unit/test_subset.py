@@ -54,14 +54,12 @@ ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wron
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(root: Path) -> Path:
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "trainc.yaml").write_text("lint: {strict: false}\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (root / "trainc.yaml").write_text("lint: {strict: false}\n")
+    return root
 
 
 def places(*args: str) -> list[str]:

@@ -18,6 +18,8 @@ from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -44,11 +46,6 @@ spec:
           metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
           spec: {template: {spec: {containers: [{name: node, image: "gcr.io/<project>/train:1"}]}}}
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
