@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from files import write_files
 from running import Done, run
 
 ROOT = Path(__file__).parents[2]
@@ -29,15 +30,8 @@ OURS = JOB.replace("torch-distributed", "ours")
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def generate(application: Path, files: dict[str, str]) -> Done:
-    write(application / "apps" / "training", files)
+    write_files(files, application / "apps" / "training")
     return run("cmp", "generate")
 
 
@@ -82,7 +76,7 @@ def test_the_destination_is_the_namespace_of_trainjobs_that_name_none(
 
 
 def test_runtimes_of_the_repository(application: Path, given: Any) -> None:
-    write(application, {"platform/ours.yaml": RUNTIME})
+    write_files({"platform/ours.yaml": RUNTIME}, application)
     given({"name": "runtimes", "array": ["../../platform"]})
     assert objects(generate(application, {"job.yaml": OURS})) == [("JobSet", "finetune", None)]
 
@@ -100,9 +94,9 @@ def test_only(application: Path, given: Any) -> None:
 def test_the_nearest_settings_of_the_repository(application: Path) -> None:
     off = "lint: {disable: [image-version]}\n"
     bare = JOB.replace("trainer: {", "trainer: {image: python, ")
-    write(application.parent, {"trainc.yaml": "lint: {strict: true, disable: [nothing-of-that-name]}\n"})
+    write_files({"trainc.yaml": "lint: {strict: true, disable: [nothing-of-that-name]}\n"}, application.parent)
     assert "[image-version]" in generate(application, {"job.yaml": bare}).err
-    write(application, {"trainc.yaml": off})
+    write_files({"trainc.yaml": off}, application)
     done = generate(application, {"job.yaml": bare})
     assert objects(done) == [("JobSet", "finetune", None)]
     assert done.err == ""
@@ -158,7 +152,7 @@ NOTHING: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in NOTHING.items()])
 def test_nothing_to_compile_is_no_empty_answer(files: dict[str, str], application: Path) -> None:
-    write(application, {"apps/other/job.yaml": JOB})
+    write_files({"apps/other/job.yaml": JOB}, application)
     done = generate(application, files)
     assert (done.code, done.out) == (1, "")
     assert "error[no-trainjob]: no TrainJob in the application's folder" in done.err
@@ -239,8 +233,8 @@ DISCOVERED: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.mark.parametrize(("files", "out"), [pytest.param(*row, id=name) for name, row in DISCOVERED.items()])
 def test_discovery(files: dict[str, str], out: str, application: Path) -> None:
-    write(application, {"apps/other/job.yaml": JOB})
-    write(application / "apps" / "training", files)
+    write_files({"apps/other/job.yaml": JOB}, application)
+    write_files(files, application / "apps" / "training")
     done = run("cmp", "discover")
     assert (done.code, done.out, done.err) == (0, out, "")
 
@@ -254,7 +248,7 @@ def test_discovery_of_utf_16(application: Path) -> None:
 def test_what_other_tools_render_is_theirs_until_the_application_names_a_plugin(
     file: str, application: Path, given: Any
 ) -> None:
-    write(application / "apps" / "training", {"templates/job.yaml": JOB, file: "name: a\n"})
+    write_files({"templates/job.yaml": JOB, file: "name: a\n"}, application / "apps" / "training")
     assert run("cmp", "discover").out == ""
     given()
     assert run("cmp", "discover").out == "templates/job.yaml\n"
@@ -297,7 +291,7 @@ environments:
 def test_the_parameter_selects_an_environment_and_the_sources_are_the_applications_folder(
     application: Path, given: Any
 ) -> None:
-    write(application, {"trainc.yaml": PROJECT})
+    write_files({"trainc.yaml": PROJECT}, application)
     given({"name": "environment", "string": "prod"})
     done = generate(application, {"job.yaml": JOB})
     assert objects(done) == [("JobSet", "finetune", "ml")]
@@ -306,13 +300,13 @@ def test_the_parameter_selects_an_environment_and_the_sources_are_the_applicatio
 
 @pytest.mark.parametrize("only", [False, True], ids=["two environments", "one environment"])
 def test_a_project_with_environments_requires_one(application: Path, only: bool) -> None:
-    write(
-        application,
+    write_files(
         {
             "trainc.yaml": PROJECT.replace(
                 "  dev: {namespace: ml-dev, nameSuffix: -dev}\n", "" if only else "  dev: {}\n"
             )
         },
+        application,
     )
     done = generate(application, {"job.yaml": JOB})
     assert (done.code, done.out) == (1, "")
@@ -322,7 +316,7 @@ def test_a_project_with_environments_requires_one(application: Path, only: bool)
 
 
 def test_an_unknown_environment_is_an_error(application: Path, given: Any) -> None:
-    write(application, {"trainc.yaml": PROJECT})
+    write_files({"trainc.yaml": PROJECT}, application)
     given({"name": "environment", "string": "prd"})
     done = generate(application, {"job.yaml": JOB})
     assert (done.code, done.out) == (1, "")
@@ -331,6 +325,6 @@ def test_an_unknown_environment_is_an_error(application: Path, given: Any) -> No
 
 
 def test_the_announcement_names_the_environments(application: Path) -> None:
-    write(application, {"trainc.yaml": PROJECT})
+    write_files({"trainc.yaml": PROJECT}, application)
     [found] = [entry for entry in json.loads(run("cmp", "parameters").out) if entry["name"] == "environment"]
     assert found["tooltip"] == "The environment in trainc.yaml; required if there is one: dev, prod"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from argocd.sidecar import FILES, Sidecar
+from files import write_files
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
@@ -64,21 +65,14 @@ def shown(answer: Any) -> str:
 def project(tmp_path: Path) -> Path:
     """Return a repository with a text file in the application's folder and a folder of runtimes."""
     root = tmp_path / "repository"
-    write(
-        root,
+    write_files(
         {
             f"{APP}/README.md": "# Jobs\n",
             "platform/ours.yaml": BUILT_IN.replace("name: torch-distributed", "name: ours", 1),
         },
+        root,
     )
     return root
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def parameters(*given: dict[str, Any]) -> list[str]:
@@ -156,20 +150,20 @@ def test_a_request(
     project: Path,
     snapshot: SnapshotAssertion,
 ) -> None:
-    write(project / APP, files)
+    write_files(files, project / APP)
     assert uncounted(shown(ask(request_, sidecar, project, flags))) == snapshot
 
 
 def test_argo_cd_refuses_a_link_out_before_any_plugin(
     sidecar: Sidecar, project: Path, snapshot: SnapshotAssertion
 ) -> None:
-    write(project / APP, APPLICATION)
+    write_files(APPLICATION, project / APP)
     (project / "out.yaml").symlink_to("../elsewhere.yaml")
     assert shown(ask("generate", sidecar, project, [])) == snapshot
 
 
 def test_a_link_inside_is_followed(sidecar: Sidecar, project: Path) -> None:
-    write(project / APP, APPLICATION)
+    write_files(APPLICATION, project / APP)
     (project / APP / "ours.yaml").symlink_to("../../platform/ours.yaml")
     (project / APP / "again").symlink_to(".")
     kinds = [manifest["kind"] for manifest in ask("generate", sidecar, project, [])["manifests"]]
@@ -217,7 +211,7 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, project: Path) ->
     }
     data = {f"k{number}": text for number, text in enumerate(TEXTS)} | {text: text for text in NAMES}
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "012", "labels": labels}, "data": data}
-    write(project / APP, {"job.json": json.dumps(job), "other.json": json.dumps(other)})
+    write_files({"job.json": json.dumps(job), "other.json": json.dumps(other)}, project / APP)
     jobset, passed = ask("generate", sidecar, project, ["--app-namespace", "1e3"])["manifests"]
     assert passed == other
     assert jobset["metadata"] == {"name": "finetune", "namespace": "1e3", "labels": labels, "annotations": texts}
@@ -229,7 +223,7 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, project: Path) ->
 def test_what_argo_cd_itself_loses(sidecar: Sidecar, project: Path, snapshot: SnapshotAssertion) -> None:
     """Argo CD writes the response as JSON and parses that as YAML, which allows fewer characters."""
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "a\x85b"}}
-    write(project / APP, {"job.yaml": JOB, "other.json": json.dumps(other)})
+    write_files({"job.yaml": JOB, "other.json": json.dumps(other)}, project / APP)
     assert ask("generate", sidecar, project, [])["manifests"][1]["data"] == {"a": "a b"}
-    write(project / APP, {"other.json": json.dumps(other).replace("0085", "007f")})
+    write_files({"other.json": json.dumps(other).replace("0085", "007f")}, project / APP)
     assert shown(ask("generate", sidecar, project, [])) == snapshot

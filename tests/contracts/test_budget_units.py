@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from committing import commit
+from files import write
 from running import run
 
 from trainc.budget import BUDGETS, CI, Budget, Unit
@@ -100,8 +101,7 @@ def test_every_command(unit: Unit, command: str, folder: Path, monkeypatch: pyte
     text = "---\n".join(documents)
     changed = text.replace("a/b:1", "a/b:2")
     for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
-        Path(name).parent.mkdir()
-        Path(name).write_text(content)
+        write(name, content)
     if unit == "skipped bytes":
         Path("app/data.json").write_text('{"kind": "Dashboard"}')
     items = "".join("- " + document.strip().replace("\n", "\n  ") + "\n" for document in documents)

@@ -17,6 +17,7 @@ import committing
 import multiplied
 import pytest
 import yaml
+from files import write_files
 from purposes import internal
 from running import run
 
@@ -247,7 +248,7 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
 def validated(size: int, file: Path, files: Iterable[tuple[str, str]]) -> object:
     """Validate some files, which may have warnings but no errors."""
     folder = file.parent / f"of-{size}"
-    multiplied.write(folder, iter(files))
+    write_files(files, folder)
     done = run("validate", str(folder))
     assert done.code == 0, done.out
     return done

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fixes.followed import INPUTS, edited, problems, write
+from fixes.followed import INPUTS, edited, problems, write_repository
 
 LATER = {
     "builtin-false": "the setting that is meant forbids the runtime of the job",
@@ -23,7 +23,7 @@ LATER = {
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
 def test_each_fix_removes_its_diagnostic(name: str, folder: Path) -> None:
-    write(INPUTS[name], folder)
+    write_repository(INPUTS[name], folder)
     before = problems()
     errors: Counter[str] = Counter()
     old = Counter(each["id"] for each in before if each["severity"] == "error")

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from committing import git
+from files import write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -132,8 +133,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 files[f"{path}/{name}.yaml"] = RUNTIME.format(**row)
             for path, text in files.items():
                 file = top / side / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
+                write(file, text)
     return top
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from committing import commit, git
+from files import write
 from plugin import generate
 from running import Done, run
 
@@ -40,11 +41,6 @@ def project(repository: Path) -> None:
     assert run("build").code == 0
     commit()
     git("switch", "--quiet", "--create", "pr")
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def review(form: str = "text", *more: str) -> Done:

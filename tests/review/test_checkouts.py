@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from running import run
 
 FORMATS = ("text", "markdown", "html", "json")
@@ -86,8 +87,7 @@ def test_an_attribute_that_changes_nothing_is_none(project: Path, attributes: st
     ],
 )
 def test_git_reads_the_attributes(project: Path, name: str, text: str, code: int) -> None:
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text)
+    write(name, text)
     commit()
     assert review()[0] == code
 
@@ -114,8 +114,7 @@ def test_every_file_that_a_review_reads(project: Path, file: str) -> None:
         "text.txt": JOB.replace("finetune", "linked"),
     }
     for name, text in texts.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(f"{text}# $Id$\n")
+        write(name, f"{text}# $Id$\n")
     Path("jobs/link.yaml").symlink_to("../text.txt")
     commit()
     Path(".gitattributes").write_text(f"{file} ident\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from running import run
 
 from trainc.review import temporary_repository
@@ -31,8 +32,7 @@ spec:
 
 
 def written(text: str, path: str = "jobs/finetune.yaml") -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
+    write(path, text)
     commit()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from committing import commit, git
 from environments import JOB
+from files import write
 from running import run
 
 SETTINGS = "sources: [jobs]\noutput: rendered\nenvironments: {prod: {namespace: ml}}\n"
@@ -33,11 +34,6 @@ def here(repository: Path) -> None:
     Path("jobs/a.yaml").write_text(JOB.format(name="a"))
     assert run("build").code == 0
     commit()
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def added_objects(*more: str) -> list[tuple[str, str]]:

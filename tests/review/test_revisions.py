@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from committing import git
+from files import write_files
 from running import Done, run
 
 RUNTIME = """\
@@ -44,15 +45,8 @@ spec:
 """
 
 
-def write(files: dict[str, str], at: Path | str = ".") -> None:
-    for name, text in files.items():
-        path = Path(at, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def commit(files: dict[str, str], at: Path | str = ".") -> None:
-    write(files, at)
+    write_files(files, at)
     git("add", "-A", at=at)
     git("commit", "-q", "--allow-empty", "-m", "A change", at=at)
 
@@ -104,7 +98,7 @@ def test_what_is_compared(project: Path, arguments: list[str], expected: dict[st
 
 
 def test_the_working_tree_has_changes_that_are_not_committed(project: Path) -> None:
-    write({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
+    write_files({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
     Path("jobs/evaluate.yaml").unlink()
     git("rm", "-q", "--cached", "jobs/more.yaml")
     assert review("HEAD") == {"evaluate": "removed", "finetune": "changed", "new": "added"}
@@ -159,7 +153,7 @@ def test_what_is_unclear(project: Path, arguments: list[str], message: str) -> N
 
 @pytest.mark.parametrize("arguments", [[], ["HEAD"], ["main"], ["main..HEAD", "--", "job.yaml"]])
 def test_a_repository_without_commits(arguments: list[str], repository: Path) -> None:
-    write({"job.yaml": job()})
+    write_files({"job.yaml": job()})
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
     assert "the current branch has no commits yet; commit first, or compare two folders" in done.err
@@ -208,7 +202,7 @@ def test_dashes_separate_revisions_from_paths(project: Path, folder: str) -> Non
 
 
 def test_without_a_revision_no_folder_replaces_head(project: Path) -> None:
-    write({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
+    write_files({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
     assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
     assert review() == {"finetune": "changed", "other": "added"}
 
@@ -219,7 +213,7 @@ def test_the_value_of_an_option_does_not_separate(project: Path) -> None:
 
 
 def test_paths_that_no_revision_is_called_like(project: Path) -> None:
-    write(
+    write_files(
         {
             "old/runtimes.yaml": RUNTIME,
             "old/jobs.yaml": job(),
@@ -254,9 +248,9 @@ def test_git_that_cannot_run(project: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_each_revision_has_its_own_settings_and_runtimes(project: Path) -> None:
-    write({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
+    write_files({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
     commit({"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
-    write({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
+    write_files({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
     commit({})
     done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes")
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
@@ -309,7 +303,7 @@ def test_settings_are_those_of_the_commit_behind_a_link(project: Path) -> None:
     Path("trainc.yaml").symlink_to("shared/settings.txt")
     commit({})
     Path("trainc.yaml").unlink()
-    write({"trainc.yaml": "lint: {strict: true}\n"})
+    write_files({"trainc.yaml": "lint: {strict: true}\n"})
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "added")] * 2
 
 
@@ -340,7 +334,7 @@ def test_the_settings_of_the_base_branch_decide_what_is_reported(project: Path) 
     assert "image-version" in reported("main...HEAD", "--review-config", "main:./trainc.yaml", *paths)
     assert "image-version" not in reported("main...HEAD", "--review-config", "HEAD:trainc.yaml", *paths)
     assert "image-version" not in reported("main...HEAD", "--review-config", "trainc.yaml", *paths)
-    write({"odd:name.yaml": SILENT})
+    write_files({"odd:name.yaml": SILENT})
     assert "image-version" not in reported("main...HEAD", "--review-config", "./odd:name.yaml", *paths)
 
 
@@ -463,7 +457,9 @@ LINKS = {
 
 
 def linked(project: Path) -> None:
-    write({"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")})
+    write_files(
+        {"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")}
+    )
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
     commit({})
@@ -485,7 +481,7 @@ def test_links_within_the_repository(project: Path) -> None:
     ],
 )
 def test_links_that_are_not_followed(project: Path, target: str, reason: str) -> None:
-    write({"../elsewhere.yaml": job("elsewhere")})
+    write_files({"../elsewhere.yaml": job("elsewhere")})
     Path("jobs/circle.yaml").symlink_to(target)
     commit({})
     done = run("diff", "HEAD~1..HEAD")
@@ -546,12 +542,12 @@ def test_a_link_in_the_working_tree_does_not_redirect_runtimes(project: Path) ->
 def test_runtimes_outside_the_repository_are_of_the_disk(project: Path, tmp_path: Path) -> None:
     git("rm", "-rq", "runtimes")
     commit({})
-    write({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
+    write_files({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
     assert review("HEAD~1..HEAD", "-r", "../runtimes", "--", "jobs") == {}
 
 
 def test_a_link_in_the_working_tree_leaves_no_file_out(project: Path) -> None:
-    write({"settings.yaml": "lint: {disable: [no-gang]}\n"})
+    write_files({"settings.yaml": "lint: {disable: [no-gang]}\n"})
     commit({})
     commit({"jobs/finetune.yaml": job(image="train:9")})
     Path("settings.yaml").unlink()
@@ -832,7 +828,7 @@ def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, proje
 def test_the_git_commands(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
     log = tmp_path / "log"
-    write({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)
+    write_files({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)
     (tmp_path / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     linked(project)

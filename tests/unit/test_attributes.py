@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from committing import git
+from files import write
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -130,8 +131,7 @@ def test_every_file_that_a_run_reads(project: Path, file: str) -> None:
         "text.txt": JOB.replace("finetune", "linked"),
     }
     for name, text in texts.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(f"{text}# $Id$\n")
+        write(name, f"{text}# $Id$\n")
     Path("jobs/link.yaml").symlink_to("../text.txt")
     Path(file).parent.joinpath(".gitattributes").write_text(f"{Path(file).name} ident\n")
     shown = "jobs/link.yaml" if file == "text.txt" else file
@@ -157,8 +157,7 @@ def test_an_attribute_that_changes_nothing_is_none(
     (project / ".git").rename("main/.git")
     (project / "jobs/finetune.yaml").rename("main/jobs/finetune.yaml")
     monkeypatch.chdir("main")
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text)
+    write(name, text)
     assert "checkout-attribute" not in run("validate", "jobs").out
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from files import write
 from purposes import internal
 
 import trainc
@@ -29,12 +30,6 @@ spec:
       - name: node
         template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: {image}}}]}}}}}}}}
 """
-
-
-def write(path: str, *documents: str) -> str:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text("---\n".join(documents))
-    return path
 
 
 def job(metadata: str = "name: a", ref: str = "name: r") -> str:

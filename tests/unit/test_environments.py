@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from environments import JOB
+from files import write
 from running import run
 
 ROOT = Path(__file__).parents[2]
@@ -117,8 +118,7 @@ def test_nothing_is_written_if_one_environment_has_an_error(project: Path) -> No
 
 def test_nothing_is_written_if_one_folder_has_a_foreign_file(project: Path) -> None:
     foreign = project / "rendered/prod/ml/train.yaml"
-    foreign.parent.mkdir(parents=True)
-    foreign.write_text("kind: ConfigMap\n")
+    write(foreign, "kind: ConfigMap\n")
     done = run("build")
     assert done.code == 1
     assert "rendered/prod/ml/train.yaml: error[output-not-ours]" in done.err
@@ -149,8 +149,7 @@ def test_a_build_of_all_prunes_deleted_environments(project: Path) -> None:
 def test_check_fails_for_a_file_in_any_folder_below_the_output(project: Path, folder: str, name: str) -> None:
     run("build")
     path = Path("rendered", folder, name)
-    path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
+    write(path, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
     checked = run("build", "--check")
     assert (checked.code, f"{path}: error[output-unexpected]" in checked.err) == (1, True)
     (project / "trainc.yaml").write_text(f"{SETTINGS}keep: [{name}]\n")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from committing import commit
+from files import write
 from running import run
 
 from trainc.settings.keys import KEYS
@@ -43,17 +44,12 @@ spec:
 @pytest.fixture(autouse=True)
 def project(repository: Path) -> Path:
     """Return a repository with a platform and two teams, whose settings extend those of the platform."""
-    write("platform/runtimes/own.yaml", RUNTIME, repository)
+    write("platform/runtimes/own.yaml", RUNTIME)
     for team in ("nlp", "vision"):
-        write(f"teams/{team}/jobs/{team}.yaml", JOB % team, repository)
-        write(f"teams/{team}/trainc.yaml", "extends: ../../platform/trainc.yaml\n", repository)
-    write("platform/trainc.yaml", "runtimes: {paths: [runtimes]}\n", repository)
+        write(f"teams/{team}/jobs/{team}.yaml", JOB % team)
+        write(f"teams/{team}/trainc.yaml", "extends: ../../platform/trainc.yaml\n")
+    write("platform/trainc.yaml", "runtimes: {paths: [runtimes]}\n")
     return repository
-
-
-def write(path: str, text: str, root: Path = Path()) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text)
 
 
 def shown(key: str, *arguments: str) -> list[tuple[Any, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from files import write
 from running import Done, run
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -272,8 +273,7 @@ def test_a_text_that_only_trainc_reads_loses_its_comments() -> None:
 
 def test_output_has_the_names_of_the_sources() -> None:
     for name in ("jobs/a/one.yaml", "jobs/two.yaml"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(named(Path(name).stem))
+        write(name, named(Path(name).stem))
     assert run("migrate", "jobs", "-o", "new").code == 0
     found = sorted(str(path.relative_to("new")) for path in Path("new").rglob("*.yaml"))
     assert found[:1] == ["a/one.yaml"]

@@ -60,7 +60,7 @@ def _id(tree: Tree) -> Id:
 
 @pytest.mark.parametrize("remove", ["delete", "exclude"])
 def test_nothing_of_another_environment_is_pruned(folder: Path, remove: str) -> None:
-    two_environments.write(folder, "nlp", "vis")
+    two_environments.write_teams(folder, "nlp", "vis")
     tool = PruningTool()
     for environment, objects in two_environments.rendered(folder).items():
         tool.apply(environment, objects)
@@ -85,7 +85,7 @@ def test_nothing_of_another_environment_is_pruned(folder: Path, remove: str) -> 
     ],
 )
 def test_a_copied_document_that_two_environments_write(folder: Path, more: str, expected: str) -> None:
-    two_environments.write(folder, "nlp")
+    two_environments.write_teams(folder, "nlp")
     (folder / "nlp-job.yaml").unlink()
     claim = two_environments.OBJECTS.format(team="nlp").split("---\n")[1]
     (folder / "nlp.yaml").write_text(claim)
@@ -98,7 +98,7 @@ def test_a_copied_document_that_two_environments_write(folder: Path, more: str, 
 
 
 def test_a_shared_object_with_two_contents(folder: Path) -> None:
-    two_environments.write(folder, "nlp")
+    two_environments.write_teams(folder, "nlp")
     for name, value in (("a", "1"), ("b", "true")):
         text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ca, namespace: nlp}}\ndata: {{key: {value}}}\n"
         (folder / f"{name}.yaml").write_text(text)

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from files import write
 from running import run
 
 from trainc.files import outputs
@@ -28,11 +29,6 @@ def here(folder: Path) -> Path:
     write("jobs/a.yaml", JOB.format(name="a", namespace="team"))
     write("jobs/b.yaml", JOB.format(name="b", namespace='""'))
     return folder
-
-
-def write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    Path(path).write_text(text)
 
 
 def build(*args: str) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from environments import JOB
+from files import write
 from plugin import generate
 from running import run
 
@@ -24,11 +25,6 @@ def project(repository: Path) -> None:
     for name in ("nlp", "vision"):
         write(f"jobs/{name}/job.yaml", JOB.format(name=name))
         write(f"jobs/{name}/trainc.yaml", f"namespace: {name}\noutput: rendered\nlint: {{disable: [no-resources]}}\n")
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def test_validate_reports_all_projects_together() -> None:

@@ -29,7 +29,7 @@ spec:
 """
 
 
-def write(runtime: str) -> None:
+def write_job(runtime: str) -> None:
     Path("job.yaml").write_text(JOB.replace("RUNTIME", runtime))
 
 
@@ -42,7 +42,7 @@ def secret(*arguments: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def test_the_keys_of_an_mpi_job() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     manifest, data = secret("solve")
     assert manifest == {
         "apiVersion": "v1",
@@ -60,7 +60,7 @@ def test_the_keys_of_an_mpi_job() -> None:
 
 
 def test_the_secret_of_an_environment() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     Path("trainc.yaml").write_text("environments: {dev: {namespace: dev, nameSuffix: -dev}, prod: {namespace: prod}}\n")
     notes = run("validate").out
     assert "nameSuffix" not in notes
@@ -75,14 +75,14 @@ def test_the_secret_of_an_environment() -> None:
 
 
 def test_the_secret_of_a_project_without_environments() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     Path("trainc.yaml").write_text("namespace: ml\nnamePrefix: team-\n")
     assert "help: create it once: trainc secret solve job.yaml | kubectl apply -f -\n" in run("validate").out
     assert secret("solve")[0]["metadata"] == {"name": "team-solve-mpi-ssh-auth", "namespace": "ml"}
 
 
 def test_ssh_reads_them(folder: Path) -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     _, data = secret("solve", "job.yaml")
     key = folder / "id_ecdsa"
     key.touch(0o600)
@@ -95,7 +95,7 @@ def test_ssh_reads_them(folder: Path) -> None:
 
 
 def test_the_key_of_a_flux_job() -> None:
-    write("flux-distributed")
+    write_job("flux-distributed")
     manifest, data = secret("solve")
     assert (manifest["metadata"]["name"], manifest["type"]) == ("solve-flux-curve", "Opaque")
     lines = [line for line in data["curve.cert"].decode().splitlines() if not line.startswith("#")]
@@ -122,7 +122,7 @@ def test_z85_as_its_specification_shows_it() -> None:
 
 
 def test_keys_are_new_each_time() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     assert secret("solve")[1] != secret("solve")[1]
 
 
@@ -141,7 +141,7 @@ def test_a_namespace_of_the_command_line() -> None:
     ],
 )
 def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> None:
-    write(runtime)
+    write_job(runtime)
     done = run("secret", job)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
@@ -149,7 +149,7 @@ def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> 
 
 @pytest.mark.parametrize("runtime", ["openmpi-distributed", "flux-distributed"])
 def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
-    write(runtime)
+    write_job(runtime)
     (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: create it once: " in line]
     command, _, rest = line.partition("create it once: trainc ")[2].partition(" | ")
     assert rest == "kubectl apply -f -"
@@ -157,7 +157,7 @@ def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
 
 
 def test_without_the_library_the_error_has_the_install_command() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     with mock.patch.dict(sys.modules, {"cryptography.hazmat.primitives": None}):
         done = run("secret", "solve")
     assert (done.code, done.out) == (2, "")
@@ -214,7 +214,7 @@ def test_if_the_file_is_unknown_the_current_folder_counts(folder: Path) -> None:
 
 
 def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     done = run("secret", "solve", "-o", "keys.yaml")
     assert (done.code, done.out, done.err) == (0, "", "keys.yaml: written\n")
     assert Path("keys.yaml").stat().st_mode & 0o777 == 0o600
@@ -227,7 +227,7 @@ def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
 
 @pytest.mark.parametrize(("line", "kind"), [("> keys.yaml", "file"), ("| cat", "pipe")])
 def test_a_warning_for_keys_in_a_file_or_a_pipe(folder: Path, line: str, kind: str) -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     shell = f'"{sys.executable}" -m trainc secret solve job.yaml {line}'
     done = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60)
     assert f"warning: the keys go to a {kind}" in done.stderr

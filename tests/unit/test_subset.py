@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from files import write
 from running import run
 
 JOB = """\
@@ -56,8 +57,7 @@ ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wron
 @pytest.fixture(autouse=True)
 def project(root: Path) -> Path:
     for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+        write(root / name, text)
     (root / "trainc.yaml").write_text("lint: {strict: false}\n")
     return root
 

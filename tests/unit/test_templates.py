@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from files import write
 from running import NO_LINT, run
 
 import trainc
@@ -50,11 +51,6 @@ spec:
 
 def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
     return JOB.format(name=name, nodes=nodes, image=image, command=command)
-
-
-def write(path: str, *documents: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text("---\n".join(documents))
 
 
 def errors(path: str = ".") -> list[Diagnostic]:

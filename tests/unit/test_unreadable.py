@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from batches import examples
+from files import write
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
@@ -130,11 +131,6 @@ def test_the_kinds_are_those_of_the_run() -> None:
 def project(root: Path) -> Path:
     write("jobs/a.yaml", JOB)
     return root
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def command(name: str) -> list[str]:
