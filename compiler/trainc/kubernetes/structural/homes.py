@@ -185,7 +185,10 @@ def variable(name: str, value: Any, path: Path) -> Tree:
 
 
 def _resource(unknown: UnknownField) -> Fix | None:
-    """Return the fix for a resource beside limits and requests; a claim, which has only these, requests storage."""
+    """Return the fix for a resource beside limits and requests; a claim, which has only these, requests storage.
+
+    CPU or memory beside one of the two may belong to either: no edit is made.
+    """
     known = {*unknown.known}
     if not {"limits", "requests"} <= known:
         return None
@@ -196,8 +199,11 @@ def _resource(unknown: UnknownField) -> Fix | None:
     if not (is_resource if kind == "limits" else resource == "storage"):
         return None
     amounts = unknown.siblings.get(kind, {})
-    is_free = isinstance(amounts, dict) and resource not in amounts
-    return _moved(unknown, (*unknown.parent, kind, resource)) if is_free else None
+    if not isinstance(amounts, dict) or resource in amounts:
+        return None
+    fix = _moved(unknown, (*unknown.parent, kind, resource))
+    is_either = kind == "limits" and "/" not in resource and {"limits", "requests"} & unknown.siblings.keys()
+    return fix._replace(applicability="none") if is_either else fix
 
 
 def _moved_below(unknown: UnknownField) -> Fix | None:
