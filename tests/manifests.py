@@ -19,7 +19,6 @@ Tree = dict[str, Any]
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-NAMED_R = {"name": "r"}
 
 
 def replicated_job(
@@ -43,17 +42,18 @@ def trainer_job(name: str = "node", **container: Any) -> Tree:
 
 
 def cluster_runtime(
-    *jobs: Tree, metadata: Any = NAMED_R, template: Any = None, jobset: Any = None, **spec: Any
+    *jobs: Tree, name: str = "r", metadata: Any = None, template: Any = None, jobset: Any = None, **spec: Any
 ) -> Tree:
-    """Return a runtime, named `r`, of these jobs; `template` is metadata and `jobset` fields of the JobSet."""
-    of_jobset = {"metadata": template or {}, "spec": {"replicatedJobs": jobs, **(jobset or {})}}
+    """Return a runtime of these jobs; `template` is metadata and `jobset` fields of the JobSet."""
+    of_jobset = {"metadata": template or {}, "spec": {"replicatedJobs": list(jobs), **(jobset or {})}}
+    metadata = {"name": name, **(metadata or {})}
     return {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": metadata, "spec": {**spec, "template": of_jobset}}
 
 
-def train_job(trainer: Any = None, *, runtime: str = "r", metadata: Any = None, **spec: Any) -> Tree:
-    """Return the TrainJob `j`."""
-    of_job = {"runtimeRef": {"name": runtime}, "trainer": trainer or {}, **spec}
-    return {**HEAD, "kind": "TrainJob", "metadata": {"name": "j", **(metadata or {})}, "spec": of_job}
+def train_job(trainer: Any = None, *, name: Any = "j", runtime: Any = "r", metadata: Any = None, **spec: Any) -> Tree:
+    """Return a TrainJob that uses a runtime."""
+    of_job = {"runtimeRef": {"name": runtime}, **({} if trainer is None else {"trainer": trainer}), **spec}
+    return {**HEAD, "kind": "TrainJob", "metadata": {"name": name, **(metadata or {})}, "spec": of_job}
 
 
 def write_json(folder: Path, *documents: Tree) -> str:
@@ -78,8 +78,8 @@ def compiled(
     metadata    other metadata of the TrainJob
     runtime     the other arguments of `cluster_runtime`
     """
-    given = cluster_runtime(*((jobs,) if isinstance(jobs, dict) else jobs), metadata={"name": name}, **runtime)
-    file = write_json(folder, given, train_job(trainer, runtime=name, metadata=metadata))
+    given = cluster_runtime(*((jobs,) if isinstance(jobs, dict) else jobs), name=name, **runtime)
+    file = write_json(folder, given, train_job(trainer or {}, runtime=name, metadata=metadata))
     return trainc.compile([file], options=Options(settings=NO_LINT), trainer_version=release)
 
 

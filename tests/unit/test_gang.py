@@ -27,7 +27,7 @@ def gang(
     """Write a file with a runtime of these jobs and a TrainJob for it: by default two nodes in a gang."""
     usual = {"mlPolicy": {"numNodes": 2, "torch": {}}, "podGroupPolicy": {"coscheduling": {}}}
     runtime = cluster_runtime(*jobs or [named_job("node")], jobset=of_jobset, **{**usual, **spec})
-    return write_json(tmp_path, runtime, train_job(trainer, metadata={"labels": labels or {}}))
+    return write_json(tmp_path, runtime, train_job(trainer or {}, metadata={"labels": labels or {}}))
 
 
 def group(file: str) -> dict[str, Any]:

@@ -28,8 +28,8 @@ from linting import (
     silent,
     trainjob,
     warnings,
-    written,
 )
+from manifests import write_json
 from purposes import ALL_RULES, internal
 from running import run
 from snapshots import texts
@@ -411,7 +411,7 @@ def test_where_it_points(tmp_path: Path, documents: Any, place: Any, related: An
 
 
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
-    path = written(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
+    path = write_json(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
     for form in ("text", "json"):
         printed = run("validate", path, "--format", form).out
         assert "secret-in-env" in printed
@@ -495,7 +495,7 @@ def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, anno
 
 
 def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
-    (jobset,) = trainc.compile([written(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
+    (jobset,) = trainc.compile([write_json(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
     assert "annotations" not in jobset["metadata"]
 
 
