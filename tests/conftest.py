@@ -12,24 +12,24 @@ from committing import git
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make an empty folder the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def root(folder: Path) -> Path:
+def empty_root(empty_folder: Path) -> Path:
     """Make an empty folder the current one, and the root of a repository."""
-    (folder / ".git").mkdir()
-    return folder
+    (empty_folder / ".git").mkdir()
+    return empty_folder
 
 
 @pytest.fixture
-def repository(folder: Path) -> Path:
+def empty_repository(empty_folder: Path) -> Path:
     """Make a new git repository the current folder."""
     git("init", "--quiet")
-    return folder
+    return empty_folder
 
 
 def pytest_collection_finish() -> None:

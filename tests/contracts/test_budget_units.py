@@ -96,7 +96,7 @@ CASES: list[tuple[Unit, str]] = [
 
 
 @pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
-def test_every_command(unit: Unit, command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command(unit: Unit, command: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [*DOCUMENTS, *MORE.get(unit, ())]
     text = "---\n".join(documents)
     changed = text.replace("a/b:1", "a/b:2")
@@ -123,9 +123,9 @@ def test_every_command(unit: Unit, command: str, folder: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("output", ["-", "out"])
 def test_a_report_names_the_budget_and_nothing_is_written(
-    output: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    output: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "x.yaml").write_text("---\n".join(DOCUMENTS))
+    (empty_folder / "x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
     done = run("build", "x.yaml", "-o", output, "--budget", "ci", "--report", "json=report.json")
     assert (done.code, done.out) == (1, "")
@@ -133,7 +133,7 @@ def test_a_report_names_the_budget_and_nothing_is_written(
     assert not Path("out").exists()
 
 
-def test_copied_documents_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copied_documents_count(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text(
         "---\n".join([*DOCUMENTS, f"{{apiVersion: v1, kind: Service, metadata: {{name: {'é' * 3000}}}}}\n"])
     )
@@ -146,7 +146,7 @@ def test_copied_documents_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         assert f"more than {size + 4000} output bytes" in done.err
 
 
-def test_the_settings_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_count(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
@@ -169,7 +169,7 @@ def test_the_settings_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "cmp generate",
     ],
 )
-def test_the_settings_count_in_every_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_count_in_every_command(command: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
     arguments = [*command.split(), "--budget", "ci"]
@@ -180,7 +180,7 @@ def test_the_settings_count_in_every_command(command: str, folder: Path, monkeyp
     assert "more than 5000 input bytes" in done.err + done.out
 
 
-def test_the_variable_of_the_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_variable_of_the_plugin(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
     assert "more than 100 output bytes" in run("cmp", "generate").err
@@ -212,7 +212,7 @@ def test_the_limit_of_skipped_bytes_is_that_of_16_times_as_many_input_bytes() ->
         assert budget.limits["skipped bytes"] == 16 * budget.limits["input bytes"]
 
 
-def test_a_skipped_file_costs_no_input_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skipped_file_costs_no_input_bytes(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("data.json").write_text(json.dumps({"a": "b" * 10_000}))
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
@@ -223,7 +223,7 @@ def test_a_skipped_file_costs_no_input_bytes(folder: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("command", ["build", "validate", "cmp generate", "diff HEAD~1..HEAD", "diff HEAD"])
 @pytest.mark.parametrize("name", ["trainc.yaml", "base.yaml", "patch.txt"])
 def test_files_that_settings_name_count(
-    name: str, command: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, command: str, empty_repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("base.yaml").write_text("lint: {strict: false}\n")
@@ -240,7 +240,7 @@ def test_files_that_settings_name_count(
     assert (done.code, "more than 20000 input bytes" in done.err + done.out) == (1, True), done.err
 
 
-def test_a_marked_file_that_is_parsed_costs_input_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_marked_file_that_is_parsed_costs_input_bytes(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("rendered.yaml").write_text(f"{MARK}TrainJob a.\nkind: TrainJob\n# {'x' * 5000}\n")
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))

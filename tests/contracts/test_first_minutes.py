@@ -9,7 +9,7 @@ from committing import git
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
-pytestmark = pytest.mark.usefixtures("repository")
+pytestmark = pytest.mark.usefixtures("empty_repository")
 
 ROOT = Path(__file__).parents[2]
 JOB = """\

@@ -22,7 +22,7 @@ from running import Done, run
 
 from trainc.base.ids import LINT_RULES
 
-pytestmark = pytest.mark.usefixtures("root")
+pytestmark = pytest.mark.usefixtures("empty_root")
 
 ROOT = Path(__file__).parents[2]
 CONFIG = f"lint: {{disable: [{', '.join(BESIDE)}]}}\n"
@@ -279,7 +279,7 @@ def test_what_has_no_single_repair_stays(name: str) -> None:
 TYPO = f"{JOB}{REFERENCE}  trainer: {{numNode: 2}}\n"
 
 
-def test_nothing_is_written_through_a_link(root: Path) -> None:
+def test_nothing_is_written_through_a_link(empty_root: Path) -> None:
     Path("other").mkdir()
     Path("other/real.yaml").write_text(TYPO)
     Path("job.yaml").symlink_to("other/real.yaml")

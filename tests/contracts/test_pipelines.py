@@ -38,12 +38,12 @@ FLUX_FLAGS = {
 
 
 @pytest.fixture
-def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository with `trainc init`, as CI checks it out."""
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     assert run("init").code == 0
     assert run("build", "-o", "rendered").code == 0
-    return root
+    return empty_root
 
 
 def steps_of_github() -> list[str]:

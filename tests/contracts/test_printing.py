@@ -296,7 +296,7 @@ OF_SETTINGS: Final = (Command("settings"), Command("settings --format json"))
 
 
 @pytest.mark.parametrize("command", OF_SETTINGS, ids=lambda line: line.words)
-def test_settings(command: Command, folder: Path) -> None:
+def test_settings(command: Command, empty_folder: Path) -> None:
     """The canary is in each key and each value of trainc.yaml, at the start and at the end."""
     Path("in").mkdir()
     shown = 0
@@ -363,7 +363,7 @@ ARGUMENTS: Final = (
 
 
 @pytest.fixture
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a git repository with files, folders and a branch whose names are canaries; it is the current folder."""
     for folder in (Path("in"), Path("in", NAME), Path("plain")):
         folder.mkdir()
@@ -376,7 +376,7 @@ def project(repository: Path) -> Path:
     Path("rendered", f"{NAME}.yaml").write_text(NAME)
     Path("rendered", f"{NAME}-stale.yaml").write_text(f"{MARK}{NAME}\n# Source: {json.dumps(f'../{NAME}')}\n")
     commit()
-    return repository
+    return empty_repository
 
 
 @pytest.mark.parametrize("command", LINES, ids=lambda line: line.words)
@@ -421,7 +421,7 @@ POLICIES: Final = ("torch: {numProcPerNode: 1}", "flux: {numProcPerNode: 1}", "m
 @pytest.mark.parametrize(
     "command", [*(line for line in LINES if not line.manifest), *OF_SETTINGS], ids=lambda line: line.words
 )
-def test_no_command_prints_a_secret(command: Command, folder: Path) -> None:
+def test_no_command_prints_a_secret(command: Command, empty_folder: Path) -> None:
     """Everything but manifests is masked, in valid jobs and in diagnostics of faulty ones."""
     Path("in").mkdir()
     Path("plain").mkdir()

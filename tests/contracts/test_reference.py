@@ -89,7 +89,7 @@ def test_every_built_in_runtime_has_a_row() -> None:
     assert missing == set(), "add the runtime to the table in docs/runtimes.md"
 
 
-def test_the_rows_of_the_built_in_runtimes(folder: Path) -> None:
+def test_the_rows_of_the_built_in_runtimes(empty_folder: Path) -> None:
     """A row has the owner and the image, and requests other than the default ones."""
     wrong = []
     for found in json.loads(run("runtimes", "list", "--format", "json").out):

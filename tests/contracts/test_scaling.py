@@ -379,7 +379,7 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["build"], ["build", "--check"], ["diff", "HEAD"]], ids=["build", "check", "diff"])
-def test_three_environments(command: list[str], folder: Path) -> None:
+def test_three_environments(command: list[str], empty_folder: Path) -> None:
     committing.git("init", "--quiet")
     write = Path("jobs.yaml").write_text
     environments = "".join(f"  {name}: {{namespace: ns-{name}}}\n" for name in "abc")
@@ -392,7 +392,7 @@ def test_three_environments(command: list[str], folder: Path) -> None:
         write(text.replace("torch-distributed}}", "torch-distributed}, trainer: {numNodes: 2}}"))
 
     def work(options: list[str]) -> int:
-        return steps(lambda size, file: run(*command, *options), SMALL, folder)
+        return steps(lambda size, file: run(*command, *options), SMALL, empty_folder)
 
     work(["--env", "a"])  # the first run imports modules
     one, three = work(["--env", "a"]), work([])

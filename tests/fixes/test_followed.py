@@ -22,8 +22,8 @@ LATER = {
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
-def test_each_fix_removes_its_diagnostic(name: str, folder: Path) -> None:
-    write_repository(INPUTS[name], folder)
+def test_each_fix_removes_its_diagnostic(name: str, empty_folder: Path) -> None:
+    write_repository(INPUTS[name], empty_folder)
     before = problems()
     errors: Counter[str] = Counter()
     old = Counter(each["id"] for each in before if each["severity"] == "error")

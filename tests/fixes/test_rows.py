@@ -27,8 +27,8 @@ class Beside(TextFile):
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_row(row: str, snapshot: SnapshotAssertion, root: Path) -> None:
-    shutil.copytree(INPUTS / row, root, dirs_exist_ok=True)
+def test_row(row: str, snapshot: SnapshotAssertion, empty_root: Path) -> None:
+    shutil.copytree(INPUTS / row, empty_root, dirs_exist_ok=True)
     report = run("validate", "--legacy")
     safe = run("validate", "--legacy", "--fix", "--diff").out
     unsafe = run("validate", "--legacy", "--fix", "--unsafe-fixes", "--diff").out

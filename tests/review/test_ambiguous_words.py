@@ -17,7 +17,7 @@ FORMATS = ("text", "markdown", "html", "json")
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     """A repository whose branch `pr` changes the image of a TrainJob."""
     assert run("init").code == 0
     commit("A first job")
@@ -26,7 +26,7 @@ def project(repository: Path) -> Path:
     job.write_text(job.read_text().replace("train.py", "other.py"))
     commit("Another program")
     git("update-ref", "refs/remotes/origin/main", "main")
-    return repository
+    return empty_repository
 
 
 def review(old: str, *more: str, new: str = "HEAD") -> Done:

@@ -34,7 +34,7 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> None:
+def project(empty_repository: Path) -> None:
     """Create the project P on the branch main, and switch to the branch pr."""
     assert run("init").code == 0
     write("jobs/team/job.yaml", Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))

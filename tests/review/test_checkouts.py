@@ -22,13 +22,13 @@ spec:
 
 
 @pytest.fixture
-def project(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     Path("jobs").mkdir()
     Path("jobs/finetune.yaml").write_text(JOB)
     commit()
-    return repository
+    return empty_repository
 
 
 def review(*arguments: str) -> tuple[int, str]:

@@ -31,14 +31,14 @@ def edit(path: str, old: str, new: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a committed project with two environments and two TrainJobs, one of which is not in prod."""
-    (repository / "jobs").mkdir()
+    (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS)
     for name in ("train", "trial"):
         Path(f"jobs/{name}.yaml").write_text(JOB.format(name=name))
     commit()
-    return repository
+    return empty_repository
 
 
 def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
 from trainc.review.reviewed import Review
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 HERE = Path(__file__).parent
 OWN = {"page.css", "page.js"}

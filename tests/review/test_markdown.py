@@ -22,7 +22,7 @@ from trainc.review.escaping import SENTENCE, code, cut, fenced, prose
 from trainc.review.formats import markdown
 from trainc.review.reviewed import Review
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 HERE = Path(__file__).parent
 SCREEN = 45

@@ -18,7 +18,7 @@ IMAGE = "images: [{name: pytorch/pytorch, newName: team/x}]\n"
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> None:
+def project(empty_repository: Path) -> None:
     """A project with a job in a folder of a team, and the branch `pr`."""
     assert run("init").code == 0
     Path("jobs/team").mkdir()

@@ -11,7 +11,7 @@ from committing import commit
 from files import write
 from running import run
 
-pytestmark = pytest.mark.usefixtures("repository")
+pytestmark = pytest.mark.usefixtures("empty_repository")
 
 SETTINGS = "sources: [jobs]\noutput: rendered\n"
 ENVIRONMENTS = "environments:\n  dev: {cluster: d, nameSuffix: -dev}\n  prod: {cluster: p}\n"

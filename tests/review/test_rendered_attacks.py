@@ -27,9 +27,9 @@ MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n"
 
 
 @pytest.fixture(autouse=True)
-def here(repository: Path) -> None:
+def here(empty_repository: Path) -> None:
     """Create a project with its outputs on the branch main."""
-    (repository / "jobs").mkdir()
+    (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS)
     Path("jobs/a.yaml").write_text(JOB.format(name="a"))
     assert run("build").code == 0

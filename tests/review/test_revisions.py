@@ -152,7 +152,7 @@ def test_what_is_unclear(project: Path, arguments: list[str], message: str) -> N
 
 
 @pytest.mark.parametrize("arguments", [[], ["HEAD"], ["main"], ["main..HEAD", "--", "job.yaml"]])
-def test_a_repository_without_commits(arguments: list[str], repository: Path) -> None:
+def test_a_repository_without_commits(arguments: list[str], empty_repository: Path) -> None:
     write_files({"job.yaml": job()})
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
@@ -225,8 +225,8 @@ def test_paths_that_no_revision_is_called_like(project: Path) -> None:
     assert review("old", "jobs/../a..b") == {"other": "changed"}
 
 
-def test_no_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+def test_no_repository(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(empty_folder.parent))
     assert "not a git repository" in run("diff", "HEAD").err
 
 

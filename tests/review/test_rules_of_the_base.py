@@ -19,7 +19,7 @@ environments:
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> None:
+def project(empty_repository: Path) -> None:
     assert run("init").code == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 from linting import runtime, trainjob
 from running import run
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 RUNTIME = 'ClusterTrainingRuntime "r"'
 TEAMS = "no TrainJob here uses it; teams elsewhere may"

@@ -22,7 +22,7 @@ HASH = "delivery: {nameSuffixHash: true}"
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> None:
+def project(empty_repository: Path) -> None:
     """A project with two TrainJobs and two environments, in a repository."""
     assert run("init").code == 0
     Path("jobs/team").mkdir()

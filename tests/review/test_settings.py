@@ -18,7 +18,7 @@ from trainc.review.setting_changes import edits
 from trainc.settings import DEFAULT, Settings
 from trainc.settings.model import SettingsFile
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def settings(text: str | None) -> Settings:

@@ -19,7 +19,7 @@ from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.accelerate import accelerate, requests
 
-pytestmark = pytest.mark.usefixtures("root")
+pytestmark = pytest.mark.usefixtures("empty_root")
 
 GPU = "nvidia.com/gpu"
 DRIVER = {"name": "driver", "hostPath": "/opt/driver", "mountPath": "/usr/local/driver"}

@@ -62,10 +62,10 @@ WRONG_OPTIONS: list[tuple[str, Any, type[Exception], str]] = [
 
 
 @pytest.fixture(autouse=True)
-def _folder(root: Path) -> None:
-    (root / "jobs").mkdir()
-    (root / "jobs" / "a.yaml").write_text(JOB)
-    (root / "jobs" / "runtime.yaml").write_text(RUNTIME)
+def _folder(empty_root: Path) -> None:
+    (empty_root / "jobs").mkdir()
+    (empty_root / "jobs" / "a.yaml").write_text(JOB)
+    (empty_root / "jobs" / "runtime.yaml").write_text(RUNTIME)
 
 
 def namespaces(compilation: trainc.Result) -> list[str]:

@@ -50,7 +50,7 @@ def lines(drawn: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_values_are_those_of_git(seed: int, repository: Path) -> None:
+def test_the_values_are_those_of_git(seed: int, empty_repository: Path) -> None:
     drawn = random.Random(seed)
     Path("jobs/sub").mkdir(parents=True)
     names, seen = "".join(f"{name}\0" for name in NAMES), set[str]()
@@ -63,23 +63,25 @@ def test_the_values_are_those_of_git(seed: int, repository: Path) -> None:
         for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
             expected.setdefault(path, {})[name] = value
         lists = {
-            os.path.normpath(repository / folder): AttributeList(text.encode(), is_root=folder == ".")
+            os.path.normpath(empty_repository / folder): AttributeList(text.encode(), is_root=folder == ".")
             for folder, text in texts.items()
         }
         for path, values in expected.items():
             above = [
-                (folder, each) for folder, each in lists.items() if str(repository / path).startswith(f"{folder}/")
+                (folder, each)
+                for folder, each in lists.items()
+                if str(empty_repository / path).startswith(f"{folder}/")
             ]
-            assert attributes_of(str(repository / path), above) == values, (path, texts)
+            assert attributes_of(str(empty_repository / path), above) == values, (path, texts)
             seen |= {*values.values()}
     assert {"set", "unset", "lfs", "crlf", "UTF-16"} <= seen
 
 
 @pytest.fixture
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     Path("jobs").mkdir()
     Path("jobs/finetune.yaml").write_text(JOB)
-    return root
+    return empty_root
 
 
 def test_a_warning(project: Path, snapshot: SnapshotAssertion) -> None:

@@ -16,7 +16,7 @@ from trainc.compilation.user_options import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
 RUNTIME = """\

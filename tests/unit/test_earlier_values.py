@@ -71,11 +71,11 @@ PATCHES = [
 
 
 @pytest.fixture
-def project(root: Path) -> Path:
-    (root / "jobs").mkdir()
-    (root / "jobs/a.yaml").write_text(JOB)
-    (root / "trainc.yaml").write_text(PROJECT)
-    return root
+def project(empty_root: Path) -> Path:
+    (empty_root / "jobs").mkdir()
+    (empty_root / "jobs/a.yaml").write_text(JOB)
+    (empty_root / "trainc.yaml").write_text(PROJECT)
+    return empty_root
 
 
 def history(field: str, *options: str) -> list[tuple[Any, str, str, str]]:

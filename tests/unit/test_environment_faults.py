@@ -34,12 +34,12 @@ metadata: {{name: h100}}
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a project with two TrainJobs; prod excludes one of them."""
-    (root / "jobs").mkdir()
+    (empty_root / "jobs").mkdir()
     for name in ("train", "trial"):
-        (root / "jobs" / f"{name}.yaml").write_text(JOB.format(name=name))
-    return root
+        (empty_root / "jobs" / f"{name}.yaml").write_text(JOB.format(name=name))
+    return empty_root
 
 
 def settings(text: str) -> None:

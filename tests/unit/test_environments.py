@@ -25,13 +25,13 @@ environments:
 
 
 @pytest.fixture
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a project with two environments and three TrainJobs, one of which is not in prod."""
-    (root / "jobs" / "team").mkdir(parents=True)
-    (root / "trainc.yaml").write_text(SETTINGS)
+    (empty_root / "jobs" / "team").mkdir(parents=True)
+    (empty_root / "trainc.yaml").write_text(SETTINGS)
     for name, folder in (("train", "team"), ("eval", "team"), ("trial", "")):
-        (root / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
-    return root
+        (empty_root / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
+    return empty_root
 
 
 def tree(folder: Path) -> list[str]:

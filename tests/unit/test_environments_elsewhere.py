@@ -20,7 +20,7 @@ from trainc.explain import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -25,9 +25,9 @@ NAME = "solve-mpi-ssh-auth"
 
 
 @pytest.fixture(autouse=True)
-def project(folder: Path) -> Path:
-    (folder / "job.yaml").write_text(JOB)
-    return folder
+def project(empty_folder: Path) -> Path:
+    (empty_folder / "job.yaml").write_text(JOB)
+    return empty_folder
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ spec:
 
 
 @pytest.fixture
-def project(root: Path) -> Path:
-    (root / "job.yaml").write_text(JOB)
-    return root
+def project(empty_root: Path) -> Path:
+    (empty_root / "job.yaml").write_text(JOB)
+    return empty_root
 
 
 @pytest.mark.parametrize(

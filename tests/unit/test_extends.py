@@ -42,14 +42,14 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a repository with a platform and two teams, whose settings extend those of the platform."""
     write("platform/runtimes/own.yaml", RUNTIME)
     for team in ("nlp", "vision"):
         write(f"teams/{team}/jobs/{team}.yaml", JOB % team)
         write(f"teams/{team}/trainc.yaml", "extends: ../../platform/trainc.yaml\n")
     write("platform/trainc.yaml", "runtimes: {paths: [runtimes]}\n")
-    return repository
+    return empty_repository
 
 
 def shown(key: str, *arguments: str) -> list[tuple[Any, str]]:

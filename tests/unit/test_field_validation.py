@@ -66,9 +66,9 @@ COMMANDS = {
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path) -> None:
+def project(empty_root: Path) -> None:
     """An empty repository to be in."""
-    (root / "old.txt").write_text(JOB)
+    (empty_root / "old.txt").write_text(JOB)
 
 
 def manifests(text: str, **validation: Any) -> tuple[list[Any], list[Any]]:

@@ -12,7 +12,7 @@ from trainc.kubernetes.documents import parse
 from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError, changed_bytes
 from trainc.source.fix_edits import text_changes
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def apply_fix(text: str, *changes: Change) -> str | None:

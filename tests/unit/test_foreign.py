@@ -26,9 +26,9 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate"
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     write_either("jobs/finetune.yaml", JOB)
-    return root
+    return empty_root
 
 
 def write_either(path: str, text: str | bytes) -> None:

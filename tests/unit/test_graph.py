@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.explain.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
 
-pytestmark = pytest.mark.usefixtures("root")
+pytestmark = pytest.mark.usefixtures("empty_root")
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 SHOWN = (

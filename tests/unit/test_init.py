@@ -12,7 +12,7 @@ from running import run
 from trainc.cli.init import FILES
 from trainc.settings import in_environment, load
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import not_compiled, training_job
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

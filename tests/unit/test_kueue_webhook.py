@@ -348,12 +348,12 @@ def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids:
 
 
 @pytest.mark.parametrize("setting", ["{disable: [elastic-jobset]}", '{paths: {"*": [elastic-jobset]}}'])
-def test_the_settings_cannot_disable_an_error(folder: Path, setting: str) -> None:
-    (folder / "trainc.yaml").write_text(f"lint: {setting}\n")
+def test_the_settings_cannot_disable_an_error(empty_folder: Path, setting: str) -> None:
+    (empty_folder / "trainc.yaml").write_text(f"lint: {setting}\n")
     job = trainjob(annotations={f"{DOMAIN}elastic-job": "true"})
-    path = write_json(folder, runtime(), job)
+    path = write_json(empty_folder, runtime(), job)
     output = run("validate", path).out
     assert "error[elastic-jobset]" in output
     assert "warning[unknown-rule]: elastic-jobset is an error of the cluster now" in output
-    (folder / "trainc.yaml").write_text(f"lint: {setting.replace('elastic-jobset', 'elastic-jobsets')}\n")
+    (empty_folder / "trainc.yaml").write_text(f"lint: {setting.replace('elastic-jobset', 'elastic-jobsets')}\n")
     assert "error[enum]" in run("validate", path).out

@@ -11,7 +11,7 @@ from committing import commit, git
 from files import write_files
 from running import Done, run
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -248,9 +248,9 @@ spec: {runtimeRef: {name: torch-distributed}}
 
 
 @pytest.fixture
-def project(folder: Path) -> Path:
-    (folder / "job.yaml").write_text(JOB)
-    return folder
+def project(empty_folder: Path) -> Path:
+    (empty_folder / "job.yaml").write_text(JOB)
+    return empty_folder
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

@@ -73,11 +73,11 @@ patches:
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a repository with a PyTorchJob, which is the current folder."""
-    (repository / "mnist.yaml").write_text(JOB)
+    (empty_repository / "mnist.yaml").write_text(JOB)
     commit()
-    return repository
+    return empty_repository
 
 
 @pytest.mark.parametrize("switch", [("--legacy",), ()], ids=["on", "off"])

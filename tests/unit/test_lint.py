@@ -507,7 +507,7 @@ def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     assert warnings(tmp_path, *documents, options=disabled, purpose=ALL_RULES) == []
 
 
-def test_the_first_job_of_init_has_no_warnings(folder: Path) -> None:
+def test_the_first_job_of_init_has_no_warnings(empty_folder: Path) -> None:
     run("init")
     assert "warning" not in run("validate").out
 

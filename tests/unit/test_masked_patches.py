@@ -113,15 +113,15 @@ NAMED: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("patch", "shown"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
-def test_a_review_shows_an_operation_as_the_patched_object(patch: Any, shown: Any, folder: Path) -> None:
+def test_a_review_shows_an_operation_as_the_patched_object(patch: Any, shown: Any, empty_folder: Path) -> None:
     trainer = {
         "env": [{"name": "HF_TOKEN", "value": "a"}, {"name": "MODE", "value": "b"}],
         "args": ["--token", "a", "c"],
     }
     before = {"target": {"kind": "TrainJob"}, "patch": {"spec": {"trainer": trainer}}}
     given = [before, {"target": {"kind": "TrainJob"}, "patch": operation("/metadata/labels", {"a": "b"})}]
-    write_project(folder / "old", given)
-    write_project(folder / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
+    write_project(empty_folder / "old", given)
+    write_project(empty_folder / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
     settings = json.loads(run("diff", "old", "new", "--format", "json").out)["settings"]
     assert settings[0]["new"]["patch"][0]["value"] == shown
 

@@ -11,7 +11,7 @@ import yaml
 from files import write
 from running import Done, run
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 # The first job.

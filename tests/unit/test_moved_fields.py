@@ -9,7 +9,7 @@ from trainc.base.fixes import Relocation
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def moves(text: str, paths: str) -> list[Relocation]:

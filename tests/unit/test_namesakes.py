@@ -9,7 +9,7 @@ import pytest
 from files import write_files
 from running import run
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 GROUP = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 RUNTIME = (

@@ -58,12 +58,12 @@ metadata: {name: anywhere}
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a repository of two teams."""
     for team in ("nlp", "vision"):
-        (root / f"{team}.yaml").write_text(TEAM.format(team=team))
-    (root / "other.yaml").write_text(OTHER)
-    return root
+        (empty_root / f"{team}.yaml").write_text(TEAM.format(team=team))
+    (empty_root / "other.yaml").write_text(OTHER)
+    return empty_root
 
 
 def settings(text: str) -> None:

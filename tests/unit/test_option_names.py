@@ -28,10 +28,10 @@ HINTS = {
 
 
 @pytest.fixture(autouse=True)
-def project(folder: Path) -> Path:
+def project(empty_folder: Path) -> Path:
     """Create an application's folder and an empty folder of runtimes."""
-    (folder / "more").mkdir()
-    return folder
+    (empty_folder / "more").mkdir()
+    return empty_folder
 
 
 def diagnosed(by: str, job: dict[str, Any], project: Path, monkeypatch: pytest.MonkeyPatch) -> Done:

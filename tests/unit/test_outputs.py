@@ -25,10 +25,10 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def here(folder: Path) -> Path:
+def here(empty_folder: Path) -> Path:
     write("jobs/a.yaml", JOB.format(name="a", namespace="team"))
     write("jobs/b.yaml", JOB.format(name="b", namespace='""'))
-    return folder
+    return empty_folder
 
 
 def build(*args: str) -> int:

@@ -24,12 +24,12 @@ CHOICES = [
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> Path:
+def project(empty_repository: Path) -> Path:
     Path("jobs/claims").mkdir(parents=True)
     for name in ("data", "more"):
         Path(f"jobs/claims/{name}.yaml").write_text(CLAIM.format(name=name))
     Path("jobs/a.yaml").write_text(JOB.format(name="a") + "---\n" + CLAIM.format(name="of-job"))
-    return repository
+    return empty_repository
 
 
 def write_settings(text: str) -> None:

@@ -24,9 +24,9 @@ TOKEN = "hf_abcdefgh"
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "120")
-    return root
+    return empty_root
 
 
 def job(name: str, *, pods: int = 1, replicas: int = 1, spec: Any = None, **container: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ STRICT = "lint: {strict: true}\nimages: [{name: other/image, newTag: a}]\n"
 
 
 @pytest.fixture(autouse=True)
-def project(repository: Path) -> None:
+def project(empty_repository: Path) -> None:
     """A project with the job `top`, and two projects below it."""
     write("trainc.yaml", "sources: [jobs]\noutput: rendered\nlint: {disable: [no-resources]}\nnamespace: top\n")
     write("jobs/top.yaml", JOB.format(name="top"))

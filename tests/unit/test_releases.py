@@ -344,11 +344,11 @@ def test_releases_differ() -> None:
     assert len({text for text, _ in answers.values()}) > 1
 
 
-def test_a_number_is_read_as_it_is_written(folder: Path) -> None:
-    (folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
-    (folder / "trainc.yaml").write_text("trainerVersion: 2.2\n")
+def test_a_number_is_read_as_it_is_written(empty_folder: Path) -> None:
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
+    (empty_folder / "trainc.yaml").write_text("trainerVersion: 2.2\n")
     assert ":v2.2.1" in str(trainc.compile().objects)
-    (folder / "trainc.yaml").write_text("trainerVersion: 2.20\n")
+    (empty_folder / "trainc.yaml").write_text("trainerVersion: 2.20\n")
     (found,) = trainc.compile().diagnostics
     assert found.message == '"2.20" is not a release of Trainer that trainc compiles for'
 
@@ -431,27 +431,27 @@ def test_the_installed_runtimes_have_the_tag(release: TrainerRelease) -> None:
         ),
     ],
 )
-def test_a_wrong_setting(text: str, message: str, folder: Path) -> None:
-    (folder / "trainc.yaml").write_text(f"{text}\n")
-    (folder / "job.yaml").write_text(yaml.safe_dump(team_job("plain")))
+def test_a_wrong_setting(text: str, message: str, empty_folder: Path) -> None:
+    (empty_folder / "trainc.yaml").write_text(f"{text}\n")
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("plain")))
     (found,) = (each for each in json.loads(run("validate", "--format", "json").out) if each["severity"] == "error")
     assert found["id"] == "trainer-version"
     assert found["message"].startswith(message)
 
 
-def test_clusters_may_have_different_releases(folder: Path) -> None:
-    (folder / "trainc.yaml").write_text(
+def test_clusters_may_have_different_releases(empty_folder: Path) -> None:
+    (empty_folder / "trainc.yaml").write_text(
         "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: z, trainerVersion: 2.2}}\n"
     )
-    (folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed")))
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed")))
     assert run("build", "-o", "out").code == 0
-    assert ":v2.1.0" in (folder / "out" / "a" / "ml" / "t.yaml").read_text()
-    assert ":v2.2.1" in (folder / "out" / "b" / "ml" / "t.yaml").read_text()
+    assert ":v2.1.0" in (empty_folder / "out" / "a" / "ml" / "t.yaml").read_text()
+    assert ":v2.2.1" in (empty_folder / "out" / "b" / "ml" / "t.yaml").read_text()
 
 
-def test_upgrade_refuses_a_release_without_patches(folder: Path) -> None:
+def test_upgrade_refuses_a_release_without_patches(empty_folder: Path) -> None:
     older = team_job("plain", podTemplateOverrides=[])
-    (folder / "job.yaml").write_text(yaml.safe_dump(older))
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(older))
     done = run("upgrade", "--diff", "--trainer-version", "2.1")
     assert done.code == 1
     assert "Trainer v2.1 has no runtimePatches: its clusters drop what an upgrade writes" in done.err
@@ -463,16 +463,16 @@ def test_a_wrong_range(words: tuple[str, ...]) -> None:
     assert run("diff", "--trainer-version", *words).code == 2
 
 
-def test_a_range_needs_one_tree(folder: Path) -> None:
+def test_a_range_needs_one_tree(empty_folder: Path) -> None:
     assert "give only paths" in run("diff", "--trainer-version", "2.2..", "main").err
-    (folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
     done = run("diff", "--trainer-version", "2.2..", "job.yaml")
     assert done.out.startswith("Trainer v2.2 -> Trainer v2.4: 1 JobSet changes")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])
-def test_every_format_links_the_behavior(form: str, folder: Path) -> None:
-    (folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed", trainer={"numNodes": 2})))
+def test_every_format_links_the_behavior(form: str, empty_folder: Path) -> None:
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed", trainer={"numNodes": 2})))
     done = run("diff", "--trainer-version", "2.2..2.3", "job.yaml", "--format", form)
     assert done.code == 0
     assert "docs/releases.md#modes-of-ssh-keys" in done.out

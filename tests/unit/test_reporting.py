@@ -19,9 +19,9 @@ WRONG = HEAD + 'spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4"}}\n'
 
 
 @pytest.fixture(autouse=True)
-def project(folder: Path) -> Path:
+def project(empty_folder: Path) -> Path:
     Path("job.yaml").write_text(GOOD)
-    return folder
+    return empty_folder
 
 
 @pytest.mark.parametrize("text", [GOOD, WRONG], ids=["good", "wrong"])

@@ -14,7 +14,7 @@ from trainc.cli.common.printing import colored
 from trainc.diagnostics import Diagnostic, Document, Location, Place, Related
 from trainc.reports import json, repeated, text
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\n"
 RUNTIME = "runtimeRef: {name: plain}"

@@ -49,6 +49,6 @@ def test_the_nearest_runtime_of_a_name_is_used(tmp_path: Path) -> None:
     assert [each["users"] for each in listed if not each["builtIn"]] == [1, 1]
 
 
-def test_a_trainjob_that_cannot_be_read_is_skipped(folder: Path) -> None:
-    write_json(folder, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
+def test_a_trainjob_that_cannot_be_read_is_skipped(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
     assert counts() == {"r": 1}

@@ -17,7 +17,7 @@ from running import run
 
 from trainc.pipeline.secret_keys import Z85, z85
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -81,10 +81,10 @@ def test_the_secret_of_a_project_without_environments() -> None:
     assert secret("solve")[0]["metadata"] == {"name": "team-solve-mpi-ssh-auth", "namespace": "ml"}
 
 
-def test_ssh_reads_them(folder: Path) -> None:
+def test_ssh_reads_them(empty_folder: Path) -> None:
     write_job("openmpi-distributed")
     _, data = secret("solve", "job.yaml")
-    key = folder / "id_ecdsa"
+    key = empty_folder / "id_ecdsa"
     key.touch(0o600)
     key.write_bytes(data["ssh-privatekey"])
     try:
@@ -173,8 +173,8 @@ def test_without_the_library_the_error_has_the_install_command() -> None:
         pytest.param(True, "../outside.yaml", False, id="a file outside of the current work tree"),
     ],
 )
-def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> None:
-    work = folder / "work"
+def test_a_file_in_git(empty_folder: Path, tree: bool, target: str, warned: bool) -> None:
+    work = empty_folder / "work"
     work.mkdir()
     (work / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
     if tree:
@@ -191,29 +191,29 @@ def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> N
 
 
 @pytest.mark.parametrize("tree", [True, False])
-def test_of_a_pipe_the_current_folder_counts(folder: Path, tree: bool) -> None:
-    (folder / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
+def test_of_a_pipe_the_current_folder_counts(empty_folder: Path, tree: bool) -> None:
+    (empty_folder / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
     if tree:
-        (folder / ".git").mkdir()
+        (empty_folder / ".git").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "trainc", "secret", "solve"], cwd=folder, capture_output=True, check=True
+        [sys.executable, "-m", "trainc", "secret", "solve"], cwd=empty_folder, capture_output=True, check=True
     )
     assert (b"may be in the git work tree" in done.stderr) is tree
 
 
-def test_if_the_file_is_unknown_the_current_folder_counts(folder: Path) -> None:
+def test_if_the_file_is_unknown_the_current_folder_counts(empty_folder: Path) -> None:
     from trainc.cli.secret import _work_tree
 
-    (folder / ".git").mkdir()
+    (empty_folder / ".git").mkdir()
     with (
-        open(folder / "out", "w") as out,
+        open(empty_folder / "out", "w") as out,
         mock.patch.object(sys, "stdout", out),
         mock.patch("os.readlink", side_effect=OSError),
     ):
-        assert _work_tree() == str(folder.resolve())
+        assert _work_tree() == str(empty_folder.resolve())
 
 
-def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
+def test_a_file_that_only_its_owner_can_read(empty_folder: Path) -> None:
     write_job("openmpi-distributed")
     done = run("secret", "solve", "-o", "keys.yaml")
     assert (done.code, done.out, done.err) == (0, "", "keys.yaml: written\n")
@@ -226,7 +226,7 @@ def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "kind"), [("> keys.yaml", "file"), ("| cat", "pipe")])
-def test_a_warning_for_keys_in_a_file_or_a_pipe(folder: Path, line: str, kind: str) -> None:
+def test_a_warning_for_keys_in_a_file_or_a_pipe(empty_folder: Path, line: str, kind: str) -> None:
     write_job("openmpi-distributed")
     shell = f'"{sys.executable}" -m trainc secret solve job.yaml {line}'
     done = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60)

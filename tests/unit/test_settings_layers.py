@@ -21,7 +21,7 @@ from trainc.pipeline.delivery import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 
-pytestmark = pytest.mark.usefixtures("root")
+pytestmark = pytest.mark.usefixtures("empty_root")
 
 ROOT = Path(__file__).parents[2]
 DIGEST = "0" * 64

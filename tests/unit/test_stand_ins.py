@@ -219,17 +219,17 @@ def test_the_summary(tmp_path: Path, runtimes: int, jobs: int, summary: str) -> 
     assert run("validate", write_json(tmp_path, *documents)).out == f"no problems found: {summary}\n"
 
 
-def test_the_summary_of_environments(folder: Path) -> None:
-    write_json(folder, runtime())
-    (folder / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
+def test_the_summary_of_environments(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime())
+    (empty_folder / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
     assert run("validate").out == (
         "no problems found: 0 TrainJobs, 1 runtime, checked with a stand-in TrainJob in dev, prod\n"
     )
 
 
-def test_a_patch_of_the_settings_does_not_match_a_stand_in(folder: Path) -> None:
-    write_json(folder, runtime())
-    (folder / "trainc.yaml").write_text(
+def test_a_patch_of_the_settings_does_not_match_a_stand_in(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime())
+    (empty_folder / "trainc.yaml").write_text(
         "patches:\n- target: {kind: JobSet}\n  patch: {spec: {ttlSecondsAfterFinished: 60}}\n"
     )
     assert "warning[unused-" in run("validate").out

@@ -55,11 +55,11 @@ ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wron
 
 
 @pytest.fixture(autouse=True)
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     for name, text in FILES.items():
-        write(root / name, text)
-    (root / "trainc.yaml").write_text("lint: {strict: false}\n")
-    return root
+        write(empty_root / name, text)
+    (empty_root / "trainc.yaml").write_text("lint: {strict: false}\n")
+    return empty_root
 
 
 def places(*args: str) -> list[str]:

@@ -19,7 +19,7 @@ from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -25,7 +25,7 @@ from trainc.kubernetes.trees import get
 from trainc.reports import in_order
 from trainc.settings import load
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"

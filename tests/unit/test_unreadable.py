@@ -128,9 +128,9 @@ def test_the_kinds_are_those_of_the_run() -> None:
 
 
 @pytest.fixture
-def project(root: Path) -> Path:
+def project(empty_root: Path) -> Path:
     write("jobs/a.yaml", JOB)
-    return root
+    return empty_root
 
 
 def command(name: str) -> list[str]:
