@@ -6,7 +6,7 @@ The jobs are those of the golden cases, and the recorded ones. A kind joins by h
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -102,6 +102,16 @@ def is_listed(path: Steps, of_job: tuple[Loss, ...]) -> bool:
     )
 
 
+def is_influential(result: Compilation, edited: Iterable[Tree], gang: str | None) -> bool | None:
+    """Return whether an edited job has other objects; None if all are refused."""
+    has_influence = None
+    for each in edited:
+        other = compiled(each, gang)
+        if other is not None and (has_influence := other.objects != result.objects):
+            return True
+    return has_influence
+
+
 def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None = None) -> None:
     """Compare the fields without influence on the objects, by default all of them, with the losses."""
     result = compiled(job, gang)
@@ -111,13 +121,11 @@ def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None =
     for path in leaves(job) if fields is None else fields:
         if path in IDENTITY:
             continue
-        edited = [other for each in edits(job, path) if (other := compiled(each, gang)) is not None]
-        if not edited:  # no other value is valid: the field says nothing
+        has_influence = is_influential(result, edits(job, path), gang)
+        if has_influence is None:  # no other value is valid: the field says nothing
             continue
-        if isinstance(path[-1], str):
-            removed = compiled(with_field_removed(job, path), gang)
-            edited += [] if removed is None else [removed]
-        has_influence = any(other.objects != result.objects for other in edited)
+        if not has_influence and isinstance(path[-1], str):
+            has_influence = bool(is_influential(result, [with_field_removed(job, path)], gang))
         if has_influence == is_listed(path, losses(result)):
             wrong.append(f"{path}: {'has' if has_influence else 'has no'} influence")
     assert wrong == []
