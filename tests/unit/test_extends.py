@@ -341,4 +341,4 @@ def test_explain_names_the_file_of_merged_accelerators(tmp_path: Path, monkeypat
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec:\n"
         "  runtimeRef: {name: torch-distributed}\n  trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}\n"
     )
-    assert "  base.yaml:1:43: accelerate: base.yaml\n" in run("explain", ".", "**.volumes[v].name").out
+    assert "  base.yaml:1:50: accelerate: base.yaml\n" in run("explain", ".", "**.volumes[v].name").out
