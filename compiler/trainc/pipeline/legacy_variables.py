@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.legacy.common_losses import SHADOWED
 from trainc.frontends.loss_rules import Loss
-from trainc.kubernetes.shadowed_variables import without_shadowed
+from trainc.kubernetes.container_environment import without_shadowed
 from trainc.kubernetes.trees import edit, get
 
 if TYPE_CHECKING:

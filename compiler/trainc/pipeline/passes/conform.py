@@ -390,7 +390,7 @@ def unknown_violations(
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.kubernetes.documents.spaces import leading_space
+            from trainc.kubernetes.documents.parser_messages import leading_space
 
             no_release = leading_space(str(violation.path[-1]))  # no release has a space
             if no_release or not found.help.startswith("remove it"):
