@@ -57,7 +57,7 @@ OURS = {
     "trainc.kubernetes.documents": "composer events scalars streams yamlerror",
     "trainc.kubernetes.structural": "nodes",
     "trainc.kubernetes.validation": (
-        "pod_only combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
+        "combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
     ),
     "trainc.pipeline.passes": (
         "accelerate admit carry conform deliver framework gang initialize "

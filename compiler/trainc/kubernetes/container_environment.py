@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.validation.fieldrefs import split
+from trainc.kubernetes.validation.projections import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
