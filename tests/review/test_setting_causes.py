@@ -1,4 +1,4 @@
-"""The measured effects of changed settings: attacks on a review that guesses them, and the number of compilations."""
+"""The settings that cause changes: attacks on a review that guesses them, and the number of compilations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pytest
 from committing import commit, git
 from running import Done, run
 
-from trainc import budget, compilation
+from trainc import compilation
 from trainc.review import sides
 
 FORMATS = ("text", "markdown", "html", "json")
 JOB = Path("jobs/first-job.yaml")
 SETTINGS = Path("trainc.yaml")
-AFFIXES = "annotations: {g: h}\ndelivery: {argocdReplace: true}\noutput: out\n"
 HASH = "delivery: {nameSuffixHash: true}"
 
 
@@ -75,8 +74,9 @@ def causes() -> dict[str, list[str]]:
 @pytest.mark.parametrize(("before", "after"), [("", HASH), (HASH, "")])
 def test_a_hash_in_the_names_is_a_new_object(before: str, after: str, form: str) -> None:
     without_environments(before, after)
-    assert settings() == {"delivery": ["first-job", "team-job"]}
-    assert causes() == {"delivery": ["metadata.name"]}
+    names = [each["name"] for each in json.loads(review().out)["objects"]]
+    assert settings() == {"delivery": names}
+    assert causes() == {"delivery.nameSuffixHash": ["metadata.name"]}
     found = json.loads(review().out)["objects"]
     assert {each["effect"] for each in found} == {"new-object"}
     names = [(each["renamedFrom"]["name"], each["name"]) for each in found]
@@ -98,7 +98,7 @@ def test_the_paths_of_runtimes(form: str) -> None:
     done = run("diff", "main...HEAD", "--format", "json", "--", "jobs")
     [setting] = json.loads(done.out)["settings"]
     assert setting["field"] == "runtimes.paths[0]"
-    assert [each["name"] for each in setting["objects"]] == ["first-job", "team-job"]
+    assert setting["objects"] == []
     assert "evil/x" in run("diff", "main...HEAD", "--format", form, "--", "jobs").out
 
 
@@ -120,7 +120,7 @@ def test_a_setting_beside_an_edit_of_the_trainjob() -> None:
     with_settings("runtimes: {paths: [runtimes]}\n")
     JOB.write_text(JOB.read_text().replace("metadata:\n", "metadata:\n  labels: {owner: me}\n"))
     commit("A label, and a start")
-    assert causes() == {"delivery": ["spec.suspend"], "metadata.labels": ["metadata.labels"]}
+    assert causes() == {"delivery.suspend": ["spec.suspend"], "metadata.labels": ["metadata.labels"]}
 
 
 @pytest.mark.parametrize(("form", "most"), [("markdown", 20), ("text", 50)])
@@ -215,31 +215,44 @@ def test_without_a_changed_setting_each_side_is_compiled_once(compilations: list
     assert sorted(compilations) == ["dev", "dev", "prod", "prod"]
 
 
-def test_a_changed_setting_is_compiled_once_more_in_its_environments(compilations: list[str]) -> None:
+def test_a_changed_setting_needs_no_further_compilation(compilations: list[str]) -> None:
     environments(dev="{namespace: a}", prod="{namespace: b}")
     on_branch()
-    environments(dev="{namespace: a, labels: {c: d}}", prod="{namespace: b, lint: {strict: true}}\nlabels: {e: f}")
+    environments(dev="{namespace: a, annotations: {c: d}}", prod="{namespace: b, lint: {strict: true}}\nlabels: {e: f}")
     commit("Three settings")
-    fields = {row["field"] for row in json.loads(review().out)["settings"]}
-    assert fields == {"environments.dev.labels", "environments.prod.lint.strict", "labels"}
-    sides_alone, of_labels, of_dev = ["dev", "prod"] * 2, ["dev", "prod"], ["dev"]
-    assert sorted(compilations) == sorted([*sides_alone, *of_labels, *of_dev])
+    found = json.loads(review().out)["settings"]
+    assert {row["field"]: row.get("environments", []) for row in found} == {
+        "environments.prod.lint.strict": [],
+        "environments.dev.annotations": ["dev"],
+        "labels": ["dev", "prod"],
+    }
+    assert sorted(compilations) == ["dev", "dev", "prod", "prod"]
 
 
-def test_a_setting_that_cannot_be_set_back_alone() -> None:
-    for path in (JOB, Path("jobs/team/job.yaml")):
-        path.write_text(path.read_text().replace("metadata:\n", "metadata:\n  namespace: ml\n"))
-    without_environments("namespace: ml\n", "namespaceSuffix: -dev\n")
-    found = {row["field"]: row for row in json.loads(review().out)["settings"]}
-    assert found["namespace"]["unknown"] == "without the change, the settings are invalid"
-    assert "an unknown number of objects: without the change, the settings are invalid" in review("text").out
+LEGACY = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: old-job, namespace: team, labels: {a: b}}
+spec:
+  runPolicy: {schedulingPolicy: {minAvailable: 2}}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template: {spec: {containers: [{name: pytorch, image: "ghcr.io/acme/one:1"}]}}
+"""
 
 
-def test_the_budget_limits_the_measured_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both sides have two jobs each; a second budget of five is for the settings."""
-    monkeypatch.setitem(budget.BUDGETS, "ci", budget.Budget("ci", {"replicated jobs": 5}))
-    without_environments("", AFFIXES)
-    done = run("diff", "main...HEAD", "--budget", "ci", "--format", "json", "--", "jobs", "runtimes")
-    assert done.code == 0, done.err
-    unknown = [row["unknown"] for row in json.loads(done.out)["settings"] if "unknown" in row]
-    assert unknown == ["the budget does not suffice to measure them"]
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_object_without_a_cause_names_the_changed_settings(form: str) -> None:
+    """A gang scheduler decides fields that no document has; the edit beside it does not cause them."""
+    Path("jobs/old.yaml").write_text(LEGACY)
+    with_settings("runtimes: {paths: [runtimes]}\nlegacy: {kinds: [PyTorchJob], gang: volcano}\n")
+    on_branch()
+    with_settings("runtimes: {paths: [runtimes]}\nlegacy: {kinds: [PyTorchJob], gang: scheduler-plugins}\n")
+    Path("jobs/old.yaml").write_text(LEGACY.replace("a: b", "a: c"))
+    commit("Another scheduler, and a label")
+    found = json.loads(review().out)["causes"]
+    assert [row["settings"] for row in found if row["cause"] is None] == [["legacy.gang"]]
+    assert [row["fields"] for row in found if row["cause"] is not None] == [["metadata.labels.a"]]
+    shown = without_markup(form)
+    assert "ause unknown, the changed setting is legacy.gang" in shown or form == "json"
