@@ -53,8 +53,9 @@ def _properties(diagnostic: Diagnostic, repository: Repository) -> Iterator[tupl
 
 
 def _message(diagnostic: Diagnostic) -> str:
-    """Return the message after its position, because the log shows only the message."""
-    where = [position(diagnostic.place)] if diagnostic.place else []
+    """Return the message, without the place that the annotation has: standard input has none."""
+    at = diagnostic.place
+    where = [position(at)] if isinstance(at, Location) and at.file == STDIN else []
     lines = [": ".join([*where, escape(message(diagnostic))])]
     lines += [f"{position(related.place)}: {escape(related.message)}" for related in diagnostic.related]
     if diagnostic.help:
