@@ -174,7 +174,7 @@ def test_an_incomplete_set_gives_only_a_note(
     note = run("validate", path, "-v").out
     assert note.count("note[admission-unknown]") == 1
     assert reason in note
-    assert note[note.index("note[") :].rpartition("\n\n")[0] == snapshot
+    assert note[note.index("note[") :].partition("\n\n")[0] == snapshot
     assert "note[admission-unknown]" in run("build", path, "--verbose").err
 
 

@@ -365,6 +365,6 @@ spec:
     ],
 )
 def test_help_to_compile_with_the_changes(files: dict[str, str], message: str, help: str) -> None:
-    write(files)
+    write_files(files)
     listed = json.loads(run("validate", "--legacy", "--format", "json").out)
     assert [(each["message"], each["help"]) for each in listed if each["id"] == "kustomize-base"] == [(message, help)]

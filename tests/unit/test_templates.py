@@ -296,3 +296,33 @@ def test_the_text_of_a_list_is_not_searched_for_each_item() -> None:
         assert len(compilation.jobs) == count
         searches.append(text.searches)
     assert searches[0] == searches[1]
+
+
+PRIVATE = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: NAME, namespace: NAMESPACE}
+spec:
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template: {spec: {template: {spec: {containers: [{name: node, image: "a:1"}]}}}}
+"""
+
+
+@pytest.mark.parametrize(("name", "namespace"), [("team", "YOUR_NAMESPACE"), ('"${NAME}"', "ml")])
+def test_a_runtime_with_a_placeholder_in_its_name_is_not_missing(name: str, namespace: str) -> None:
+    write("runtime.yaml", PRIVATE.replace("NAMESPACE", namespace).replace("NAME", name, 1))
+    own = job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
+    write("job.yaml", own.replace("  name: a\n", "  name: a\n  namespace: ml\n"))
+    assert [id for id, _ in reported()] == ["template-not-rendered"]
+    listed = run("runtimes", "list")
+    assert "error[template-not-rendered]" in listed.err
+    assert "invalid-n" not in listed.err
+
+
+def test_a_runtime_of_another_name_is_missing() -> None:
+    write("runtime.yaml", PRIVATE.replace("NAMESPACE", "YOUR_NAMESPACE").replace("NAME", "other", 1))
+    write("job.yaml", job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}"))
+    assert sorted(id for id, _ in reported()) == ["runtime-not-found", "template-not-rendered"]

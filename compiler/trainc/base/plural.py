@@ -34,7 +34,8 @@ def only_elsewhere(what: str, namespaces: Sequence[str], namespace: str) -> str:
     the given paths have Secret "a" in namespace "nlp" (and 1 other namespace), but not in "team"
     """
     others = and_others(len(namespaces) - 1, "other namespace")
-    return f'the given paths have {what} in namespace "{namespaces[0]}"{others}, but not in "{namespace}"'
+    own = f'not in "{namespace}"' if namespace else "the TrainJob has no namespace"
+    return f'the given paths have {what} in namespace "{namespaces[0]}"{others}, but {own}'
 
 
 def and_others(others: int, noun: str = "more TrainJob") -> str:

@@ -511,8 +511,8 @@ def _files_of_settings(build: Build) -> Iterator[str]:
 
 
 def _is_of_queues(document: Document) -> bool:
-    kind = document.value.get("kind")
-    return isinstance(kind, str) and kind in OF_QUEUES
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    return (isinstance(kind, str) and kind in OF_QUEUES) or str(version).startswith("kueue.x-k8s.io/")
 
 
 def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -23,8 +23,11 @@ GROUP: Final = OLD_GROUP.encode()
 """The end of every API group of Trainer and of Training Operator, and of their labels."""
 MARKS: Final = (GROUP, *(row.kind.encode() for row in COMPILED), b"volcano.sh", b"mlkube.io")
 """The last two are the groups of Volcano's Job, which can run a framework too, and of the first MXNet operator."""
-QUEUES: Final = (b"kueue.x-k8s.io", b"PriorityClass", b"LimitRange", b"kind: Namespace", b'"Namespace"')
-"""Kueue's group, and the kinds of Kubernetes that its admission depends on."""
+_OF_QUEUES: Final = re.compile(
+    rb"""\b(?:apiVersion["']?[ \t]{0,20}:\s{0,20}["']?kueue\.x-k8s\.io/"""
+    rb"""|kind["']?[ \t]{0,20}:\s{0,20}["']?(?:(?:Workload)?PriorityClass|LimitRange|Namespace)\b)"""
+)
+"""An object of Kueue's group, or of a kind of Kubernetes that its admission depends on; a CRD only mentions them."""
 QUEUE_KINDS: Final = ("PriorityClass", "LimitRange", "Namespace")
 REFERENCED: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 """The kinds of objects to which pods refer."""
@@ -69,10 +72,10 @@ def may_mention(data: bytes, words: Sequence[bytes]) -> bool:
 def may_be_of_queues(data: bytes) -> bool:
     """Return whether a file may contain objects by which Kueue admits JobSets; one that cannot be read is skipped.
 
-    >>> may_be_of_queues(b"apiVersion: kueue.x-k8s.io/v1beta2"), may_be_of_queues(b"kind: Deployment")
+    >>> may_be_of_queues(b"apiVersion: kueue.x-k8s.io/v1beta2"), may_be_of_queues(b"priorityClassName: PriorityClass")
     (True, False)
     """
-    return any(mark in data for mark in QUEUES)
+    return _OF_QUEUES.search(data) is not None
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.frontends.template_syntax import BLOCK, COMMENT
 from trainc.kubernetes.trees import get
@@ -160,7 +160,7 @@ def replaced(
             continue
         if (cause := _helm_object(document)) is not None:
             causes[id(document)] = [cause]
-    kept = _without_missing_runtimes(kept)
+    kept = _without_missing_runtimes(kept, documents)
     made = [_not_rendered(group) for group in causes.values()]
     files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
     for diagnostic, group in zip(made, causes.values(), strict=True):
@@ -171,14 +171,34 @@ def replaced(
     return kept
 
 
-def _without_missing_runtimes(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics without the errors for missing runtimes that an unreadable template may define."""
+def _without_missing_runtimes(diagnostics: Sequence[Diagnostic], documents: Sequence[Document]) -> list[Diagnostic]:
+    """Return the diagnostics without the errors for missing runtimes that a template may define."""
     texts = [
         found.place.source.text
         for found in diagnostics
         if found.id == TEMPLATE_NOT_RENDERED.id and isinstance(found.place, Location) and found.place.source is not None
     ]
-    return [found for found in diagnostics if found.id != "runtime-not-found" or not _may_define(texts, found)]
+    unnamed = [id for id in map(ObjectId.from_manifest, (each.value for each in documents)) if _has_placeholder(id)]
+    return [
+        found
+        for found in diagnostics
+        if found.id != "runtime-not-found" or not (_may_define(texts, found) or _may_be_one_of(unnamed, found))
+    ]
+
+
+def _has_placeholder(id: ObjectId) -> bool:
+    """Return whether the name or the namespace of a runtime is a placeholder."""
+    is_runtime = any(id.kind == row.kind for row in RUNTIMES)
+    return is_runtime and any(_PLACEHOLDER.search(text) for text in (id.name, id.namespace))
+
+
+def _may_be_one_of(unnamed: Sequence[ObjectId], missing: Diagnostic) -> bool:
+    """Return whether the runtime that a TrainJob lacks may be one whose name or namespace is a placeholder."""
+    if not unnamed or not isinstance(missing.place, Place):
+        return False
+    reference = get(missing.place.document.value, missing.place.path[:-1]) or {}
+    kind, name = reference.get("kind", CLUSTER_RUNTIME.kind), reference.get("name")
+    return any(id.kind == kind and (id.name == name or _PLACEHOLDER.search(id.name)) for id in unnamed)
 
 
 def _may_define(texts: Sequence[str], missing: Diagnostic) -> bool:

@@ -16,7 +16,7 @@ from trainc.kueue import kueue_objects, references
 from trainc.kueue.alternatives import Alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Document
     from trainc.kueue.admission import Verdict
@@ -35,7 +35,7 @@ SHOWN: Final = 3
 """The number of reasons that the note lists."""
 
 
-def check(plans: Iterable[Plan], documents: Iterable[Document], *, all_faults: bool = False) -> Iterator[Diagnostic]:
+def check(plans: Iterable[Plan], documents: Sequence[Document], *, all_faults: bool = False) -> Iterator[Diagnostic]:
     """Yield the diagnostics about the TrainJobs, and the faults of the objects that decide about them.
 
     all_faults   whether to yield the faults of all objects
@@ -48,6 +48,8 @@ def check(plans: Iterable[Plan], documents: Iterable[Document], *, all_faults: b
         deciding = admission.deciding(plan.objects[0] for plan in compiled)
         found = [fault for fault in found if kueue_objects.key_of(fault.object) in deciding]
     yield from found
+    for document in documents:
+        yield from kueue_objects.misspelt_kind(document)
     yield from references.job_faults(compiled, cluster)
     for plan in compiled:
         verdict = admission.verdict(plan.objects[0])

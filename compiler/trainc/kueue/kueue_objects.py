@@ -36,6 +36,14 @@ NAMED: Final = frozenset(
     {"AdmissionCheck", "LimitRange", "Namespace", "PriorityClass", "RuntimeClass", "Topology", "WorkloadPriorityClass"}
 )
 """The kinds of which names, or a few fields, are read without a schema."""
+KINDS: Final = frozenset(
+    {
+        *READ,
+        *("AdmissionCheck", "MultiKueueCluster", "MultiKueueConfig", "ProvisioningRequestConfig", "Topology"),
+        *("Workload", "WorkloadPriorityClass"),
+    }
+)
+"""The kinds of Kueue's group."""
 NAMESPACED: Final = frozenset({"LocalQueue", "LimitRange"})
 UNLIMITED: Final = 2**63 - 1
 """The amount from which Kueue treats a quota as unlimited."""
@@ -214,6 +222,26 @@ def read(documents: Iterable[Document]) -> tuple[Cluster, list[Diagnostic]]:
         found += [diagnostic for _, diagnostics in parsed for diagnostic in diagnostics]
         cluster.set_object(key, parsed[0][0])
     return cluster, found
+
+
+def misspelt_kind(document: Document) -> Iterator[Diagnostic]:
+    """Yield an error for a kind of Kueue's group that differs in case or in one letter from one that is read."""
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    if kind in KINDS or not isinstance(kind, str) or not isinstance(version, str) or version.partition("/")[0] != GROUP:
+        return
+    from trainc.base.fixes import replaced_name
+    from trainc.base.suggestions import is_one_edit
+    from trainc.frontends import UNKNOWN_KIND
+
+    near = next((each for each in KINDS if each.lower() == kind.lower() or is_one_edit(kind, each)), None)
+    if near is not None:
+        yield Diagnostic.declared(
+            UNKNOWN_KIND,
+            f'unknown kind "{kind}" in {GROUP}',
+            replaced_name(("kind",), kind, [near]) or "",
+            object=ObjectId.from_manifest(document.value),
+            place=Place(document, ("kind",)),
+        )
 
 
 def key_of(id: ObjectId) -> Key:

@@ -23,7 +23,7 @@ from trainc.kueue.kueue_objects import UNLIMITED
 from trainc.pipeline.delivery import QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.base.fixes import Fix
     from trainc.diagnostics import Location, Path
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan
 
 NAME: Final = ("metadata", "name")
+LIKENESS: Final = 0.8
+"""The similarity of a misspelled name to the one it suggests, as for runtimes."""
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
@@ -124,19 +126,9 @@ def _cycle(nodes: list[CohortNode]) -> Diagnostic:
 def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
     """Yield the missing LocalQueues and priority classes of some TrainJobs.
 
-    A namespace without any LocalQueue may have them in another repository, unless TrainJobs in other namespaces, or the
-    TrainJob itself before it was moved, have one of that name.
+    A namespace without any LocalQueue may have them in another repository, unless another one has one of that name.
     """
     plans = [*plans]
-    used = {
-        (namespace, plan.labels.get(QUEUE, ""))
-        for plan in plans
-        for namespace in (plan.job.namespace, ObjectId.from_source(plan.job.document.unedited).namespace)
-    } & cluster.local_queues.keys()
-    namespaces: dict[str, list[str]] = {}
-    """The sorted namespaces of the LocalQueues of each name."""
-    for where, name in sorted(used):
-        namespaces.setdefault(name, []).append(where)
     by_namespace: dict[str, list[str]] = {}
     for where, local in sorted(cluster.local_queues):
         by_namespace.setdefault(where, []).append(local)
@@ -147,13 +139,13 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         namespace, name = plan.job.namespace, plan.labels.get(QUEUE, "")
         is_missing = (namespace, name) not in cluster.local_queues
         unreadable = ("LocalQueue", namespace, name) in cluster.unreadable
-        if name and namespace in queues and is_missing and not unreadable:
+        if name and is_missing and not unreadable and (elsewhere := _other_namespaces(namespace, name, by_namespace)):
+            yield _queue_elsewhere(plan, name, elsewhere, cluster)
+        elif name and namespace in queues and is_missing and not unreadable:
             known = queues[namespace]
             yield _job_fault(
                 plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name
             )
-        elif name in namespaces and namespace not in queues and not unreadable:
-            yield _queue_elsewhere(plan, name, namespaces[name], cluster)
         kind, name = priority_of(jobset)
         table = cluster.others.get(kind)
         if name and table and ("", name) not in table and name not in BUILT_IN:
@@ -162,14 +154,25 @@ def job_faults(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
             yield _job_fault(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes[kind], name)
 
 
+def _other_namespaces(namespace: str, name: str, by_namespace: Mapping[str, list[str]]) -> list[str]:
+    """Return the namespaces that have a LocalQueue of a name, which a TrainJob in another namespace cannot use.
+
+    A TrainJob without a namespace is often applied to `default`, as such a LocalQueue may be.
+    """
+    found = [where for where, names in by_namespace.items() if name in names]
+    is_default = namespace == "" and (found == ["default"] and "" not in by_namespace)
+    return [] if namespace in found or is_default else found
+
+
 def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Cluster) -> Diagnostic:
     """Return the warning for a LocalQueue that only other namespaces have."""
     place, related = point(plan, _value_path(plan, LABEL, name))
-    first = cluster.local_queues[namespaces[0], name].document
+    first, own = cluster.local_queues[namespaces[0], name].document, plan.job.namespace
+    to_do = f'add a LocalQueue to namespace "{own}"' if own else f"set `namespace: {namespaces[0]}`"
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
-        only_elsewhere(f'LocalQueue "{name}"', namespaces, plan.job.namespace),
-        f'add a LocalQueue to namespace "{plan.job.namespace}": a TrainJob can only use those of its own namespace',
+        only_elsewhere(f'LocalQueue "{name}"', namespaces, own),
+        f"{to_do}: a TrainJob can only use those of its own namespace",
         object=plan.job.id,
         place=place,
         related=(*related, Related("the other LocalQueue", Place(first, NAME))),
@@ -192,7 +195,7 @@ def _job_fault(
 
 def _name_fix(place: Place | Location, name: str, known: KnownNames) -> Fix | None:
     """Return the hint with a similar name; it is a fix if the place has the name."""
-    near = replaced_name(place.path if isinstance(place, Place) else (), name, known)
+    near = replaced_name(place.path if isinstance(place, Place) else (), name, known, likeness=LIKENESS)
     if near is None or (isinstance(place, Place) and get(place.document.value, place.path) == name):
         return near
     return near._replace(changes=())

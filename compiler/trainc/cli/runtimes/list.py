@@ -53,9 +53,12 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
         printing.write("".join(f"{line}\n" for row in folded([header, *rows], terminal()) for line in row))
-    return report(
-        [*found.diagnostics, *(diagnostic for entry in found.usable_entries for diagnostic in entry.conform()[1])]
-    )
+    faults = [diagnostic for entry in found.usable_entries for diagnostic in entry.conform()[1]]
+    if faults:
+        from trainc.frontends import templates
+
+        faults = templates.replaced(faults, [entry.document for entry in found.usable_entries])
+    return report([*found.diagnostics, *faults])
 
 
 def _row(entry: LibraryEntry, runtime: Runtime, users: int) -> tuple[str, ...]:
