@@ -172,7 +172,7 @@ DECLARED_IN: Final = {
     "match-label-keys": "trainc.kubernetes.validation.pod_selectors",
     "max-exec-time": "trainc.pipeline.checks.kueue_webhook.jobset_keys",
     "memory-unit": "trainc.pipeline.lint.memory_unit",
-    "merge-conflict": "trainc.review.branch_merges",
+    "merge-conflict": "trainc.review.commits.branch_merges",
     "minimum-count": "trainc.pipeline.checks.cel",
     "mixed-dialects": "trainc.pipeline.checks.dialect",
     "mixed-side": "trainc.review.sides",

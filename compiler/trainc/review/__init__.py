@@ -23,26 +23,25 @@ from trainc.review import (
     checkouts,
     lint_annotations,
     merged_reviews,
-    project_pairs,
-    renamed_jobs,
     runtime_changes,
-    setting_changes,
     side_environments,
     sides,
     uncompared,
 )
 from trainc.review.causes import Causes, InputEdit
-from trainc.review.changes import changes
+from trainc.review.changes import changed_settings as setting_changes
+from trainc.review.changes import changes, renamed_jobs
+from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
 from trainc.review.masked_changes import shown
 from trainc.review.masked_settings import shown_setting
 from trainc.review.moved_objects import with_moved_objects
 from trainc.review.objects_ahead import with_objects_ahead
-from trainc.review.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 from trainc.review.setting_causes import with_objects
 from trainc.review.setting_order import in_order
 from trainc.review.side_environments import Versions
+from trainc.review.sides import side_pairs as project_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,9 +51,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.review.changes import Change
+    from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.consequences import Judgement
     from trainc.review.release_causes import ReleaseEdit
-    from trainc.review.setting_changes import SettingEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from trainc.files import attributes
 from trainc.files.attributes import READ, AttributedFile
 from trainc.files.inputs import ATTRIBUTES
-from trainc.review.git_objects import FOLDER, MODULE
+from trainc.review.commits.git_objects import FOLDER, MODULE
 from trainc.review.temporary_repository import TemporaryRepository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Diagnostic
-    from trainc.review.revisions import Commit
+    from trainc.review.commits import Commit
     from trainc.review.sides import SideSpec
 
 

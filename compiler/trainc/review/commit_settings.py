@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainc.files.inputs import LARGEST_SETTINGS, LINK_OUT, File, fault
-from trainc.review.git_objects import FOLDER, MODULE
-from trainc.review.revisions import CommitLinkError
+from trainc.review.commits import CommitLinkError
+from trainc.review.commits.git_objects import FOLDER, MODULE
 from trainc.settings import load_file
 from trainc.settings.extending import FileSource
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
-    from trainc.review.revisions import Commit
+    from trainc.review.commits import Commit
     from trainc.settings import Settings
 
 

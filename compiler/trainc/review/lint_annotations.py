@@ -16,7 +16,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
 from trainc.review.changes import Change
-from trainc.review.setting_changes import ANNOTATION_RANK, UNKNOWN_RANK, SettingEdit
+from trainc.review.changes.changed_settings import ANNOTATION_RANK, UNKNOWN_RANK, SettingEdit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

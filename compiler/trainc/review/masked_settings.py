@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Path
     from trainc.kubernetes.trees import Tree
     from trainc.review.changes import Change
-    from trainc.review.setting_changes import SettingEdit
+    from trainc.review.changes.changed_settings import SettingEdit
 
 PATCHES: Final = "patches"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
-from trainc.review.setting_changes import OBJECT_RANK, environment_of
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
 from trainc.source.unnamed_secrets import NOTHING, redacted

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
+from trainc.review.changes.changed_settings import environment_of
 from trainc.review.consequences import RANK, most_severe, touches
-from trainc.review.setting_changes import environment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

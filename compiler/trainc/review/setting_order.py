@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.review.setting_changes import own_path
+from trainc.review.changes.changed_settings import own_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

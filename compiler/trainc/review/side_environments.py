@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import failed
 from trainc.review import sides
-from trainc.review.side_files import SideFiles
+from trainc.review.sides.side_files import SideFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ import subprocess
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from trainc.review.git_objects import OPTIONS, SAFE, RevisionError, run
+from trainc.review.commits.git_objects import OPTIONS, SAFE, RevisionError, run
 
 SECONDS: Final = 30
 """The longest time of a command. A merge of trees that have themselves in ten folders, ten times over, takes more."""

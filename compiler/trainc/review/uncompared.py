@@ -18,16 +18,16 @@ from trainc.frontends import sort
 from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import documents_of
-from trainc.review import rendered_files
 from trainc.review.reviewed import NotCompared, Review
 from trainc.review.server_fields import without_server_fields
+from trainc.review.sides import rendered_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from trainc.diagnostics import Document
     from trainc.review.reviewed import Cause, Reviewed, Status
-    from trainc.review.side_files import SideFile, SideFiles
+    from trainc.review.sides.side_files import SideFile, SideFiles
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"
 """The start of a file of git-lfs, which only names the content."""

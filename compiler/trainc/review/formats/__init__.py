@@ -26,8 +26,8 @@ from trainc.kubernetes.violations import listed
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import WORDS
-from trainc.review.setting_changes import REPORTING, own_path
 from trainc.source.masking import MASK
 
 if TYPE_CHECKING:

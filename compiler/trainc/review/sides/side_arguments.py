@@ -14,8 +14,10 @@ from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
-from trainc.review import branch_merges, commit_settings, revisions
+from trainc.review import commit_settings
+from trainc.review import commits as revisions
 from trainc.review.ambiguous_words import ambiguous_argument
+from trainc.review.commits import branch_merges
 from trainc.review.sides import SideSpec, settings_of
 
 if TYPE_CHECKING:

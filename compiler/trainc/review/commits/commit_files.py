@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainc.files import inputs
 from trainc.files.inputs import ALL, DEEPEST, LINK_OUT, READ_ROLES, File, fault
 from trainc.files.selection import KUSTOMIZATIONS, Roles, is_manifest
-from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
-from trainc.review.revisions import Commit, CommitLinkError
+from trainc.review.commits import Commit, CommitLinkError
+from trainc.review.commits.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,9 +18,9 @@ from trainc.files.exclude import Excluded, Patterns
 from trainc.files.inputs import File
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
-from trainc.review import commit_files
-from trainc.review.git_objects import LINK
-from trainc.review.rendered_files import WRITTEN
+from trainc.review.commits import commit_files
+from trainc.review.commits.git_objects import LINK
+from trainc.review.sides.rendered_files import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.files.selection import Role
     from trainc.frontends.reading import Reading
-    from trainc.review.revisions import Commit
+    from trainc.review.commits import Commit
     from trainc.settings import Settings
 
 

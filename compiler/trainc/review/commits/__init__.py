@@ -15,7 +15,7 @@ from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import STDIN, File, fault
 from trainc.files.selection import SETTINGS
 from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
-from trainc.review.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
+from trainc.review.commits.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
 
 if TYPE_CHECKING:
     import subprocess

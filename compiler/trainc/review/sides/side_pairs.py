@@ -16,7 +16,8 @@ from trainc.compilation.projects import PROJECT_REQUIRED
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.files.inputs import STDIN
-from trainc.review import commit_files, sides
+from trainc.review import sides
+from trainc.review.commits import commit_files
 from trainc.settings import DEFAULT, nearest_settings
 from trainc.settings.nested_projects import Apart, Files, find
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic
-from trainc.review.git_objects import RevisionError
-from trainc.review.revisions import Commit, commit
+from trainc.review.commits import Commit, commit
+from trainc.review.commits.git_objects import RevisionError
 from trainc.review.temporary_repository import TemporaryRepository, asked, succeeded
 
 if TYPE_CHECKING:
