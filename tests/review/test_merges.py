@@ -11,7 +11,7 @@ import pytest
 from committing import commit, git
 from running import run
 
-from trainc.review import temporary_repository
+from trainc.review.commits import branch_merges as temporary_repository
 
 FORMATS = ("text", "markdown", "html", "json")
 BETWEEN = "# The lines between two edits, so that both merge.\n" * 8

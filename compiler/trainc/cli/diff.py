@@ -83,7 +83,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.budget import checked_output
     from trainc.compilation.run import BUILD
     from trainc.review import compare
-    from trainc.review.ambiguous_words import AmbiguousWordError
+    from trainc.review.commits import AmbiguousWordError
     from trainc.review.commits.branch_merges import MergeConflictError
     from trainc.review.commits.git_objects import RevisionError
     from trainc.review.formats import load

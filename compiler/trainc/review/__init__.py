@@ -19,29 +19,22 @@ from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import (
-    checkouts,
-    lint_annotations,
-    merged_reviews,
-    runtime_changes,
-    side_environments,
-    sides,
-    uncompared,
-)
+from trainc.review import merged_reviews, sides, uncompared
+from trainc.review import review_notes as runtime_changes
 from trainc.review.causes import Causes, InputEdit
+from trainc.review.changes import changed_settings as lint_annotations
 from trainc.review.changes import changed_settings as setting_changes
-from trainc.review.changes import changes, renamed_jobs
+from trainc.review.changes import changes, renamed_jobs, shown
+from trainc.review.changes.changed_settings import in_order, shown_setting
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
+from trainc.review.commits import branch_merges as checkouts
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
-from trainc.review.masked_changes import shown
-from trainc.review.masked_settings import shown_setting
-from trainc.review.moved_objects import with_moved_objects
-from trainc.review.objects_ahead import with_objects_ahead
-from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
-from trainc.review.setting_causes import with_objects
-from trainc.review.setting_order import in_order
-from trainc.review.side_environments import Versions
+from trainc.review.merged_reviews import with_moved_objects
+from trainc.review.review_notes import with_objects_ahead
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed, with_objects
 from trainc.review.sides import side_pairs as project_pairs
+from trainc.review.sides import side_pairs as side_environments
+from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,10 +43,10 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId, Place
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
     from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.consequences import Judgement
-    from trainc.review.release_causes import ReleaseEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
@@ -145,7 +138,7 @@ def _compare_environments(
 
 def _compare_rendered(before: Versions, after: Versions, run: Run) -> list[tuple[str, Review]]:
     """Compare two sides, one of which at least is rendered."""
-    found = side_environments.pairs(before, after)
+    found = side_environments.environment_pairs(before, after)
     if found is None:
         settings = next(each for each in map(_project, (after, before)) if each.environment_names)
         required = environment_runs.environment_required(settings, environment_runs.OPTION)
@@ -176,12 +169,12 @@ def _compare(
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     if _are_releases(old, new):
-        from trainc.review import upgrades
+        from trainc.review import review_notes as upgrades
 
-        notes = upgrades.notes(before, after)
+        notes = upgrades.upgrade_notes(before, after)
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
-    diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
+    diagnostics = (*diagnostics, *runtime_changes.unused_runtimes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
@@ -221,7 +214,7 @@ def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
     """Return the changed lint annotations of two sides. A rendered side has none."""
     if "rendered" in {old.content, new.content}:
         return []
-    return lint_annotations.edits(*(list(_plans(side).values()) for side in (old, new)))
+    return lint_annotations.annotation_edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
 def _plans(side: Side) -> dict[tuple[str, str], Plan]:
@@ -374,7 +367,7 @@ class _Reviewer:
         before, after = (self.sides[side].settings.release for side in (True, False))
         if before == after or all(item is None or item.job is None for item in (old, new)):
             return None
-        from trainc.review.release_causes import edit_of_releases
+        from trainc.review.causes import edit_of_releases
 
         rejecting = after if new is None else before
         return edit_of_releases(before, after, by=f"{rejecting.title} rejects the TrainJob")

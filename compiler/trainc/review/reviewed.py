@@ -6,10 +6,12 @@ and cause. `groups` sorts the lines by cause, so that all effects of one edit ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from trainc.edits.patching.patch_names import numbered
+from trainc.files.selection import SETTINGS
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
-from trainc.review.consequences import RANK, Consequence, most_severe
+from trainc.review.consequences import RANK, Consequence, most_severe, touches
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
 from trainc.source.unnamed_secrets import NOTHING, redacted
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+
 
 Status = Literal["added", "removed", "changed"]
 
@@ -288,3 +291,49 @@ def _values_of_causes(objects: Iterable[Reviewed]) -> dict[tuple[object, str], f
 def _environment(reviewed: Reviewed) -> str:
     """Return the first environment of an object, which is the same in the others; empty without environments."""
     return next(iter(reviewed.environments), "")
+
+
+TRAINER_VERSION: Final = "trainerVersion"
+
+
+def with_objects(
+    settings: Iterable[ChangedSetting], objects: Iterable[Reviewed], environment: str
+) -> tuple[ChangedSetting, ...]:
+    """Return changed settings with the objects that they change in an environment, and the severity of the changes."""
+    objects = [*objects]
+    causes = {
+        id(cause): cause
+        for each in objects
+        for cause in (each.cause, *(line.cause for line in each.lines))
+        if cause is not None
+    }
+    return tuple(_with_objects(setting, objects, causes, environment) for setting in settings)
+
+
+def _with_objects(
+    setting: ChangedSetting, objects: Iterable[Reviewed], causes: dict[int, Cause], environment: str
+) -> ChangedSetting:
+    if setting.owner is not None or environment_of(setting.change.path) not in ("", environment):
+        return setting
+    own = {key for key, cause in causes.items() if _is_of(setting, cause)}
+    found, severity = [], -1
+    for each in objects if own else ():
+        lines = [line.consequence for line in each.lines if id(line.cause) in own]
+        if lines or id(each.cause) in own:
+            found.append(each)
+            severity = max(severity, RANK[most_severe(lines) if lines else "new-object"])
+    return setting._replace(objects=tuple(found), severity=severity)
+
+
+def _is_of(setting: ChangedSetting, cause: Cause) -> bool:
+    """Return whether a cause is a changed setting, a part of it, or contains it."""
+    change, file = setting.change, setting.at.file
+    if cause.release:
+        return change.path[-1:] == (TRAINER_VERSION,)
+    if cause.at.file != file:
+        return False
+    if patch := numbered(change.path, file):
+        return cause.by.endswith(patch)
+    if cause.setting:
+        return touches(cause.setting, change.old_path if cause.gone else change.new_path)
+    return cause.by == SETTINGS and touches(cause.edit.path, change.path)

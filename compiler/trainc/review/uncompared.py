@@ -19,8 +19,8 @@ from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
 from trainc.frontends.reading import documents_of
 from trainc.review.reviewed import NotCompared, Review
-from trainc.review.server_fields import without_server_fields
 from trainc.review.sides import rendered_files
+from trainc.review.sides.rendered_files import without_server_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,18 +11,20 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.declarations import Declaration
+from trainc.diagnostics import Diagnostic
 from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import STDIN, File, fault
 from trainc.files.selection import SETTINGS
-from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
 from trainc.review.commits.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
-    from trainc.review.temporary_repository import TemporaryRepository
+    from trainc.review.commits.branch_merges import TemporaryRepository
+
 
 HEAD: Final = "HEAD"
 AMBIGUOUS: Final = b"is ambiguous"
@@ -281,3 +283,40 @@ def _git(folder: str, *arguments: str) -> bytes:
 def _message(failed: subprocess.CompletedProcess[bytes]) -> str:
     """Return the first line of git's message about a command that failed."""
     return failed.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
+
+
+AMBIGUOUS_ARGUMENT: Final = Declaration(
+    "ambiguous-argument", ("read",), "Argument that is a revision and a path", trainc_only=True
+)
+AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), "Revision with two meanings", trainc_only=True)
+
+
+class AmbiguousWordError(Exception):
+    """A word with two meanings."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        """`diagnostic` reports it."""
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def ambiguous_argument(argument: str) -> AmbiguousWordError:
+    """Return the error for an argument that is both a revision and a path."""
+    return AmbiguousWordError(
+        Diagnostic.declared(
+            AMBIGUOUS_ARGUMENT,
+            f"ambiguous argument '{argument}': both revision and path",
+            f"use -- to separate revisions from paths, or './{argument}' for the path",
+        )
+    )
+
+
+def ambiguous_revision(revision: str, refs: Sequence[str]) -> AmbiguousWordError:
+    """Return the error for a revision that several refs match, or one ref and the start of a hash."""
+    if len(refs) > 1:
+        matching, help = " and ".join(refs), "use the full name of one of them"
+    else:
+        matching = f"{refs[0] if refs else 'a ref'} and another commit"
+        help = "use the full name of the ref, or the full hash"
+    message = f"ambiguous revision '{revision}': {matching} match it"
+    return AmbiguousWordError(Diagnostic.declared(AMBIGUOUS_REVISION, message, help))

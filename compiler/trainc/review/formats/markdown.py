@@ -19,6 +19,7 @@ from trainc.kubernetes.amounts import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
+from trainc.review.changes.changed_settings import shortened
 from trainc.review.consequences import RANK
 from trainc.review.escaping import code, fenced, in_html, prose
 from trainc.review.formats import (
@@ -42,7 +43,6 @@ from trainc.review.formats import (
     setting_name,
     value,
 )
-from trainc.review.setting_order import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,6 +10,7 @@ from trainc.base.columns import UNLIMITED, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes.changed_settings import shortened
 from trainc.review.formats import (
     BLOCKING,
     amounts,
@@ -33,7 +34,6 @@ from trainc.review.formats import (
     same_values,
     setting_name,
 )
-from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from trainc.budget import Budget
     from trainc.files.inputs import File
+    from trainc.kubernetes.trees import Tree
+
 
 WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
@@ -92,3 +94,27 @@ def identity(document: Document) -> ObjectId | None:
     """Return the identity of an object; one with only generateName has it as its name. None for another document."""
     id = ObjectId.from_source(document.value)
     return id if id.apiVersion and id.kind and id.name else None
+
+
+METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def without_server_fields(tree: Tree) -> Tree:
+    """Return an object without the fields that only the API server writes.
+
+    >>> without_server_fields({"kind": "JobSet", "metadata": {"name": "a", "uid": "b"}, "status": {}})
+    {'kind': 'JobSet', 'metadata': {'name': 'a'}}
+    """
+    metadata = tree.get("metadata")
+    if not isinstance(metadata, dict):
+        return tree
+    own = {key: value for key, value in metadata.items() if key not in METADATA}
+    annotations = own.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        own["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+        if not own["annotations"]:
+            del own["annotations"]
+    if len(own) == len(metadata) and own == metadata and "status" not in tree:
+        return tree
+    return {key: own if key == "metadata" else value for key, value in tree.items() if key != "status"}
