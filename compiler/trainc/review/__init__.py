@@ -19,7 +19,7 @@ from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import merged_reviews, sides, uncompared
+from trainc.review import merged_reviews, sides
 from trainc.review import review_notes as runtime_changes
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changed_settings as lint_annotations
@@ -32,6 +32,7 @@ from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreat
 from trainc.review.merged_reviews import with_moved_objects
 from trainc.review.review_notes import with_objects_ahead
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed, with_objects
+from trainc.review.sides import side_files as uncompared
 from trainc.review.sides import side_pairs as project_pairs
 from trainc.review.sides import side_pairs as side_environments
 from trainc.review.sides.side_pairs import Versions
@@ -105,13 +106,10 @@ def _compare_project(
     found = _compare_environments(before, after, run, names, settings)
     if any(review.failed for _, review in found):
         return found
-    rows = uncompared.completed(
-        Review(old.name, new.name),
-        before.side_files,
-        after.side_files,
-        objects=(each for _, review in found for each in review.objects),
-    )
-    return [*found, ("", rows)]
+    causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
+    rows = side_files.not_compared(before.side_files, after.side_files, causes)
+    faults = side_files.submodule_faults(rows, after.side_files)
+    return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=() if faults else tuple(rows)))]
 
 
 def _compare_environments(

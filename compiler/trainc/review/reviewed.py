@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from trainc.review.consequences import Effect
 
 
-Status = Literal["added", "removed", "changed"]
-
-
 class Cause(NamedTuple):
     """The edit of the input that causes a change."""
 
@@ -156,17 +153,6 @@ class ChangedSetting(NamedTuple):
     """The position among the changed settings (`setting_changes`)."""
     severity: int = 0
     """The position among the settings with this rank: that of its most severe effect, negative without one."""
-
-
-class NotCompared(NamedTuple):
-    """A difference between the files of the sides that the review does not compare."""
-
-    file: str
-    """The path within the side, without a revision."""
-    status: Status
-    reason: str
-    object: ObjectId | None = None
-    """The object of a kind that trainc does not compile; None for a file as a whole."""
 
 
 class PodNumbers(NamedTuple):
