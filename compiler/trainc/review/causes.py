@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.base.releases import TrainerRelease
-    from trainc.diagnostics import ObjectId, Path
+    from trainc.diagnostics import Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import Runtime
     from trainc.pipeline.plan import Plan

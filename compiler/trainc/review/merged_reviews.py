@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Diagnostic
     from trainc.pods.footprint import Footprint
-    from trainc.review.reviewed import ChangedSetting, Reviewed
+    from trainc.review.reviewed import ChangedSetting
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
@@ -35,7 +35,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
     objects = _objects(by_name)
     return first._replace(
-        settings=tuple(_settings(by_name)),
+        settings=tuple(sorted(_settings(by_name), key=_severity_first)),
         objects=tuple({id(each): each for each in objects.values()}.values()),
         unchanged=sum(review.unchanged for review in reviews),
         pods=tuple(_pods(by_name)),
@@ -105,6 +105,11 @@ def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]
     for equal in merged.values():
         objects = tuple(each for setting in equal for each in setting.objects)
         yield equal[0]._replace(objects=objects, severity=max(each.severity for each in equal))
+
+
+def _severity_first(setting: ChangedSetting) -> tuple[int, int, int]:
+    """Return the position of a setting: by rank, then by the most severe change, then by the number of objects."""
+    return setting.rank, -setting.severity, -sum(each.number for each in setting.objects)
 
 
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:

@@ -6,12 +6,13 @@ and cause. `groups` sorts the lines by cause, so that all effects of one edit ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
+from trainc.review.changes import touches
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
-from trainc.review.consequences import RANK, Consequence, most_severe, touches
+from trainc.review.consequences import RANK, Consequence, most_severe
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
 from trainc.source.unnamed_secrets import NOTHING, redacted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.sides.side_files import NotCompared, Status
 
 
 class Cause(NamedTuple):
@@ -89,6 +91,11 @@ class Reviewed(NamedTuple):
     """Whether it is removed, and a tool that prunes deletes it with its data."""
     forms: Mapping[str, str] = NOTHING
     """The texts of its unnamed secrets, with their masked forms."""
+
+    @property
+    def causes(self) -> list[Cause]:
+        """The known causes of its presence and of its changes."""
+        return [cause for cause in (self.cause, *(line.cause for line in self.lines)) if cause is not None]
 
     @property
     def number(self) -> int:
@@ -287,12 +294,7 @@ def with_objects(
 ) -> tuple[ChangedSetting, ...]:
     """Return changed settings with the objects that they change in an environment, and the severity of the changes."""
     objects = [*objects]
-    causes = {
-        id(cause): cause
-        for each in objects
-        for cause in (each.cause, *(line.cause for line in each.lines))
-        if cause is not None
-    }
+    causes = {id(cause): cause for each in objects for cause in each.causes}
     return tuple(_with_objects(setting, objects, causes, environment) for setting in settings)
 
 

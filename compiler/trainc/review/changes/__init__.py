@@ -179,6 +179,12 @@ def _are_equal(old: Any, new: Any, here: _At) -> bool:
         return False
 
 
+def touches(one: Path, other: Path) -> bool:
+    """Whether two paths are the same, or one is a prefix of the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
 def undone(tree: Any, change: Change) -> Any:
     """Return a copy of the new tree with one change undone.
 

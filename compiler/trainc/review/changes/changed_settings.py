@@ -16,8 +16,7 @@ from trainc.kubernetes.trees import get, put
 from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review.changes import Change, changes, shown
-from trainc.review.consequences import touches
+from trainc.review.changes import Change, changes, shown, touches
 from trainc.settings.keys import ENVIRONMENTS
 from trainc.source.masking import masked_at
 from trainc.source.secrecy import pointer_secrecy
@@ -25,12 +24,10 @@ from trainc.source.secrecy import pointer_secrecy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.diagnostics import Document, ObjectId, Path
+    from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import Runtime, TrainJob
     from trainc.pipeline.plan import Plan
-    from trainc.review.changes import Change
-    from trainc.review.reviewed import ChangedSetting, Review
     from trainc.settings import Settings
 
 
@@ -177,31 +174,6 @@ def _without_rules(tree: Tree, at: Path) -> Tree:
     lint = get(tree, (*at, LINT), {})
     without: Tree = put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})
     return without
-
-
-def in_order(review: Review) -> Review:
-    """Return a review with its settings in order."""
-
-    def order(setting: ChangedSetting) -> tuple[int, int, int]:
-        return setting.rank, -setting.severity, -sum(each.number for each in setting.objects)
-
-    return review._replace(settings=tuple(sorted(review.settings, key=order)))
-
-
-def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSetting]:
-    """Return at most this many settings, but one of each key: first the first one of each key, in the given order."""
-    firsts = {_key(setting): index for index, setting in reversed([*enumerate(settings)])}
-    kept = {*firsts.values()}
-    rest = (index for index in range(len(settings)) if index not in kept)
-    kept.update(index for index, _ in zip(rest, range(most - len(kept)), strict=False))
-    return [settings[index] for index in sorted(kept)]
-
-
-def _key(setting: ChangedSetting) -> object:
-    """Return what a setting has in common with those that it may represent: the key at the top of its layer."""
-    if setting.owner is not None:
-        return True
-    return own_path(setting.change.path)[:1]
 
 
 ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
 
-    from trainc.diagnostics import Diagnostic
     from trainc.review.commits.branch_merges import TemporaryRepository
 
 

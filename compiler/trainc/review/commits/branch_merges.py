@@ -27,10 +27,6 @@ from trainc.review.commits.git_objects import FOLDER, MODULE, OPTIONS, SAFE, Rev
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.diagnostics import Diagnostic
-    from trainc.review.commits import Commit
-    from trainc.review.sides import SideSpec
-
 
 SHOWN: Final = 5
 """The maximum number of files of a conflict that a message names."""
@@ -170,14 +166,14 @@ def _quoted(folder: str) -> bytes:
     return b'"' + text + b'"\n'
 
 
-def faults(old: SideSpec, new: SideSpec, prefix: str) -> Iterator[Diagnostic]:
-    """Yield the errors of the new side, and those that only the old side has as warnings with a prefix."""
-    ours = [] if new.commit is None else [*_faults(new.commit)]
+def faults(old: Commit | None, new: Commit | None, prefix: str) -> Iterator[Diagnostic]:
+    """Yield the errors of the new commit, and those that only the old one has as warnings with a prefix."""
+    ours = [] if new is None else [*_faults(new)]
     yield from ours
     known = {fault.message for fault in ours}
-    for fault in () if old.commit is None else _faults(old.commit):
+    for fault in () if old is None else _faults(old):
         if fault.message not in known:
-            yield fault._replace(severity="warning", message=prefix.format(old.name) + fault.message)
+            yield fault._replace(severity="warning", message=prefix + fault.message)
 
 
 def _faults(commit: Commit) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ Returns  lines of HTML for the page of `html.py`. Unchanged lines that are not n
 
 from __future__ import annotations
 
+import html
 import re
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -19,8 +20,7 @@ from trainc.emit import yaml
 from trainc.kubernetes.trees import put
 from trainc.provenance.tracing.correspondence import value_at
 from trainc.review.consequences import WORDS
-from trainc.review.escaping import path, text
-from trainc.review.formats import meaning, name_in_namespace, origin
+from trainc.review.formats import meaning, name_in_namespace, origin, printable
 from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
@@ -31,9 +31,25 @@ if TYPE_CHECKING:
     from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
 
 
+LINE: Final = 4000
+"""The maximum length of a line of a page."""
 CHANGED: Final = "\N{SQUARED ASTERISK}"
 """The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
+
+
+def text(given: str) -> str:
+    """Return text for a page.
+
+    >>> text("</details>\\u202e")
+    '&lt;/details&gt;\\\\u202e'
+    """
+    return html.escape(printable(given if len(given) <= LINE else f"{given[:LINE]}…"), quote=False)
+
+
+def path(given: str) -> str:
+    """Return a field path for a page, with line break opportunities between its steps."""
+    return text(given).replace(".", ".<wbr>").replace("[", "<wbr>[")
 
 
 def mark(reviewed: Reviewed) -> str:
@@ -155,7 +171,7 @@ SHORTEST_STRETCH: Final = 3
 """The minimum number of lines in a stretch."""
 LONGEST: Final = 2000
 """The limit for a full comparison: longer lines are compared by their common ends only, more lines by equality only."""
-WORDS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
+TOKENS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
 LEAST_SIMILARITY: Final = 0.4
 """Two lines with a lower similarity ratio are not compared word by word."""
 
@@ -278,7 +294,7 @@ def parts(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart
     """Return two lines in parts: the common ones, and those that differ."""
     if len(before) + len(after) > LONGEST:
         return _ends(before, after)
-    one, other = WORDS.findall(before), WORDS.findall(after)
+    one, other = TOKENS.findall(before), TOKENS.findall(after)
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     if matcher.ratio() < LEAST_SIMILARITY:
         return _ends(before, after)

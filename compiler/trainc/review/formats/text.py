@@ -10,7 +10,6 @@ from trainc.base.columns import UNLIMITED, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
-from trainc.review.changes.changed_settings import shortened
 from trainc.review.formats import (
     BLOCKING,
     amounts,
@@ -33,6 +32,7 @@ from trainc.review.formats import (
     recreation,
     same_values,
     setting_name,
+    shortened,
 )
 from trainc.source.printable import escape
 
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.side_files import NotCompared
 
     Paint = Callable[[str, str], str]
 

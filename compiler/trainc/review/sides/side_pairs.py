@@ -206,7 +206,7 @@ class Versions:
 
 
 def environment_pairs(old: Versions, new: Versions) -> list[Pair] | None:
-    """Return the environment_pairs of sides to compare; None if an object without an environment is in several environments."""
+    """Return the pairs of sides to compare; None if an object without an environment is in several environments."""
     if old.first.one_jobset and new.first.one_jobset:
         return [("", old.first, new.first)]
     before, after = old.by_environment(), new.by_environment()
