@@ -3,7 +3,8 @@
 Reads    the plans of one TrainJob before and after.
 Returns  the edit of the TrainJob, its runtime or trainc.yaml that causes each change. A single edit is the cause of all
          changes. Of several edits, the cause is found by experiment: undo an edit and rerun the stages; that edit
-         causes the changes that disappear. This needs no knowledge of the fields that a stage reads.
+         causes the changes that disappear. This needs no knowledge of the fields that a stage reads. Between two
+         releases of Trainer, the behaviours in which they differ are edits, too (`ReleaseCauses`).
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ NAME: Final = ("metadata", "name")
 PATCHES: Final = ("spec", "runtimePatches")
 MAX_EXPERIMENTS: Final = 16
 """The maximum number of edits of one TrainJob and its runtime to try; each costs a run of the stages."""
+RUNTIMES: Final = next(behaviour for behaviour in BEHAVIOURS if behaviour.field == "runtimes")
 
 
 class InputEdit(NamedTuple):
@@ -330,9 +332,6 @@ def _values(plan: Plan) -> list[Any]:
 def _common_prefix(one: Path, other: Path) -> int:
     """Return the length of the common prefix of two paths."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-
-
-RUNTIMES: Final = next(behaviour for behaviour in BEHAVIOURS if behaviour.field == "runtimes")
 
 
 class ReleaseEdit(NamedTuple):

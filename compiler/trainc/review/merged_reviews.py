@@ -2,7 +2,10 @@
 
 Reads    a review for each environment of each project.
 Returns  one review. Its objects have their environment, and are in the order of the reviews. An edit that reaches
-         several environments is one cause, and a changed setting is listed once, with the objects of all of them.
+         several environments is one cause, and a changed setting is listed once, with the objects of all of them. A
+         TrainJob that moves to another project keeps its objects in the cluster: a removed and an added object of one
+         identity are a changed one, whose causes are unknown, because the document and the settings have changed
+         together.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
     from trainc.pods.footprint import Footprint
     from trainc.review.reviewed import ChangedSetting
+ClusterKey = tuple[str | None, str, str, str, str]
+"""An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
@@ -114,10 +119,6 @@ def _severity_first(setting: ChangedSetting) -> tuple[int, int, int]:
 
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:
     return tuple(sorted({path for review in reviews for path in review.skipped}))
-
-
-ClusterKey = tuple[str | None, str, str, str, str]
-"""An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
 def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> Iterator[Review]:

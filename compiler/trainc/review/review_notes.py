@@ -1,9 +1,12 @@
-"""Objects that change before their JobSet: the API server accepts the change of a ConfigMap or a PodGroup, but not
-that of the JobSet whose pods read it.
+"""Warnings and notes of a review, besides the changed objects.
 
-Reads    the reviewed objects of one environment.
-Returns  the same objects, in which such changes have the effect `ahead`, and a warning for each of these objects. If
-         the JobSet gets another name with a hash, the other objects get one, too.
+Reads    the reviewed objects of one environment, and both sides.
+Returns  a warning for each object that changes before its JobSet: the API server accepts the change of a ConfigMap or a
+         PodGroup, but not that of the JobSet whose pods read it. A note for each changed or removed runtime that no
+         TrainJob of either side uses, so that no object shows its change. For an upgrade of Trainer, a note with the
+         behaviours that change no object, one for each TrainJob that will not resume, and one if the upgrade leads over
+         another release.
+Source   kubeflow/trainer: the controllers of v2.1.0, v2.2.1 and v2.3.0; the release notes of v2.4.0.
 """
 
 from __future__ import annotations
@@ -38,6 +41,12 @@ UNCHANGED: Final = frozenset({"new-object", "while-suspended", "refused"})
 """The effects with which a running JobSet stays as it is."""
 READ: Final = frozenset({"data", "binaryData", "spec"})
 """The fields of other objects that the pods, or their scheduler, read."""
+UNUSED_RUNTIME: Final = Declaration(
+    "unused-runtime", ("read",), "Change of a runtime that no TrainJob uses", "note", trainc_only=True
+)
+TRAINER_UPGRADE: Final = Declaration(
+    "trainer-upgrade", ("read",), "Upgrade of Trainer with effects beyond the objects", "note", trainc_only=True
+)
 
 
 def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[tuple[Reviewed, ...], tuple[Diagnostic, ...]]:
@@ -107,11 +116,6 @@ def _warning(reviewed: Reviewed, lines: Sequence[Line], jobset: Reviewed) -> Dia
     )
 
 
-UNUSED_RUNTIME: Final = Declaration(
-    "unused-runtime", ("read",), "Change of a runtime that no TrainJob uses", "note", trainc_only=True
-)
-
-
 def unused_runtimes(before: Side, after: Side) -> Iterator[Diagnostic]:
     """Yield a note for each changed or removed runtime that no TrainJob uses. A rendered side has no TrainJobs."""
     if "rendered" in {before.content, after.content}:
@@ -157,11 +161,6 @@ def _unused_runtime(document: Document, verb: str, place: Place, help: str) -> D
         field=place.field,
         place=place,
     )
-
-
-TRAINER_UPGRADE: Final = Declaration(
-    "trainer-upgrade", ("read",), "Upgrade of Trainer with effects beyond the objects", "note", trainc_only=True
-)
 
 
 def upgrade_notes(before: Side, after: Side) -> Iterator[Diagnostic]:

@@ -1,7 +1,9 @@
 """The model of a review: what every format shows.
 
 A Review has the objects that differ between the sides. Each has one line per change, with the change's consequence
-and cause. `groups` sorts the lines by cause, so that all effects of one edit are together.
+and cause. `groups` sorts the lines by cause, so that all effects of one edit are together. `with_objects` finds the
+objects with a cause that names a changed setting. A setting without any, such as `sources`, may have effects that no
+cause shows: a change without a cause lists these settings.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
     from trainc.review.sides.side_files import NotCompared, Status
+TRAINER_VERSION: Final = "trainerVersion"
 
 
 class Cause(NamedTuple):
@@ -284,9 +287,6 @@ def _values_of_causes(objects: Iterable[Reviewed]) -> dict[tuple[object, str], f
 def _environment(reviewed: Reviewed) -> str:
     """Return the first environment of an object, which is the same in the others; empty without environments."""
     return next(iter(reviewed.environments), "")
-
-
-TRAINER_VERSION: Final = "trainerVersion"
 
 
 def with_objects(

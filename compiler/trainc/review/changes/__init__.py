@@ -1,10 +1,11 @@
-"""Changes: the differences of two manifests.
+"""Changes: the differences of two manifests, as they are shown, and undone.
 
 Reads    a tree before and after; a subtree that both share is skipped.
 Returns  the smallest parts that differ. List items are matched and named by their merge keys
          (`tracing.correspondence`): `env[PET_NNODES].value`. If only the order of a list's items changes, the
          change is the new order. Where the schema of a manifest has a quantity, equal amounts in different notations do
-         not differ.
+         not differ: `requests.cpu` of a container is one, an annotation of that name is none. `shown` masks the values
+         of a change, and an `Experiment` tells whether a change disappears without a part of the input.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ _WITHOUT_REFERENCES: Final = 2
 """The version of marshal's format in which equal values have the same bytes."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
 """Mapping keys that need no quotes."""
+TRAINER: Final = "trainer.kubeflow.org"
+DIALECTS: Final = {
+    **{(TRAINER, row.kind): RELEASES[-1].crds for row in (TRAINJOB, *RUNTIMES)},
+    ("jobset.x-k8s.io", JOBSET.kind): RELEASES[-1].jobset,
+    ("scheduling.x-k8s.io", "PodGroup"): "scheduler-plugins-0.35",
+    ("scheduling.volcano.sh", "PodGroup"): "volcano",
+}
+"""The folder of the newest schema, by API group and kind; older ones have no other quantities."""
 
 
 class Change(NamedTuple):
@@ -223,16 +232,6 @@ def _with_value(tree: Any, path: Path, value: Any) -> Any:
     from trainc.kubernetes.trees import put
 
     return put(tree, path, value)
-
-
-TRAINER: Final = "trainer.kubeflow.org"
-DIALECTS: Final = {
-    **{(TRAINER, row.kind): RELEASES[-1].crds for row in (TRAINJOB, *RUNTIMES)},
-    ("jobset.x-k8s.io", JOBSET.kind): RELEASES[-1].jobset,
-    ("scheduling.x-k8s.io", "PodGroup"): "scheduler-plugins-0.35",
-    ("scheduling.volcano.sh", "PodGroup"): "volcano",
-}
-"""The folder of the newest schema, by API group and kind; older ones have no other quantities."""
 
 
 def schema_of(tree: Any) -> StructuralSchema | None:

@@ -1,9 +1,15 @@
-"""Settings: the differences between the settings files of the old side and those of the new side.
+"""Settings: the differences between the settings of the old side and those of the new side.
 
 Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
-         file that it extends.
+         file that it extends; and the plans of both sides, for the annotation `trainc.dev/lint-ignore` of TrainJobs and
+         runtimes. It turns lint rules off and is not written to the output, so no changed object reveals it.
 Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or an environment, is a
          setting. The rules of an environment that only one side has are settings, too, beside the environment itself.
+         Each rule of an annotation that the new side turns off, or no longer turns off, is a setting. An added TrainJob
+         turns its rules off; an edit of a removed one is not reported.
+
+`shown_setting` masks an edit. The value of an operation of a patch can have its name in the patched object, such as
+that of a variable: it is shown as it is in the objects that have it at the operation's pointer.
 """
 
 from __future__ import annotations
@@ -40,6 +46,10 @@ RULES: Final = (LINT, "disable")
 RULE_RANK, ANNOTATION_RANK, OBJECT_RANK, UNKNOWN_RANK = range(4)
 """The positions among the changed settings: of those that decide what is reported, of annotations, of those that change
 objects, and of annotations with unknown rules."""
+ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
+FIELD: Final = f'metadata.annotations["{IGNORE}"]'
+NO_OBJECT: Final[Tree] = {}
+PATCHES: Final = "patches"
 
 
 class SettingEdit(NamedTuple):
@@ -176,11 +186,6 @@ def _without_rules(tree: Tree, at: Path) -> Tree:
     return without
 
 
-ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
-FIELD: Final = f'metadata.annotations["{IGNORE}"]'
-NO_OBJECT: Final[Tree] = {}
-
-
 def annotation_edits(old: Sequence[Plan], new: Sequence[Plan]) -> list[SettingEdit]:
     """Return the changed annotations: runtimes, which apply to many TrainJobs, precede TrainJobs."""
     jobs = {(plan.job.namespace, plan.job.name): plan.job.value for plan in old}
@@ -221,9 +226,6 @@ def _ignored_rules(tree: Tree) -> frozenset[str]:
     """Return the rules that the annotation of an object turns off."""
     text: Any = get(tree, ANNOTATION)
     return frozenset(listed(text)) if isinstance(text, str) else frozenset()
-
-
-PATCHES: Final = "patches"
 
 
 def shown_setting(edit: SettingEdit, old: Sequence[Tree], new: Sequence[Tree]) -> Change:

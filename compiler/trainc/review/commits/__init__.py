@@ -1,8 +1,9 @@
-"""Revisions: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
+"""Commits: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
 
 Reads    the output of `git rev-parse`, and git's objects (`git_objects`). Neither runs a filter, textconv, hook or
          file system monitor of the repository; with the environment in `SAFE` they fetch nothing.
-Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.yaml`.
+Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.yaml`. A word of a command line with two
+         meanings is an error, because the author of a change may have chosen one of them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 """The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
+AMBIGUOUS_ARGUMENT: Final = Declaration(
+    "ambiguous-argument", ("read",), "Argument that is a revision and a path", trainc_only=True
+)
+AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), "Revision with two meanings", trainc_only=True)
 
 
 class CommitLinkError(Exception):
@@ -282,12 +287,6 @@ def _git(folder: str, *arguments: str) -> bytes:
 def _message(failed: subprocess.CompletedProcess[bytes]) -> str:
     """Return the first line of git's message about a command that failed."""
     return failed.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
-
-
-AMBIGUOUS_ARGUMENT: Final = Declaration(
-    "ambiguous-argument", ("read",), "Argument that is a revision and a path", trainc_only=True
-)
-AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), "Revision with two meanings", trainc_only=True)
 
 
 class AmbiguousWordError(Exception):

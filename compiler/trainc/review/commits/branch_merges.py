@@ -1,11 +1,14 @@
-"""Merges: the tree that `git merge` makes of two commits, which is what a pull request deploys.
+"""Merges: the tree that `git merge` makes of two commits, which is what a pull request deploys; and its checkout.
 
-Reads    two commits.
-Returns  the two sides of a review: the base, and the merge of the branch into it.
+Reads    two commits; the .gitattributes of a commit in the folders above the files that a review has read.
+Returns  the two sides of a review: the base, and the merge of the branch into it. Where git cannot merge, the branch is
+         compared with its merge base, and the name of the old side says why. `faults` returns a diagnostic for each
+         attribute that changes a file when git checks it out, because a review reads git's objects, while Argo CD, Flux
+         and CI deploy a checkout. Attributes outside the commit (`info/attributes`) have no effect.
+Source   git 2.38: `merge-tree --write-tree`; git 2.39: gitattributes(5), convert.c.
 
-The merge is made in a temporary repository, so that it depends on the commits alone. Where git cannot merge, the branch
-is compared with its merge base, and the name of the old side says why.
-Source   git 2.38: `merge-tree --write-tree`.
+git merges, and reads the attributes, in a temporary repository without configuration, attributes and hooks, so that the
+result depends on the commits alone.
 """
 
 from __future__ import annotations
@@ -36,6 +39,10 @@ USAGE: Final = 129
 
 
 MERGE_CONFLICT: Final = Declaration("merge-conflict", ("read",), "Revisions that git cannot merge", trainc_only=True)
+SECONDS: Final = 30
+"""The longest time of a command. A merge of trees that have themselves in ten folders, ten times over, takes more."""
+NO_SETTINGS: Final = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
+_ALTERNATES: Final = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 
 class MergeConflictError(Exception):
@@ -103,12 +110,6 @@ def _merged_tree(old: Commit, new: Commit) -> Commit | None:
         raise RevisionError(f"git cannot merge {old.revision} and {new.revision}: {error}") from None
     revision = f"{old.revision}...{new.revision}"
     return Commit(revision, tree, old.top, old.folder, repository)
-
-
-SECONDS: Final = 30
-"""The longest time of a command. A merge of trees that have themselves in ten folders, ten times over, takes more."""
-NO_SETTINGS: Final = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
-_ALTERNATES: Final = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 
 class TemporaryRepository:

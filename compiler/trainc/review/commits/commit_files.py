@@ -1,7 +1,8 @@
 """Commit files: the files that are read for given paths of a commit, chosen as `files.inputs` does in a working tree.
 
 Reads    the folders and links of a commit.
-Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read.
+Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read. `settings_of`
+         returns the settings of a file of the commit, and of the files that it extends, which are of the same commit.
 """
 
 from __future__ import annotations

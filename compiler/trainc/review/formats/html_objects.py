@@ -1,8 +1,10 @@
 """HTML objects: the objects of a review as HTML, collapsed, each with both sides side by side.
 
 Reads    the objects; the groups, for their causes.
-Returns  lines of HTML for the page of `html.py`. Unchanged lines that are not near a difference are collapsed, because
-         a browser does little work for them until they are expanded.
+Returns  lines of HTML for the page of `html.py`: rows, each with a line of one or of both texts and, in two matched
+         lines, the parts that differ. Lines of YAML are matched by their keys. Unchanged lines that are not near a
+         difference are collapsed, because a browser does little work for them until they are expanded. Text of the
+         input is on one line, with unprintable characters escaped, and cannot end an element.
 """
 
 from __future__ import annotations
@@ -36,6 +38,15 @@ LINE: Final = 4000
 CHANGED: Final = "\N{SQUARED ASTERISK}"
 """The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
+CONTEXT: Final = 3
+"""The number of unchanged lines that are shown before and after a difference."""
+SHORTEST_STRETCH: Final = 3
+"""The minimum number of lines in a stretch."""
+LONGEST: Final = 2000
+"""The limit for a full comparison: longer lines are compared by their common ends only, more lines by equality only."""
+TOKENS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
+LEAST_SIMILARITY: Final = 0.4
+"""Two lines with a lower similarity ratio are not compared word by word."""
 
 
 def text(given: str) -> str:
@@ -163,17 +174,6 @@ def _line_row(row: LineRow) -> str:
 
 def _parts(parts: Sequence[LinePart], tag: str = "") -> str:
     return "".join(f"<{tag}>{text(part.text)}</{tag}>" if part.differs else text(part.text) for part in parts)
-
-
-CONTEXT: Final = 3
-"""The number of unchanged lines that are shown before and after a difference."""
-SHORTEST_STRETCH: Final = 3
-"""The minimum number of lines in a stretch."""
-LONGEST: Final = 2000
-"""The limit for a full comparison: longer lines are compared by their common ends only, more lines by equality only."""
-TOKENS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
-LEAST_SIMILARITY: Final = 0.4
-"""Two lines with a lower similarity ratio are not compared word by word."""
 
 
 class LinePart(NamedTuple):

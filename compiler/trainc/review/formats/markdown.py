@@ -3,8 +3,9 @@
 Reads    a review.
 Returns  the headline; a table of the changed settings; a table of the causes with their changes and effects; the pods
          in numbers; and, collapsed, the changed fields, the object names, and the added and removed objects. Parts that
-         do not fit a comment are omitted and named in the last line. Text of the input is code, in which neither
-         service looks for mentions, references or links; `review.escaping` keeps it there.
+         do not fit a comment are omitted and named in the last line. A word of the input that GitHub or GitLab might
+         interpret (a mention, a reference, a link, an emoji) becomes code, which neither interprets. No text can end a
+         code span, a table cell, a fence or an element.
 Source   GitHub Flavored Markdown 0.29; GitHub's maximum comment length; the sanitizers of both services.
 """
 

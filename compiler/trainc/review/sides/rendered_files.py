@@ -3,7 +3,8 @@
 Reads    every file with the name of a manifest: also hidden files, those with the name of settings, those with trainc's
          marker, and those that trainc.yaml excludes. Of git's own folder, nothing is in a commit.
 Returns  the objects of all kinds, and an error for each file that cannot be read: the review would be about other
-         objects than those that kubectl applies.
+         objects than those that kubectl applies. The fields that only the API server writes are not compared.
+Source   Kubernetes 1.36, ObjectMeta; kubectl for the annotation of the configuration that was applied last.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
+METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class RenderedFiles(NamedTuple):
@@ -94,10 +97,6 @@ def identity(document: Document) -> ObjectId | None:
     """Return the identity of an object; one with only generateName has it as its name. None for another document."""
     id = ObjectId.from_source(document.value)
     return id if id.apiVersion and id.kind and id.name else None
-
-
-METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def without_server_fields(tree: Tree) -> Tree:

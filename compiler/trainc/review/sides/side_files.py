@@ -1,7 +1,11 @@
-"""The files of a side: those that are read, and those that are left out, with their content.
+"""The files of a side, and the differences that a review does not compare: nothing that could reach a cluster is
+passed over in silence.
 
 Reads    the files and faults that a side's walk yields, and the entries that it leaves out.
-Returns  each file by its path, so that the files of two sides can be compared.
+Returns  each file by its path, so that the files of two sides can be compared; and each difference that the objects and
+         settings of the review do not show, with the reason: an object of a kind that trainc does not compile, a file
+         that cannot be read or that the settings leave out, a submodule, an output of a build. Documents without
+         apiVersion or kind are no objects and are left out, as are hidden files.
 """
 
 from __future__ import annotations
@@ -37,6 +41,24 @@ if TYPE_CHECKING:
     from trainc.frontends.reading import Reading
     from trainc.review.commits import Commit
     from trainc.settings import Settings
+LFS: Final = b"version https://git-lfs.github.com/spec/"
+"""The start of a file of git-lfs, which only names the content."""
+REASONS: Final = {
+    "excluded": "a pattern of exclude leaves it out",
+    "patch": "it is a patch that changes no compared object",
+    "output": "it is an output; compare the output folders",
+    "link": "it is a link to a path that is compared under its own name",
+    "kept": "keep leaves it in the output folder",
+    "submodule": "it is a submodule, whose files are in another repository",
+}
+LFS_REASON: Final = "it is a pointer of git-lfs, whose content is not in git"
+OTHER_KIND: Final = "trainc does not compile objects of this kind"
+PART: Final = "it is a patch of a kustomization, which trainc does not apply"
+KUSTOMIZATION: Final = "it is a kustomization, which trainc does not apply"
+NO_IDENTITY: Final = "a document has no apiVersion, kind or name"
+MODULE_HELP: Final = "add its files to the repository"
+Key = tuple[str, ...]
+Status = Literal["added", "removed", "changed"]
 
 
 class SideFile(NamedTuple):
@@ -228,28 +250,6 @@ def _key(files: SideFiles, path: str, *, is_same: bool) -> Hashable:
 def _absolute_path(commit: Commit | None, path: str) -> str:
     """Return the absolute path that a file of a side has in the working tree."""
     return os.path.abspath(path if commit is None else os.path.join(commit.top, path))
-
-
-LFS: Final = b"version https://git-lfs.github.com/spec/"
-"""The start of a file of git-lfs, which only names the content."""
-REASONS: Final = {
-    "excluded": "a pattern of exclude leaves it out",
-    "patch": "it is a patch that changes no compared object",
-    "output": "it is an output; compare the output folders",
-    "link": "it is a link to a path that is compared under its own name",
-    "kept": "keep leaves it in the output folder",
-    "submodule": "it is a submodule, whose files are in another repository",
-}
-LFS_REASON: Final = "it is a pointer of git-lfs, whose content is not in git"
-OTHER_KIND: Final = "trainc does not compile objects of this kind"
-PART: Final = "it is a patch of a kustomization, which trainc does not apply"
-KUSTOMIZATION: Final = "it is a kustomization, which trainc does not apply"
-NO_IDENTITY: Final = "a document has no apiVersion, kind or name"
-
-MODULE_HELP: Final = "add its files to the repository"
-
-Key = tuple[str, ...]
-Status = Literal["added", "removed", "changed"]
 
 
 class NotCompared(NamedTuple):

@@ -1,8 +1,10 @@
-"""The projects of a review: the settings of a file are those of the nearest trainc.yaml above it, on each side.
+"""The pairs of sides that a review compares: both sides of each project, in each of its environments.
 
 Reads    the names of the files of both sides, and their trainc.yaml files.
-Returns  the sides of each project. A folder with a trainc.yaml on one side is a project of its own on both: on the
-         other side, its settings are those of a file above it, or none.
+Returns  the sides of each project. The settings of a file are those of the nearest trainc.yaml above it, on each side.
+         A folder with a trainc.yaml on one side is a project of its own on both: on the other side, its settings are
+         those of a file above it, or none. A compiled side is read once for each environment, a rendered one once:
+         objects are matched by environment and identity, or by identity alone if one side has no environments.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.review.sides import Side, SideSpec
     from trainc.settings import Settings
+Pair = tuple[str, "Side", "Side"]
+"""An environment, and the two sides in it."""
 
 
 def project_pairs(
@@ -132,10 +136,6 @@ def rendered_beside_several(old: SideSpec, new: SideSpec) -> Diagnostic:
         f"one of {old.name} and {new.name} is rendered, and the other one has several projects",
         "compare the output of each project with the folder of the project",
     )
-
-
-Pair = tuple[str, "Side", "Side"]
-"""An environment, and the two sides in it."""
 
 
 class Versions:
