@@ -19,7 +19,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.jobset import update
-from trainc.pipeline.checks.kueue_webhook.update import NOT_EXISTING, NOT_RUNNING, kueue_changes
+from trainc.pipeline.checks.kueue_webhook.kueue_changes import NOT_EXISTING, NOT_RUNNING, kueue_changes
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.review.changes import touches
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Tree
-    from trainc.pipeline.checks.kueue_webhook.update import KueueChange
+    from trainc.pipeline.checks.kueue_webhook.kueue_changes import KueueChange
     from trainc.review.changes import Change
 
 Effect = Literal[
