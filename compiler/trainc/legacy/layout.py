@@ -3,19 +3,21 @@
 Reads    roles in their order, each with its number of pods.
 Returns  groups, one for each replicated job. Roles with equal templates share one Job, in which the completion index is
          the rank. Otherwise each role has a Job; or, where the rank runs on across roles, a Job for each pod: JobSet
-         numbers the Jobs across replicated jobs, so that the number is the rank.
+         numbers the Jobs across replicated jobs, so that the number is the rank. Also the fields to which a pod
+         template refers, such as its index (the downward API).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
+
 
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 JOB_INDEX: Final = "metadata.labels['jobset.sigs.k8s.io/job-index']"
@@ -44,6 +46,11 @@ class Group(NamedTuple):
     """The name of each role, and its number of pods."""
     is_one_job: bool
     """Whether its pods are those of one Job; otherwise each pod has a Job."""
+
+    @property
+    def role(self) -> str:
+        """The first role."""
+        return self.roles[0][0]
 
     @property
     def pods(self) -> int:
@@ -111,3 +118,37 @@ class Layout(NamedTuple):
                     return Position(job, 0, at) if group.is_one_job else Position(job, at, 0)
                 before += pods
         return None
+
+
+REFERENCE: Final = "fieldRef"
+"""The key of a reference in a variable, and in an item of a downwardAPI or projected volume."""
+
+
+def field_paths(tree: Any) -> Iterator[str]:
+    """Yield the path of each reference."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from field_paths(item)
+    elif isinstance(tree, dict):
+        reference = tree.get(REFERENCE)
+        if isinstance(reference, dict):
+            yield str(reference.get("fieldPath"))
+        for value in tree.values():
+            yield from field_paths(value)
+
+
+def with_field_path(tree: Any, old: str, new: str) -> Any:
+    """Return a tree whose references to the path `old` refer to `new`.
+
+    >>> with_field_path([{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "a"}}}], "a", "b")
+    [{'name': 'A', 'valueFrom': {'fieldRef': {'fieldPath': 'b'}}}]
+    """
+    if isinstance(tree, list):
+        return [with_field_path(item, old, new) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    changed = {key: with_field_path(value, old, new) for key, value in tree.items()}
+    reference = tree.get(REFERENCE)
+    if isinstance(reference, dict) and reference.get("fieldPath") == old:
+        changed[REFERENCE] = reference | {"fieldPath": new}
+    return changed

@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.frontends.legacy.replica_specs import LABEL
-from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.lowering import Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy.replica_specs import LABEL, POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.layout import Group, Layout
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
-    from trainc.frontends.loss_rules import Loss
+    from trainc.frontends.lowering import Loss
+    from trainc.legacy.layout import Group, Layout
+    from trainc.legacy.replica_specs import ReplicaSpec
 
 SPEC: Final = ("spec", "template", "spec")
 """The path of the JobSetSpec in a runtime."""
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 GANG: Final = "podGroupPolicy"
+REPLICA_SPECS: Final = "replicaSpecs"
+"""The key of the settings of each role in those of the framework: its replicas, and the port of its main container."""
 NO_LIMIT: Final = 2147483647
 """The backoff limit of pods that restart without a limit."""
 

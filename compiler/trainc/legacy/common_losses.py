@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR_LABELS
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy.replica_specs import LABEL, OPERATOR_LABELS, POLICY
 from trainc.source.secret_names import LAST_APPLIED
 
 if TYPE_CHECKING:

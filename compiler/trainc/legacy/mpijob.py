@@ -1,9 +1,12 @@
 """MPIJob of kubeflow.org/v2beta1.
 
 Reads    an MPIJob that its schema has admitted.
-Returns  the TrainJob and its runtime, with the replicated jobs `launcher` and `worker`. `pipeline.frameworks.mpijob`
-         adds the hostfile, the SSH keys and the variables.
-Source   kubeflow/mpi-operator v0.8.0: the defaults of MPIJobs, the pods of both roles.
+Returns  the TrainJob and its runtime, with the replicated jobs `launcher` and `worker`.
+Adds     what the MPI policy adds to TrainJobs (`frameworks.mpi`), with other modes of the keys and the operator's names
+         of volumes, which init containers can mount; variables, after those of the job. Of one name, the last applies.
+Changes  the host names of the job's pods in the containers, which are other ones in a JobSet.
+Source   kubeflow/mpi-operator v0.8.0: the defaults of MPIJobs, the pods of both roles and their ConfigMap. The object
+         names are Trainer's: the operator's own Secret and ConfigMap of a job disappear together with its MPIJob.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
-from trainc.frontends.legacy import mpi_admission, own_runtime
-from trainc.frontends.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
-from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.frontends.legacy.field_refs import field_paths, with_field_path
-from trainc.frontends.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout
-from trainc.frontends.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
-from trainc.frontends.legacy.own_runtime import (
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.legacy import mpi_admission, own_runtime
+from trainc.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
+from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
+from trainc.legacy.layout import COMPLETION_INDEX, GLOBAL_INDEX, Group, Layout, field_paths, with_field_path
+from trainc.legacy.mpi_admission import LAUNCHER, OPERATOR, REPLICAS, ROLES, SLOTS
+from trainc.legacy.own_runtime import (
     NO_LIMIT,
     PolicySetting,
     Success,
@@ -27,45 +32,39 @@ from trainc.frontends.legacy.own_runtime import (
     replicated_job,
     with_labels,
 )
-from trainc.frontends.legacy.replica_specs import (
+from trainc.legacy.pod_environment import unknown_hosts, with_new_hosts, with_variables
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     LABEL,
+    POLICY,
     REPLICA_INDEX,
     WORKER,
     ReplicaSpec,
     carried_template,
 )
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get, put
+from trainc.pipeline.frameworks import Framework, mpi
+from trainc.pipeline.objects import Traits
+from trainc.pipeline.plan import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.frontends.gangs import GangScheduler
     from trainc.frontends.lowering import Lowered
-    from trainc.kubernetes.violations import Violation
+    from trainc.pipeline.plan import Plan, Slot
 
-SCHEMA: Final = "mpi-operator-0.7"
 KEY: Final = "mpijob"
 SSHD: Final = ("/usr/sbin/sshd", "-De")
 """The command of a worker that has neither a command nor arguments."""
 ROOT_KEYS: Final = "/root/.ssh"
 """The default path of the SSH keys."""
-OLDER: Final = {
-    "kubeflow.org/v1alpha1": (
-        "template is spec.mpiReplicaSpecs.Launcher.template and .Worker.template, replicas is Worker.replicas, and "
-        "gpus is Worker.replicas times the GPUs in the limits of a worker, whose number is also slotsPerWorker"
-    ),
-    **dict.fromkeys(
-        ("kubeflow.org/v1", "kubeflow.org/v1alpha2"),
-        "its launcher uses SSH, so the workers' image needs sshd (earlier ones run `kubectl exec`, for which trainc "
-        "writes no Role); cleanPodPolicy, backoffLimit and activeDeadlineSeconds are in spec.runPolicy, "
-        "mpiDistribution is mpiImplementation, mainContainer is gone, and the other fields stay",
-    ),
-}
-"""What has become of the fields of earlier versions."""
+KEYS: Final = "ssh-auth"
+HOSTFILE: Final = "mpi-job-config"
+"""The operator's names of the volumes with the keys and the hostfile."""
+KEY_FILES: Final = {"id_rsa": "ssh-privatekey", "id_rsa.pub": "ssh-publickey", "authorized_keys": "ssh-publickey"}
+ROLE: Final = "K_MPI_JOB_ROLE"
+NO_GPUS: Final = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
+"""The variables that hide the GPUs of a launcher that only starts processes."""
 AS_WORKER: Final = ("spec", "runLauncherAsWorker")
 CREATION: Final = ("spec", "launcherCreationPolicy")
 KEYS_PATH: Final = ("spec", "sshAuthMountPath")
@@ -178,12 +177,7 @@ LOSSES: Final = (
 )
 
 
-def violations(_: Tree, job: Tree) -> Iterator[Violation]:
-    """Yield the violations of the operator's validation."""
-    yield from mpi_admission.violations(job)
-
-
-def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None) -> Lowered:
     """Return the TrainJob and its runtime."""
     specs = get(job, REPLICAS)
     roles = {name: _replica_spec(name, specs[name]) for name in ROLES if name in specs}
@@ -340,3 +334,59 @@ def _losses_of_role(job: Tree, role: ReplicaSpec, gang: GangScheduler | None) ->
     if gang is not None and "schedulerName" in written:
         yield Loss((*role.at, *POD, "schedulerName"), SCHEDULER)
     yield from missing_labels(role.at, ("operator-name", *(("replica-index",) if _has_index(job, role) else ())))
+
+
+def apply(plan: Plan) -> Plan:
+    """Add the keys, the hostfile, the search domain and the variables."""
+    launcher, worker = mpi.launcher_job(plan), mpi.node_job(plan)
+    assert launcher is not None, "admission requires a launcher"
+    for job in range(len(plan.jobs)):
+        plan = mpi.with_keys(plan, job, _keys(plan))
+        for slot in (*plan.containers(job), *plan.init_containers(job)):
+            plan = with_variables(plan, slot, _variables(plan, slot, launcher))
+    plan = mpi.with_hostfile(plan, launcher, HOSTFILE)
+    if worker is not None and plan.job.namespace:
+        plan = mpi.with_search_domain(plan, worker)
+    hosts = sorted(mpi.hostfile_jobs(plan), key=lambda job: job != launcher)
+    plan = plan._replace(others=(*plan.others, mpi.hostfile(plan, hosts)))
+    return with_new_hosts(plan)
+
+
+def _keys(plan: Plan) -> Tree:
+    """Return the volume with the Secret's keys. Only in the home of root do they have a mode of their own."""
+    items = [{"key": key, "path": path} for path, key in KEY_FILES.items()]
+    mode = {"defaultMode": 0o600} if plan.runtime.settings["sshAuthMountPath"] == ROOT_KEYS else {}
+    return {"name": KEYS, "secret": {"secretName": mpi.secret_name(plan), "items": items, **mode}}
+
+
+def _variables(plan: Plan, slot: Slot, launcher: int) -> Iterator[Tree]:
+    """Yield the variables of a container; only the first container of a pod has any."""
+    if slot.containers != "containers" or slot.at:
+        return
+    yield value(ROLE, plan.jobs[slot.job]["name"])
+    implementation = mpi.implementation(plan)
+    if slot.job == launcher and implementation is not None:
+        yield from implementation.variables(mpi.slots(plan))
+        yield from mpi.other_variables(plan, slot, implementation)
+        if not mpi.launcher_is_node(plan):
+            yield from (value(name, "") for name in NO_GPUS)
+
+
+FRAMEWORKS: Final = {
+    KEY: Framework(
+        apply,
+        (mpi.search_domain, mpi.large_hostfile),
+        traits=Traits(
+            family="mpi",
+            container="",
+            nodes_field="replicas",
+            processes_field="slotsPerWorker",
+            launcher=LAUNCHER.lower(),
+            node=WORKER.lower(),
+            checks_counts=True,
+        ),
+        secrets=mpi.secrets,
+        front_end=FrontEnd(mpi_admission.violations, lower, LOSSES),
+        unknown_hosts=unknown_hosts,
+    )
+}

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.replica_specs import (
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy.replica_specs import (
     CONTAINERS,
     MULTIKUEUE,
+    POLICY,
     WORKER,
     too_many_replicas,
     unknown_manager,
     unknown_role,
 )
-from trainc.frontends.legacy.run_policy import POLICY
-from trainc.kubernetes.trees import Tree, get
-from trainc.kubernetes.violations import ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ _NOT_NEGATIVE: Final = (
 _CLEAN: Final = ("None", "Running", "All")
 
 
-def violations(job: Tree) -> Iterator[Violation]:
+def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the operator's validation."""
     specs = get(job, REPLICAS, {})
     yield from _host_name(job, specs.get(WORKER, {}).get("replicas", 1))

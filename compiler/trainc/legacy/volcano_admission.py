@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.frontends.legacy import volcano_plugins, volcano_policies
-from trainc.frontends.legacy.replica_specs import CONTAINERS, invalid_name, too_many_replicas
-from trainc.frontends.legacy.volcano_tasks import TASKS, dependencies, order, task_name
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy import volcano_plugins, volcano_policies
+from trainc.legacy.replica_specs import CONTAINERS, invalid_name, too_many_replicas
+from trainc.legacy.volcano_tasks import TASKS, dependencies, order, task_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def violations(job: Tree) -> Iterator[Violation]:
+def violations(_: Tree, job: Tree) -> Iterator[Violation]:
     """Yield the violations of the webhook's rules, and of other frameworks beside TensorFlow."""
     yield from invalid_name(job)
     yield from volcano_plugins.violations(job)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.volcano_tasks import TASKS
-from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes import goflags
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import ENUM, Violation
+from trainc.legacy.volcano_tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

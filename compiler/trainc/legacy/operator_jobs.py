@@ -1,41 +1,50 @@
-"""The parts of a JobSet that the kinds of Training Operator v1 share: its replicated jobs, and how it ends.
+"""The jobs of Training Operator v1: their replicated jobs, how they end, and the framework of a kind.
 
-Reads    a valid job, its roles and its layout.
-Returns  the TrainJob and its runtime, with a move for each field; and the losses.
+Reads    a valid job.
+Returns  the TrainJob and its runtime, with a move for each field, and the losses; the plan with the variables of the
+         operator in every container, after those of the job, and with the host names that the pods have in a JobSet.
 Source   kubeflow/training-operator v1.9.3: the job controller, and the status of each kind.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.legacy import own_runtime
-from trainc.frontends.legacy.common_losses import LABELS, common_losses, missing_labels
-from trainc.frontends.legacy.common_losses import LOSSES as SHARED_LOSSES
-from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.own_runtime import (
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule
+from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy import own_runtime
+from trainc.legacy.common_losses import LABELS, common_losses, missing_labels
+from trainc.legacy.common_losses import LOSSES as SHARED_LOSSES
+from trainc.legacy.layout import with_field_path
+from trainc.legacy.operator_kinds import OPERATOR, TOP_FIELDS, OperatorKind, layout_of, replica_specs, violations
+from trainc.legacy.own_runtime import (
     NO_LIMIT,
+    REPLICA_SPECS,
     PolicySetting,
+    Success,
     add_success,
     moves_of_job,
     replicated_job,
     with_labels,
 )
-from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR, REPLICA_INDEX, WORKER
-from trainc.frontends.legacy.run_policy import POLICY, with_run_policy, with_top_fields
-from trainc.frontends.loss_rules import Loss, LossRule
-from trainc.frontends.moves import Move
-from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy.pod_environment import Pods, long_variable, unknown_hosts, with_new_hosts, with_operator_variables
+from trainc.legacy.replica_specs import CONTAINERS, LABEL, POLICY, REPLICA_INDEX, WORKER
+from trainc.pipeline.frameworks import Framework
+from trainc.pipeline.objects import Traits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.frontends.gangs import GangScheduler
-    from trainc.frontends.legacy.layout import Group, Layout
-    from trainc.frontends.legacy.own_runtime import Success
-    from trainc.frontends.legacy.replica_specs import OperatorKind, ReplicaSpec
     from trainc.frontends.lowering import Lowered
+    from trainc.legacy.layout import Group, Layout
+    from trainc.legacy.operator_kinds import Roles
+    from trainc.legacy.replica_specs import ReplicaSpec
+    from trainc.pipeline.plan import Plan
 
 _FIRST_RETRIED: Final = 128
 """The first exit code with which the restart policy ExitCode creates the pod again."""
@@ -115,46 +124,98 @@ LOSSES: Final = (
 """The rules of the losses that all kinds of the operator share."""
 
 
-def lowered(
-    job: Tree,
-    kind: OperatorKind,
-    roles: tuple[ReplicaSpec, ...],
-    layout: Layout,
-    *,
-    gang: GangScheduler | None,
-    settings: Iterable[PolicySetting],
-    success: Success | None,
-    losses: Iterable[Loss],
-) -> Lowered:
+def framework(kind: OperatorKind) -> Framework:
+    """Return the framework of a kind, with its front end."""
+    return Framework(
+        partial(_apply, kind),
+        (partial(_long_variables, kind),),
+        traits=Traits(kind.family, kind.container, nodes_field="replicas", processes_field=kind.processes_field),
+        rendezvous=kind.rendezvous,
+        front_end=FrontEnd(partial(violations, kind), partial(lower, kind), (*LOSSES, *kind.losses)),
+        unknown_hosts=unknown_hosts,
+    )
+
+
+def _apply(kind: OperatorKind, plan: Plan) -> Plan:
+    """Add the variables to the containers of all pods. Of one name, the last variable applies."""
+    pods = Pods.from_plan(plan)
+    for job, group in enumerate(pods.layout.groups):
+        env = [*kind.variables(pods, group)]
+        plan = with_operator_variables(plan, env, job, container=kind.container if kind.only_main else "")
+    least = kind.least_nodes(pods)
+    return with_new_hosts(plan if least is None else plan._replace(needed=least))
+
+
+def _long_variables(kind: OperatorKind, subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield an error for a variable that is too long for a process: before it is written, because a count is cheap."""
+    for name, size in kind.lengths(Pods.from_plan(plan)):
+        yield from long_variable(subject, plan, name, size)
+
+
+def lower(kind: OperatorKind, job: Tree, gang: GangScheduler | None) -> Lowered:
     """Return a job as a TrainJob and a runtime of its own."""
-    written, job = job, with_run_policy(job)
+    written, job = job, _with_run_policy(job)
+    roles = replica_specs(job, kind)
+    layout = layout_of(roles, kind)
     named = {role.name: role for role in roles}
     groups = [(group, [named[name] for name, _ in group.roles]) for group in layout.groups]
     template: Tree = {"replicatedJobs": [_job(job, kind, group, members, gang) for group, members in groups]}
     moves = [Move(kind.replicas, JOBS_OF_RUNTIME)]
     for index, (_, members) in enumerate(groups):
         moves += _moves(index, members)
+    success = _success(job, kind, named)
     if success is not None:
         moves += add_success(template, layout, success)
+    losses = common_losses(job, [role.at for role in roles], gang)
     found = own_runtime.lowered(
         job,
         kind.key,
         template,
         manager=OPERATOR,
-        settings=(*_settings(roles, layout), *settings),
+        settings=(*_settings(roles, layout), *kind.settings(job, roles)),
         moves=moves,
-        losses=(*common_losses(job, [role.at for role in roles], gang), *_losses(job, kind, roles, layout), *losses),
+        losses=(*losses, *_losses(job, kind, roles, layout), *kind.lost(job, roles, success)),
     )
     repeated = (((*members[0].at, "template"), (*role.at, "template")) for _, members in groups for role in members[1:])
     found = own_runtime.with_gang(found, job, roles, gang)
-    return with_top_fields(written, found._replace(repeated=tuple(repeated)))
+    return _with_top_fields(written, found._replace(repeated=tuple(repeated)))
 
 
-def _settings(roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[PolicySetting]:
-    """Yield the settings that the frameworks of all kinds read."""
-    replicas = (*roles[-1].at, "replicas")
-    yield PolicySetting(("layout",), layout.tree, replicas)
-    yield PolicySetting(("nodes",), sum(role.replicas for role in roles), replicas)
+def _with_run_policy(job: Tree) -> Tree:
+    """Return a job whose top fields are in its run policy."""
+    top = {key: value for key, value in job["spec"].items() if key in TOP_FIELDS}
+    if not top:
+        return job
+    spec = {key: value for key, value in job["spec"].items() if key not in TOP_FIELDS}
+    return job | {"spec": spec | {POLICY[-1]: spec.get(POLICY[-1], {}) | top}}
+
+
+def _with_top_fields(job: Tree, lowered: Lowered) -> Lowered:
+    """Return the lowered form of `_with_run_policy(job)` with the paths of the fields of `job`."""
+    places: dict[Path, Path] = {(*POLICY, key): ("spec", key) for key in TOP_FIELDS if key in job["spec"]}
+    if not places:
+        return lowered
+    return lowered._replace(
+        of_job=tuple(move._replace(source=places.get(move.source, move.source)) for move in lowered.of_job),
+        of_runtime=tuple(move._replace(source=places.get(move.source, move.source)) for move in lowered.of_runtime),
+        losses=tuple(loss._replace(path=places.get(loss.path, loss.path)) for loss in lowered.losses),
+    )
+
+
+def _success(job: Tree, kind: OperatorKind, roles: dict[str, ReplicaSpec]) -> Success | None:
+    """Return the pods that decide about success: those of the lead, of which a Job with other roles has only one."""
+    for lead in kind.leads:
+        if lead in roles:
+            return Success(lead, roles[lead].at, {"succeededIndexes": "0"} if kind.ranked else None)
+    return kind.success(job, tuple(roles.values()))
+
+
+def _settings(roles: Roles, layout: Layout) -> Iterator[PolicySetting]:
+    """Yield the settings that the variables of all kinds depend on."""
+    yield PolicySetting(("layout",), layout.tree, (*roles[-1].at, "replicas"))
+    for role in roles:
+        yield PolicySetting((REPLICA_SPECS, role.name, "replicas"), role.replicas, (*role.at, "replicas"))
+        yield PolicySetting((REPLICA_SPECS, role.name, "port"), role.port, (*role.at, *CONTAINERS))
 
 
 def _job(job: Tree, kind: OperatorKind, group: Group, roles: list[ReplicaSpec], gang: GangScheduler | None) -> Tree:
@@ -182,14 +243,14 @@ def _labels(job: Tree, kind: OperatorKind, roles: list[ReplicaSpec], group: Grou
     labels = {"job-name": get(job, ("metadata", "name"), "")}
     if len(roles) == 1:
         labels["replica-type"] = roles[0].name.lower()
-        if roles[0].name in kind.leads or (group.pods == 1 and _has_first_worker(job, kind, roles[0])):
+        if roles[0].name in kind.with_label or (group.pods == 1 and _has_first_worker(job, kind, roles[0])):
             labels["job-role"] = "master"
     return labels
 
 
 def _has_first_worker(job: Tree, kind: OperatorKind, role: ReplicaSpec) -> bool:
     """Return whether the operator adds the label `job-role` to the first pod of a role, and to no other."""
-    has_lead = any(kind.role(key) in kind.leads for key in get(job, kind.replicas, {}))
+    has_lead = any(kind.role(key) in kind.with_label for key in get(job, kind.replicas, {}))
     return kind.worker_leads and role.name == WORKER and not has_lead
 
 
@@ -224,7 +285,7 @@ def _moves(index: int, roles: list[ReplicaSpec]) -> Iterator[Move]:
         yield Move(first.at, (*labels, f"{LABEL}{label}"))
 
 
-def _losses(job: Tree, kind: OperatorKind, roles: tuple[ReplicaSpec, ...], layout: Layout) -> Iterator[Loss]:
+def _losses(job: Tree, kind: OperatorKind, roles: Roles, layout: Layout) -> Iterator[Loss]:
     """Yield the losses that all kinds of the operator share."""
     policy = get(job, POLICY, {})
     restarts = {role.restart for role in roles}
@@ -247,7 +308,7 @@ def _losses(job: Tree, kind: OperatorKind, roles: tuple[ReplicaSpec, ...], layou
             yield from missing_labels(role.at, ("job-role",))
 
 
-def _losses_of_limit(roles: tuple[ReplicaSpec, ...], limit: int, layout: Layout) -> Iterator[Loss]:
+def _losses_of_limit(roles: Roles, limit: int, layout: Layout) -> Iterator[Loss]:
     path, restarts = (*POLICY, "backoffLimit"), {role.restart for role in roles}
     if restarts.isdisjoint(("OnFailure", "Always")):
         # The limit 0 ends a job with the first failed pod, also if the job would go on without this pod.

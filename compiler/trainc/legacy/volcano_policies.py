@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.legacy.volcano_tasks import TASKS, task_name
-from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
+from trainc.legacy.volcano_tasks import TASKS, task_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.frontends.legacy.replica_specs import ReplicaSpec
+    from trainc.legacy.replica_specs import ReplicaSpec
 
 RETRIES: Final = 3
 COMPLETE: Final = "CompleteJob"

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.gangs import VOLCANO
-from trainc.frontends.legacy.common_losses import template_losses
-from trainc.frontends.legacy.field_refs import with_field_path
-from trainc.frontends.legacy.layout import COMPLETION_INDEX
-from trainc.frontends.legacy.replica_specs import ReplicaSpec, carried_template
-from trainc.frontends.loss_rules import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.legacy.common_losses import template_losses
+from trainc.legacy.layout import COMPLETION_INDEX, with_field_path
+from trainc.legacy.replica_specs import ReplicaSpec, carried_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
