@@ -97,9 +97,7 @@ def _fate(validation: FieldValidation) -> str:
     return "refuses" if validation == "strict" else "drops"
 
 
-def as_refused(
-    note: Diagnostic, severity: Severity, validation: FieldValidation, target: TrainerRelease
-) -> Diagnostic:
+def as_refused(note: Diagnostic, severity: Severity, validation: FieldValidation, target: TrainerRelease) -> Diagnostic:
     """Return a note about an older document with the severity that it has where the cluster gets the document itself.
 
     severity   that of what the release refuses: an error if a setting states the release, else a warning
