@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
     from trainc.review.changes.changed_settings import SettingEdit
-    from trainc.review.consequences import Judgement
+    from trainc.review.consequences import Consequence, Judgement
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
@@ -302,7 +302,8 @@ class _Reviewer:
             judgement = after_upgrade(new.id.kind, judgement)
         else:
             judgement = as_a_whole(new.id.kind, judgement)
-        lines = tuple(self._lines(old, new, found, judgement))
+        forms = _forms(old, new)
+        lines = tuple(self._lines(old, new, zip(found, judgement.consequences, strict=True), forms))
         id = new.own.id if new.own is not None and new.is_renamed else new.id
         return Reviewed(
             status="changed",
@@ -315,7 +316,7 @@ class _Reviewer:
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(old, new, judgement),
-            forms=_forms(old, new),
+            forms=forms,
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -324,11 +325,14 @@ class _Reviewer:
             return False
         return not old.job.plan.release.is_same(new.job.plan.release)
 
-    def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
-        known, forms = None, _forms(old, new)
+    def _lines(
+        self, old: SideItem, new: SideItem, found: Iterable[tuple[Change, Consequence]], forms: Mapping[str, str]
+    ) -> Iterator[Line]:
+        """Yield the changes with their consequences and causes; `forms` are those of unnamed secrets."""
+        known = None
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
-        for change, consequence in zip(changes, judgement.consequences, strict=True):
+        for change, consequence in found:
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
