@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
 from trainc.review.consequences import RANK, touches
+from trainc.review.masked_changes import shown
 from trainc.review.reviewed import Cause
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Location, ObjectId, Place
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
-    from trainc.review.setting_changes import SettingEdit
     from trainc.review.setting_effects import SettingEffect
 
     Locating = Callable[..., Location]
@@ -31,18 +31,14 @@ TRAINER_VERSION: Final = "trainerVersion"
 class CausesBySetting:
     """The causes of changes in one environment."""
 
-    def __init__(
-        self, effects: Iterable[SettingEffect], locate: Locating, show: Callable[[SettingEdit], Change]
-    ) -> None:
+    def __init__(self, effects: Iterable[SettingEffect], locate: Locating) -> None:
         """Keep the effects.
 
         Args:
             effects: the effects of the changed settings.
             locate: `locate(place, old=...)` returns the location of a place in one of the sides.
-            show: the function that returns the change of a setting without secrets.
         """
         self._locate = locate
-        self._show = show
         self._by_object: dict[ObjectId, list[SettingEffect]] = {}
         for effect in effects:
             for each in effect.objects:
@@ -83,7 +79,7 @@ class CausesBySetting:
         if effect.number not in self._causes:
             edit = effect.edit
             at = self._located(edit.place, gone=edit.gone)
-            change = self._show(edit)
+            change = shown(edit.change, *edit.trees)
             self._causes[effect.number] = Cause(SETTINGS, change.field, change, at, edit.gone, edit.change.path)
         return self._causes[effect.number]
 

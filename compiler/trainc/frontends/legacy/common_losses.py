@@ -14,7 +14,7 @@ from trainc.frontends.legacy.replica_specs import LABEL, OPERATOR_LABELS
 from trainc.frontends.legacy.run_policy import POLICY
 from trainc.frontends.loss_rules import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
-from trainc.source.secret_names import LAST_APPLIED
+from trainc.masking.names import LAST_APPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

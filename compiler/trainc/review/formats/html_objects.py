@@ -13,12 +13,11 @@ from trainc.base.plural import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
-from trainc.provenance.tracing.correspondence import value_at
+from trainc.masking.values import CHANGED
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, name_in_namespace, origin
 from trainc.review.side_by_side import Stretch, side_by_side
-from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
     from trainc.review.side_by_side import LinePart, LineRow
 
-CHANGED: Final = "\N{SQUARED ASTERISK}"
-"""The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 
 
@@ -112,17 +109,16 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
     yield '<table class="side"><thead><tr><td><th scope="col">'
     yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
     for row in side_by_side(old, new):
-        yield (_stretch(row) if isinstance(row, Stretch) else _row(row)).replace(CHANGED, MASK[-1])
+        yield (_stretch(row) if isinstance(row, Stretch) else _row(row))
     yield "</table>"
 
 
 def _with_changed_masks(reviewed: Reviewed) -> Tree | None:
-    """Return the whole object after, without secrets: with CHANGED for the mask of a value that changes."""
+    """Return the whole object after, without secrets. A secret that changes says so."""
     tree = reviewed.masked_after
     for change in (line.change for line in reviewed.lines):
-        is_hidden = isinstance(change.new, str) and change.new == change.old and MASK in change.new
-        if tree is not None and is_hidden and value_at(tree, change.new_path) == change.new:
-            tree = put(tree, change.new_path, change.new.replace(MASK, MASK[:-1] + CHANGED))
+        if tree is not None and isinstance(change.new, str) and CHANGED in change.new:
+            tree = put(tree, change.new_path, change.new)
     return tree
 
 
