@@ -35,7 +35,7 @@ test-floors:
 	$(PYTHON) scripts/floors.py $(FLOORS)
 	$(FLOORS)/bin/python -m pytest -n auto tests/unit tests/conformance tests/golden tests/reports
 
-# Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
+# Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (tests/cluster/server.py).
 test-cluster: $(VENV)/.dev-installed
 	$(BIN)/pytest -n 2 --maxschedchunk 1 tests/cluster
 

@@ -1,6 +1,18 @@
 """A cluster to test with: kubectl for what a user types, plain HTTPS where a test asks hundreds of questions.
 
-KUBECONFIG names the cluster. `started` starts one from the program that TRAINC_CLUSTER names, and sets KUBECONFIG.
+`make test-cluster` applies compiled objects to a Kubernetes 1.36 API server with JobSet v0.12, Trainer v2.3 and the
+PodGroups of scheduler-plugins and Volcano. It needs kubectl 1.32 or later, and one of these variables:
+
+- KUBECONFIG names a cluster. The tests create namespaces, PriorityClasses and RuntimeClasses. They delete the
+  namespaces.
+- TRAINC_CLUSTER names a program that starts a cluster: `PROGRAM up --kubeconfig FILE` prints `ready` and runs until
+  SIGTERM. On its node `cluster-node`, pods run without images and end by annotation (`life`). `started` starts it, and
+  sets KUBECONFIG.
+
+The sweeps (each edit of a JobSet, generated jobs) check each fourth case: QUARTER=1 to 3 check the others, and
+QUARTER=all checks all of them. CI runs all the tests on kind, and one quarter with the program. On a cluster with other
+versions, a skipped test reports the promise that it cannot check. If CI is set, a skipped test fails, except for pods
+that cannot run on kind.
 """
 
 from __future__ import annotations
@@ -233,7 +245,7 @@ def started(program: str) -> Iterator[str]:
 def missing_reason() -> str:
     """Return the reason why there is no cluster; empty if there is one."""
     if not os.environ.get("KUBECONFIG") and not os.environ.get(PROGRAM):
-        return f"a cluster: set KUBECONFIG, or {PROGRAM} to a program that starts one (CONTRIBUTING.md)"
+        return f"a cluster: set KUBECONFIG, or {PROGRAM} to a program that starts one (tests/cluster/server.py)"
     if shutil.which("kubectl") is None:
         return "kubectl 1.32 or later on the PATH"
     return ""

@@ -1,12 +1,16 @@
-"""The recipes of CONTRIBUTING.md as data: the leaves of each kind, and the steps that each leaf needs.
+"""The recipes as data: the leaves of each kind, the steps that each leaf needs, and the texts.
+
+Reads    CONTRIBUTING.md, and the docstrings of the modules in its table of recipes.
 
 An item with a file or a row is a leaf, so that an item that has only one of them lacks a step.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from contracts.steps import (
@@ -35,9 +39,33 @@ from contracts.steps import (
 
 from trainc.base.kinds import find
 
+ROOT: Final = Path(__file__).parents[2]
+CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
+LISTED: Final = {
+    title: next(path for folder in (ROOT / PACKAGE, ROOT) if (path := folder / name).is_file())
+    for title, name in re.findall(r"^\| (An? .+) \| `([\w/]+\.py)` \|$", CONTRIBUTING.read_text(), re.M)
+}
+"""The titles of the recipes in docstrings, each with its module."""
+
+
+def recipes_of(path: Path) -> dict[str, str]:
+    """Return the recipes of a page, or of a module's docstring, by title."""
+    text = path.read_text()
+    text = (ast.get_docstring(ast.parse(text)) or "") if path.suffix == ".py" else text
+    found = re.findall(r"^\*\*(An? .+?)\*\*(.*?)(?=^\*\*An? |^## |^The other recipes|\Z)", text, re.M | re.S)
+    return dict(found)
+
+
+TEXTS: Final = {
+    title: " ".join(text.split())
+    for path in (CONTRIBUTING, *dict.fromkeys(LISTED.values()))
+    for title, text in recipes_of(path).items()
+}
+"""The recipes by title."""
+
 
 class Recipe(NamedTuple):
-    """A recipe: its title in CONTRIBUTING.md, how its text writes the name of a leaf, its leaves and its steps."""
+    """A recipe: its title, how its text writes the name of a leaf, its leaves and its steps."""
 
     title: str
     placeholder: str
@@ -122,7 +150,8 @@ PAGE: Final = File(("diagnostics/{}.md",))
 INDEX: Final = Text(f"{PACKAGE}/base/ids.py", '"{}": "', by="`make snapshots`")
 REFERENCE: Final = Text("docs/diagnostics.md", "(../diagnostics/{}.md)", by="`make snapshots`")
 FRAMEWORKS: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "FRAMEWORKS")
-LEGACY: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "LEGACY")
+KINDS: Final = f"{PACKAGE}/base/kinds.py"
+KIND: Final = Text(f"{PACKAGE}/legacy/*.py", '"{}"', by="legacy/simple_kinds.py")
 SCHEDULERS: Final = Row(f"{PACKAGE}/pipeline/schedulers/__init__.py", "SCHEDULERS")
 COMMANDS: Final = Row(f"{PACKAGE}/cli/common/group.py", "COMMANDS")
 FORMATS: Final = Row(f"{PACKAGE}/emit/__init__.py", "FORMATS")
@@ -141,15 +170,16 @@ DIFFERENCES: Final = "tests/cluster/differences.py"
 UNIT_TEST: Final = File(("tests/unit/test_{}.py",))
 
 
-def frameworks(tree: Tree) -> set[str]:
-    """Return the frameworks of runtimes, without those of legacy kinds."""
-    return listed("pipeline/frameworks", FRAMEWORKS)(tree) - set(tree.row(LEGACY.path, LEGACY.constant))
+def legacy_kinds(tree: Tree) -> set[str]:
+    """Return the legacy kinds with a row or a module."""
+    texts = (tree.read(path) for path in tree.glob(f"{PACKAGE}/legacy/*.py"))
+    return {key for text in texts for key in re.findall(r'^(?:    key=|KEY: Final = )"([^"]+)"', text, re.MULTILINE)}
 
 
 def has_kind(_: Tree, leaf: str, document: Any) -> bool:
-    """Return whether a document is of a legacy kind, by the name of its front end."""
+    """Return whether a document is of a legacy kind, by the name of its framework."""
     row = find(document.get("apiVersion"), document.get("kind"))
-    return row is not None and row.front_end == f"legacy.{leaf}"
+    return row is not None and row.framework == leaf
 
 
 def steps_of_id(example: str) -> dict[Step, str]:
@@ -161,10 +191,10 @@ RECIPES: Final = (
     Recipe(
         "A framework",
         "<key>",
-        frameworks,
+        listed("pipeline/frameworks", FRAMEWORKS),
         {
             File(module("pipeline/frameworks")): "jax",
-            Defines(module("pipeline/frameworks"), ("apply", "RESERVED", "CHECKS", "RESERVED_AT")): "xgboost",
+            Defines(module("pipeline/frameworks"), ("apply", "FRAMEWORK")): "xgboost",
             FRAMEWORKS: "torch",
             UNIT_TEST: "paddle",
             Manifest("golden/*/input.yaml", uses_policy, ("golden case",)): "flux",
@@ -303,27 +333,10 @@ RECIPES: Final = (
     Recipe(
         "A legacy kind",
         "<kind>",
-        listed(
-            "frontends/legacy",
-            LEGACY,
-            *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs", "run_policy"),
-            *(
-                "mlkube_admission",
-                "mpi_admission",
-                "volcano_admission",
-                "volcano_plugins",
-                "volcano_policies",
-                "volcano_tasks",
-            ),
-        ),
+        both(found(r'^    framework="([^"]+)"', KINDS), legacy_kinds),
         {
-            File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",
-            Defines(
-                (f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "LOSSES", "violations", "lower")
-            ): "pytorchjob",
-            Text(f"{PACKAGE}/base/kinds.py", 'front_end="legacy.{}"'): "pytorchjob",
-            File((f"{PACKAGE}/pipeline/frameworks/{{}}.py",)): "pytorchjob",
-            LEGACY: "pytorchjob",
+            Text(KINDS, 'framework="{}"'): "pytorchjob",
+            KIND: "pytorchjob",
             UNIT_TEST: "pytorchjob",
             RECORDINGS: "pytorchjob",
             Manifest("golden/legacy-*/input.yaml", has_kind, ("golden cases `legacy-<case>`",)): "pytorchjob",

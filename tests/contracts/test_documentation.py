@@ -1,4 +1,4 @@
-"""The examples of all pages run and print what the pages show. CONTRIBUTING.md describes their form.
+"""The examples of all pages run and print what the pages show. `pages` describes their form.
 
 Each section runs from top to bottom in a new git repository: it writes the files that it shows, runs the commands of
 its consoles, and compares their output. With --snapshot-update, the new output replaces an old one without `...`.

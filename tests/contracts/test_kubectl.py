@@ -3,6 +3,15 @@
 The real kubectl runs on files only (`--local`): it applies a patch to an object like the cluster's, and parses the
 manifests that would be applied. The flags of `flux` are compared with its source, and the name of the built image with
 its uses. Requires `kubectl` on the PATH; otherwise its tests are skipped.
+
+**An integration**. Copy from `integrations/flux`.
+1. Put its files in `integrations/<tool>/`.
+2. Write a section in `docs/gitops.md` with examples. `test_kubectl.py` contains the commands that need
+   a cluster.
+3. Write a test that runs the tool itself or its linter. Schemas of other projects are in `tests/contracts/crds`,
+   each with its source. `tests/argocd/test_server.py` runs Argo CD's own plugin server through `cmp-harness` from
+   the PATH, and is skipped if `cmp-harness` is missing. `tests/argocd/sidecar.py` performs the steps of the
+   Dockerfile in a venv, once per run, for tests as user 999.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md are complete: every leaf has every step, and a forgotten step is reported.
+"""The recipes are complete: every leaf has every step, and a forgotten step is reported.
 
 One step at a time is left out. The steps are files, rows and texts (`steps`); other tests cover what a
 leaf does.
@@ -6,26 +6,17 @@ leaf does.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from contracts import test_schemas
-from contracts.recipes import RECIPES, Recipe
+from contracts.recipes import LISTED, RECIPES, TEXTS, Recipe, recipes_of
 from contracts.steps import Step, Tree
 
 from trainc.base.releases import RELEASES
 from trainc.pipeline.checks import cel
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "CONTRIBUTING.md").read_text()
-TEXTS = {
-    title: re.sub(r"\s+", " ", text)
-    for title, text in re.findall(
-        r"^\*\*(.+?)\*\*(.*?)(?=^\*\*|^## )", PAGE.partition("\n## Recipes\n")[2], re.M | re.S
-    )
-}
-"""The recipes by title."""
 each_step = pytest.mark.parametrize(
     ("recipe", "step"),
     [pytest.param(recipe, step, id=f"{recipe.title}: {step.named[0]}") for recipe in RECIPES for step in recipe.steps],
@@ -60,6 +51,16 @@ def test_the_recipe_names_the_step(recipe: Recipe, step: Step) -> None:
 
 def test_every_recipe_is_here() -> None:
     assert sorted(TEXTS) == sorted(recipe.title for recipe in RECIPES)
+
+
+def test_contributing_lists_the_recipes_of_the_packages() -> None:
+    packages = {path: recipes_of(path) for path in sorted((ROOT / "compiler").rglob("__init__.py"))}
+    assert {title: path for path, titles in packages.items() for title in titles}.items() <= LISTED.items()
+
+
+def test_contributing_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 150
+    assert (ROOT / "docs" / "glossary.md").read_text().count("\n| ") <= 31
 
 
 def check_rules(kind: str) -> None:

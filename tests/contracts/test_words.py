@@ -1,6 +1,6 @@
-"""The words that the project avoids: the second table of CONTRIBUTING.md's glossary is a denylist.
+"""The words that the project avoids, with their simple inflections (-s, -es, -d, -ed, -ing).
 
-Reads    the table; docs; docstrings, comments and names in all Python files; messages, help texts and titles in
+Reads    docs; docstrings, comments and names in all Python files; messages, help texts and titles in
          compiler/ (all strings with a space); comments of YAML files.
 Reports  each use as file:line: word -> standard word. Code spans and code blocks are left out, because they hold ids,
          options and output.
@@ -19,8 +19,32 @@ from typing import Final, NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TABLE: Final = "### Words to avoid"
 INFLECTIONS: Final = "(?:s|es|d|ed|ing)?"
+
+AVOID: Final = {
+    "regret": "lint finding",
+    "advice": "warning, lint finding",
+    "crowd, thinned": "repeated diagnostics, collapsed",
+    "among them, those among": "subset, including",
+    "way out, remedy, remedies": "hint, fix",
+    "complain, complaint": "report",
+    "told, is said, are said, be said, said of, said at, said once, said twice, has said": "report, specify, set",
+    "has to say, something to say, says so, says of, say of": "report, specify, set",
+    "wording, refusal": "message",
+    "quirk": "go-yaml compatibility",
+    "sheet, counterpart, surroundings": "html object, correspondence, context",
+    "stock": "built-in",
+    "anew": "again, recreate",
+    "the house, room, mould": "architecture, package",
+    "hang together, hangs together": "dependencies, references",
+    "stand, stood": "represent, be at",
+    "come of, comes of, made of": "result from, consist of",
+    "in all": "total",
+    "unfold": "expand",
+    "meet at, meets at, let them meet, really meet": "rendezvous",
+    "nobody, somebody, whoever": "the user, the API server, nothing",
+}
+"""Words and phrases that no term of the field is, each with the standard words."""
 
 ALLOWED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "counterpart": ((r"no[- ]counterpart", "a diagnostic id, and its check"),),
@@ -42,9 +66,7 @@ class Passage(NamedTuple):
 
 def denied() -> dict[str, str]:
     """Return the words and phrases of the table, each with its standard words."""
-    rows = (ROOT / "CONTRIBUTING.md").read_text().partition(TABLE)[2].partition("|---|---|\n")[2].splitlines()
-    cells = [row.strip("| ").split(" | ") for row in rows if row.startswith("|")]
-    return {word: use for avoid, use in cells for word in avoid.split(", ")}
+    return {word: use for avoid, use in AVOID.items() for word in avoid.split(", ")}
 
 
 def pattern_of(word: str) -> re.Pattern[str]:
@@ -88,13 +110,10 @@ def without_code(text: str) -> str:
 
 
 def pages() -> Iterator[Passage]:
-    """Yield the Markdown pages; CONTRIBUTING.md without the table."""
+    """Yield the Markdown pages."""
     for pattern in ("*.md", "docs/*.md", "diagnostics/*.md", "bench/README.md", "templates/**/*.md"):
         for path in sorted(ROOT.glob(pattern)):
-            text = path.read_text()
-            if path.name == "CONTRIBUTING.md":
-                text = text.partition(TABLE)[0]
-            yield Passage(path, 1, without_code(text))
+            yield Passage(path, 1, without_code(path.read_text()))
 
 
 def words_of(name: str) -> str:
@@ -150,7 +169,7 @@ PLACES: Final = {
 @pytest.mark.parametrize("place", PLACES)
 def test_only_standard_words_are_used(place: str) -> None:
     found = [use for passage in PLACES[place]() for use in found_in(passage)]
-    assert not found, "\n".join([f"{len(found)} uses of words to avoid (CONTRIBUTING.md):", *found])
+    assert not found, "\n".join([f"{len(found)} uses of words to avoid (AVOID):", *found])
 
 
 SENTENCE: Final = re.compile(

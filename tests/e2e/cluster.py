@@ -8,6 +8,11 @@ Returns  `Cluster`, whose pods start one by one. A pod runs its init containers,
 Each pod has its own namespaces for mounts, host name, processes and network. Two pods can listen on the same port, as
 TensorFlow's workers do on all addresses, and killing a pod ends all its processes. The pods' addresses exist only in
 these namespaces; the machine's network and files stay unchanged. `Cluster` requires root.
+
+`make e2e` needs root, Linux, the Debian packages of `packages.txt`, and 3 GB for `.venv-e2e`. If something is missing,
+its test is skipped with the reason, or fails if `CI` is set. To add a framework, copy from `test_jax.py`: add a job to
+`jobs/`, a program that prints `PROOF {...}` to `programs/`, a test of that result, and the package to
+`requirements.txt`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.reviewed import AffectedObject, Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 from trainc.review.side_arguments import parse_sides
 
 RUNTIME: Final = """\
@@ -222,7 +222,7 @@ def hostile(text: str = HOSTILE) -> Review:
         old=text,
         new=text,
         settings=(
-            ChangedSetting(change, Location(text, 3, 5), objects=(AffectedObject(id, id),)),
+            ChangedSetting(change, Location(text, 3, 5), objects=(Reviewed("changed", id, renamed=id),)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
             ChangedSetting(moved, Location(text, 5, 5), gone=True),

@@ -96,21 +96,19 @@ def test_a_new_environment_adds_its_objects() -> None:
     edit("trainc.yaml", "  prod:", "  staging: {namespace: ml-staging}\n  prod:")
     done = run("diff")
     assert "trainc.yaml:7: setting environments.staging is added" in done.out
-    assert "changes 2 JobSets in staging: ml-staging/train [staging], ml-staging/trial [staging]" in done.out
     assert "+ added JobSet ml-staging/train [staging]  jobs/train.yaml" in done.out
     commit()
     removed = run("diff", "HEAD..HEAD^").out
-    assert "changes 2 JobSets in staging: ml-staging/train [staging], ml-staging/trial [staging]" in removed
     assert "- removed JobSet ml-staging/train [staging]  jobs/train.yaml" in removed
 
 
 @pytest.mark.parametrize("compared", [(), ("HEAD^..HEAD",)], ids=["the working tree", "a commit"])
-def test_an_edit_of_exclude_names_the_objects_that_it_adds(compared: tuple[str, ...]) -> None:
+def test_an_edit_of_exclude_adds_objects(compared: tuple[str, ...]) -> None:
     edit("trainc.yaml", "exclude: [jobs/trial.yaml]", "exclude: [jobs/no.yaml]")
     if compared:
         commit()
     done = run("diff", *compared)
-    assert "changes 1 JobSet in prod: ml/trial" in done.out
+    assert "setting environments.prod.exclude[0]: jobs/trial.yaml -> jobs/no.yaml" in done.out
     assert "+ added JobSet ml/trial [prod]  jobs/trial.yaml" in done.out
 
 

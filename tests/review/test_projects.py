@@ -85,13 +85,13 @@ def test_a_new_project_that_extends_the_one_above_it_adds_its_own_settings() -> 
     TEAM.write_text("extends: ../../trainc.yaml\nlabels: {a: b}\n")
     commit("A project")
     rows = {row["field"]: {each["name"] for each in row["objects"]} for row in review()["settings"]}
-    assert rows == {"extends": {"team-job"}, "labels": {"team-job"}}
+    assert rows == {"extends": set(), "labels": {"team-job"}}
     assert objects() == [("changed", "team-job", ("dev",)), ("changed", "team-job", ("prod",))]
     on_branch()
     TEAM.unlink()
     commit("No project")
-    unknown = {row["field"]: row["unknown"] for row in review()["settings"]}
-    assert unknown == dict.fromkeys(["extends", "labels"], "another trainc.yaml is in force")
+    rows = {row["field"]: {each["name"] for each in row["objects"]} for row in review()["settings"]}
+    assert rows == {"extends": set(), "labels": {"team-job"}}
 
 
 def test_a_job_that_moves_to_another_project_keeps_its_objects() -> None:

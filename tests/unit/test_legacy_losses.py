@@ -25,15 +25,15 @@ import trainc
 from trainc.base.kinds import LEGACY, Kind, find
 from trainc.compilation import Compilation
 from trainc.compilation.user_options import Options
-from trainc.frontends import lowering
-from trainc.frontends.loss_rules import Loss, LossEffect
+from trainc.frontends.lowering import Loss, LossEffect
 from trainc.kubernetes.trees import Path as Steps
 from trainc.kubernetes.trees import Tree, get, put
+from trainc.pipeline.frameworks import front_end
 from trainc.provenance.tracing.correspondence import leaves
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "golden"
-KINDS = {row: lowering.load(row.front_end) for row in LEGACY}
+KINDS = {row: front_end(row) for row in LEGACY}
 IDENTITY = {("apiVersion",), ("kind",)}
 WORDS = ("All", "AllWorkers", "Running", "Never", "OnFailure", "Always", "Intel", "MPICH", "WaitForWorkersReady")
 """Values of the fields outside of the roles' templates that have a few."""
@@ -196,7 +196,7 @@ def test_every_loss_has_a_rule_of_its_kind() -> None:
     for _, job in (*golden(), *recorded()):
         result = compiled(job)
         for loss in () if result is None else losses(result):
-            assert loss.rule in KINDS[row_of(job)].LOSSES
+            assert loss.rule in KINDS[row_of(job)].losses
 
 
 def test_the_documentation_has_a_row_for_each_rule() -> None:
@@ -208,8 +208,8 @@ def test_the_documentation_has_a_row_for_each_rule() -> None:
         if line.count("|") == 6 and any(f"| {effect} |" in line for effect in get_args(LossEffect))
     ]
     kinds: dict[Any, list[str]] = {}
-    for kind, front_end in KINDS.items():
-        for rule in front_end.LOSSES:
+    for kind, of_kind in KINDS.items():
+        for rule in of_kind.losses:
             kinds.setdefault(rule, []).append(kind.word)
     assert rows == [
         (rule.field, kinds_in_words(of), rule.effect, rule.reason, rule.action) for rule, of in kinds.items()

@@ -538,5 +538,5 @@ def test_a_good_job_loads_no_rule() -> None:
     assert {
         "trainc.pipeline.lint.triggers",
         "trainc.provenance.placing.lint_findings",
-        "trainc.masking.names",
+        "trainc.masking.secret_names",
     } & {*done.stdout.split()} == {"trainc.pipeline.lint.triggers"}

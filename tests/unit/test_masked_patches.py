@@ -9,7 +9,7 @@ import pytest
 import yaml
 from running import run
 
-from trainc.masking.values import masked
+from trainc.masking.masked_values import masked
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

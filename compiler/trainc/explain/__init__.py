@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.emit.order import in_order
 from trainc.explain.set_fields import fields_set_by
 from trainc.kubernetes.trees import Memory
-from trainc.masking.values import masked_at
+from trainc.masking.masked_values import masked_at
 from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.recompiling import Decisions
 

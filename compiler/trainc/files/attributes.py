@@ -19,7 +19,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.confine import resolved
 from trainc.files.gitignore import PatternError, path_pattern
-from trainc.files.globs import Automaton
+from trainc.files.globs import GlobList
 from trainc.files.inputs import ATTRIBUTES, CHANGING, fault, regular_file_content
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class AttributeList:
         """Parse the lines. As in git, those that are not valid have no effect, and only a root defines macros."""
         self.macros: dict[str, list[Assignment]] = {}
         self._assignments: list[list[Assignment]] = []
-        globs: list[Glob] = []
+        patterns: list[list[Glob]] = []
         for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             parsed = _parsed(line)
             if parsed is None:
@@ -149,17 +149,18 @@ class AttributeList:
                 macro = name.removeprefix(_MACRO).lstrip(_BLANK)
                 if is_root and _NAME.fullmatch(macro):
                     self.macros[macro.decode()] = assignments
-            elif (glob := _glob(name)) is not None:
-                globs.append(glob)
+            elif (globs := _globs(name)) is not None:
+                patterns.append(globs)
                 self._assignments.append(assignments)
-        self._automaton = Automaton(globs)
-        self._start = self._automaton.start(range(len(globs)))
-        self._ends = self._automaton.ends(range(len(globs)))
+        self._globs = GlobList(patterns)
 
     def matching(self, path: str) -> Iterator[list[Assignment]]:
         """Yield the assignments of the lines that match a path, the last one first."""
-        state = self._automaton.advance(self._start, os.fsencode(path))
-        for index in self._automaton.matching(state, self._ends):
+        *above, name = os.fsencode(path).split(b"/")
+        positions = self._globs.start(range(len(self._assignments)))
+        for folder in above:
+            positions = self._globs.positions_below(positions, folder)
+        for index in sorted({*self._globs.matching(positions, name)}, reverse=True):
             yield self._assignments[index]
 
 
@@ -195,15 +196,15 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes((int(text, 8) if len(text) == 3 else _ESCAPED.get(text[0], text[0]),))
 
 
-def _glob(name: bytes) -> Glob | None:
-    """Return the glob of a pattern; None if it matches no file."""
+def _globs(name: bytes) -> list[Glob] | None:
+    """Return the globs of a pattern; None if it matches no file."""
     if name.startswith(b"!"):
         return None
     try:
         pattern = path_pattern(os.fsdecode(name))
     except PatternError:
         return None
-    return None if pattern.is_folder else pattern.glob
+    return None if pattern.is_folder else pattern.globs
 
 
 def faults(files: Iterable[AttributedFile]) -> Iterator[Diagnostic]:

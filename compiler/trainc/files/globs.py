@@ -1,31 +1,36 @@
-"""Globs, matched in linear time: the wildcards of .gitignore, and those of the targets of patches.
+"""Globs, matched segment by segment: the wildcards of .gitignore, and those of the targets of patches.
 
-Reads    globs and texts as bytes, as git does.
-Returns  which globs of a list match a text. All globs of a list are one automaton, whose states are the bits of an
-         integer: a byte of a text takes a few operations on it, however many ways there are to match.
+Reads    globs and the names of a path as bytes, as git does.
+Returns  which globs of a list match a path, whose names come one after the other. In a segment, only the last star is
+         remembered: it takes what is left of a name until the text behind it is found.
 Source   git 2.39: wildmatch.c and dir.c.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
 from typing import TYPE_CHECKING, Final
-
-from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+Segment = bytes | tuple[frozenset[int] | None, ...]
+"""What matches a name: its bytes, or the bytes that each place accepts; None is a star."""
+Glob = tuple[Segment, ...]
+
+DEEP: Final = b"/"
+"""The segment `**`: any number of names. It is never the last one."""
 _SLASH: Final = ord("/")
-_STAR: Final = ord("*")
 _ESCAPE: Final = ord("\\")
 _OPENING: Final = ord("[")
 _CLOSING: Final = ord("]")
 _DASH: Final = ord("-")
-_SPECIAL: Final = b"*?[\\"
-SLASH: Final = frozenset({_SLASH})
-"""The token of a slash."""
-_ALL_BUT_SLASH: Final = frozenset(range(256)) - SLASH
+_SEPARATOR: Final = frozenset({_SLASH})
+_ALL_BUT_SLASH: Final = frozenset(range(256)) - _SEPARATOR
+_BEHIND_TEXT: Final = re.compile(rb"([^*?[\\]*[^*?[\\/])\*\*+(?=(/|\\/|\Z))")
+"""`**` that ends a segment, behind the text before the first wildcard of a pattern."""
+_DEEP: Final = re.compile(rb"\*\*+(?:(/)|(?=\\/)|\Z)")
+"""`**` that ends a segment."""
 _DIGITS: Final = b"0123456789"
 _LOWER: Final = b"abcdefghijklmnopqrstuvwxyz"
 _GRAPHIC: Final = bytes(range(33, 127))
@@ -47,60 +52,65 @@ _CLASSES: Final = {
 """The bytes of `[[:alpha:]]` and of the other classes."""
 
 
-class Glob(NamedTuple):
-    """A parsed glob. State `n` is reached by a text that matches the first `n` tokens."""
+def parse(pattern: bytes) -> Glob:
+    """Return a glob in which `**` is a star.
 
-    tokens: tuple[frozenset[int], ...]
-    """The bytes that each token accepts."""
-    stars: frozenset[int] = frozenset()
-    """The states that any byte but a slash keeps: those before the token that follows `*`."""
-    deep: frozenset[int] = frozenset()
-    """The states that any byte keeps: those before the slash that follows `**`, or at the end."""
-    skipped: frozenset[int] = frozenset()
-    """The states with which the next one is reached: `**/` also matches nothing."""
-
-
-def parse(pattern: bytes, *, is_path: bool = False) -> Glob:
-    """Return a glob. Raises ValueError for a set without an end or a byte, a reversed range, and an escape at the end.
-
-    With `is_path`, `**` matches slashes if it is a whole segment. As in git, its segment may also begin with the text
-    before the first wildcard of the pattern.
+    Raises ValueError for a set without an end or a byte, a reversed range, and an escape at the end.
     """
-    tokens: list[frozenset[int]] = []
-    stars, deep, skipped = set[int](), set[int](), set[int]()
-    start = next((at for at, byte in enumerate(pattern) if byte in _SPECIAL), len(pattern))
+    return _glob(pattern, is_path=False)
+
+
+def parse_path(pattern: bytes) -> list[Glob]:
+    """Return the globs of which one matches each path that a pattern matches; none if it has an empty segment.
+
+    Raises ValueError as `parse` does. In git, `**` at the end of the first segment with a wildcard also matches the
+    rest of a name: `a**/b` matches `ab`, `axb/b` and `ax/y/b`.
+    """
+    patterns = [pattern]
+    if (found := _BEHIND_TEXT.match(pattern)) is not None:
+        text, rest = found[1], pattern[found.end() :]
+        patterns = [text + b"*/**" + rest]
+        if found[2] == b"/":
+            patterns.append(text + re.sub(rb"\A/(?:\*\*+/)*", b"", rest))
+        elif not rest:
+            patterns.append(text + b"*")
+    globs = (_glob(each, is_path=True) for each in patterns)
+    return [glob for glob in globs if b"" not in glob]
+
+
+def _glob(pattern: bytes, *, is_path: bool) -> Glob:
+    """Return the segments of a pattern. With `is_path`, a whole segment `**` matches any number of names."""
+    segments: list[Segment] = []
+    tokens: list[frozenset[int] | None] = []
     at = 0
     while at < len(pattern):
-        if pattern[at] == _STAR:
-            end = at
-            while pattern[end : end + 1] == b"*":
-                end += 1
-            is_whole = is_path and end - at > 1 and (at == start or pattern[at - 1] == _SLASH)
-            if not (is_whole and _ends_segment(pattern, end)):
-                stars.add(len(tokens))
-            elif pattern[end : end + 1] == b"/":
-                if len(tokens) - 1 in skipped:  # `**/**/` is `**/`
-                    end += 1
-                else:
-                    skipped.add(len(tokens))
-                    deep.add(len(tokens))
-            else:
-                deep.add(len(tokens))
-            at = end
-        else:
-            accepted, at = _token(pattern, at)
+        if is_path and not tokens and (deep := _DEEP.match(pattern, at)) is not None:
+            segments.append(DEEP)
+            if deep[1] is None:  # at the end, and before an escaped slash, it is at least one name
+                tokens.append(None)
+            at = deep.end()
+            continue
+        accepted, at = _token(pattern, at)
+        if accepted == _SEPARATOR:
+            segments.append(_segment(tokens))
+            tokens = []
+        elif accepted is not None or tokens[-1:] != [None]:
             tokens.append(accepted)
-    return Glob(tuple(tokens), frozenset(stars), frozenset(deep), frozenset(skipped))
+    return (*segments, _segment(tokens))
 
 
-def _ends_segment(pattern: bytes, at: int) -> bool:
-    """Whether a slash, or nothing, is at an index."""
-    return at == len(pattern) or pattern[at] == _SLASH or pattern[at : at + 2] == b"\\/"
+def _segment(tokens: list[frozenset[int] | None]) -> Segment:
+    """Return a segment, as its bytes if it has no wildcard."""
+    if all(accepted is not None and len(accepted) == 1 for accepted in tokens):
+        return bytes(byte for accepted in tokens for byte in accepted or ())
+    return tuple(tokens)
 
 
-def _token(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
-    """Return the bytes that the token at an index accepts, and the index after it."""
+def _token(pattern: bytes, at: int) -> tuple[frozenset[int] | None, int]:
+    """Return the bytes that the token at an index accepts, None for a star, and the index after it."""
     match pattern[at]:
+        case 0x2A:  # *
+            return None, at + 1
         case 0x3F:  # ?
             return _ALL_BUT_SLASH, at + 1
         case 0x5B:  # [
@@ -137,7 +147,7 @@ def _set(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
             first = _byte(pattern, at)
             accepted.add(first)
         at += 1
-    found = _ALL_BUT_SLASH - accepted if is_negated else accepted - SLASH
+    found = _ALL_BUT_SLASH - accepted if is_negated else accepted - _SEPARATOR
     if not found:
         raise ValueError
     return frozenset(found), at + 1
@@ -161,96 +171,85 @@ def _byte(pattern: bytes, at: int) -> int:
     return pattern[at]
 
 
-class Automaton:
-    """Globs that are matched together. A state of the automaton is a set of states of the globs, as an integer."""
+class GlobList:
+    """Globs that are matched together. What is left of them for the entries of a folder is a set of positions."""
 
-    def __init__(self, globs: Sequence[Glob]) -> None:
-        self._positions: dict[frozenset[int], list[int]] = {}
-        """The states before the tokens that accept the same bytes."""
-        self.starts: list[int] = []
-        """The first state of each glob."""
-        stars, deep, skipped, ends = list[int](), list[int](), list[int](), list[int]()
-        size = 0
-        for glob in globs:
-            self.starts.append(size)
-            stars += (size + state for state in glob.stars)
-            deep += (size + state for state in glob.deep)
-            skipped += (size + state for state in glob.skipped)
-            for state, accepted in enumerate(glob.tokens, size):
-                self._positions.setdefault(accepted, []).append(state)
-            size += len(glob.tokens) + 1
-            ends.append(size - 1)
-        self._size = size
-        self._glob_of_end = {end: index for index, end in enumerate(ends)}
-        self._deep, self._skipped = self._bits(deep), self._bits(skipped)
-        self._kept = self._deep | self._bits(stars)
-        self._accepting: dict[int, int] = {}
-        """The states before the tokens that accept a byte, for each byte of the texts."""
+    def __init__(self, patterns: Iterable[Sequence[Glob]]) -> None:
+        """Number the segments of all patterns, each of which has one or more globs."""
+        self._segments: list[Segment | None] = []
+        """The segments by position; None is the end of a glob."""
+        self._patterns: list[int] = []
+        """The index of the pattern of each position."""
+        self._starts: list[list[int]] = []
+        """The first positions of each pattern."""
+        for index, globs in enumerate(patterns):
+            self._starts.append([])
+            for glob in globs:
+                self._starts[index].append(len(self._segments))
+                self._segments += (*glob, None)
+                self._patterns += [index] * (len(glob) + 1)
 
-    def start(self, globs: Iterable[int]) -> int:
-        """Return the state for an empty text of some globs."""
-        return self._with_skipped(self._bits(self.starts[glob] for glob in globs))
+    def start(self, patterns: Iterable[int]) -> set[int]:
+        """Return the positions of some patterns for the entries of their folder."""
+        return self._with_skipped(at for index in patterns for at in self._starts[index])
 
-    def ends(self, globs: Iterable[int]) -> int:
-        """Return the states in which some globs match."""
-        following = [*self.starts[1:], self._size]
-        return self._bits(following[glob] - 1 for glob in globs)
+    def positions_below(self, positions: Iterable[int], name: bytes) -> set[int]:
+        """Return the positions for the entries of a folder; `positions` are those for itself."""
+        return self._with_skipped(
+            at if segment == DEEP else at + 1
+            for at in positions
+            if (segment := self._segments[at]) is not None and (segment == DEEP or is_match(segment, name))
+        )
 
-    def advance(self, state: int, text: bytes) -> int:
-        """Return the state after a text."""
-        for byte in text:
-            accepting = self._accepting.get(byte)
-            if accepting is None:
-                accepting = self._accepting[byte] = self._accepting_states(byte)
-            kept = state & (self._deep if byte == _SLASH else self._kept)
-            state = kept | self._with_skipped((state & accepting) << 1)
-            if not state:
-                break
-        return state
+    def matching(self, positions: Iterable[int], name: bytes) -> Iterator[int]:
+        """Yield the indices of the patterns that match an entry."""
+        for at in positions:
+            segment = self._segments[at]
+            if segment is not None and self._segments[at + 1] is None and is_match(segment, name):
+                yield self._patterns[at]
 
-    def last(self, state: int, ends: int) -> int | None:
-        """Return the last glob that matches in a state, of those with some ends; None if none does."""
-        matching = state & ends
-        return self._glob_of_end[matching.bit_length() - 1] if matching else None
+    def _with_skipped(self, positions: Iterable[int]) -> set[int]:
+        """Return positions with those that follow a `**`, which also matches no name."""
+        found = set(positions)
+        for position in tuple(found):
+            at = position
+            while self._segments[at] == DEEP:
+                at += 1
+                found.add(at)
+        return found
 
-    def matching(self, state: int, ends: int) -> Iterator[int]:
-        """Yield the globs that match in a state, of those with some ends, the last one first."""
-        bits = f"{state & ends:b}"
-        at = bits.find("1")
-        while at >= 0:
-            yield self._glob_of_end[len(bits) - 1 - at]
-            at = bits.find("1", at + 1)
 
-    def _with_skipped(self, reached: int) -> int:
-        """Return states that a text reached, and those that it thereby also reaches."""
-        return reached | (reached & self._skipped) << 1
-
-    def _accepting_states(self, byte: int) -> int:
-        return self._bits(state for accepted, states in self._positions.items() if byte in accepted for state in states)
-
-    def _bits(self, positions: Iterable[int]) -> int:
-        """Return the integer with some bits."""
-        found = bytearray(self._size // 8 + 1)
-        for position in positions:
-            found[position >> 3] |= 1 << (position & 7)
-        return int.from_bytes(found, "little")
+def is_match(segment: Segment, name: bytes) -> bool:
+    """Return whether a segment matches a name."""
+    if isinstance(segment, bytes):
+        return segment == name
+    place = at = 0
+    star: tuple[int, int] | None = None
+    """The place behind the last star, and the index in the name up to which the star matches."""
+    while place < len(segment) or at < len(name):
+        accepted = segment[place] if place < len(segment) else frozenset[int]()
+        if accepted is None:
+            place += 1
+            if place == len(segment):
+                return True
+            star = place, at
+        elif at < len(name) and name[at] in accepted:
+            place, at = place + 1, at + 1
+        elif star is not None and at < len(name):
+            place, at = star = star[0], star[1] + 1
+        else:
+            return False
+    return True
 
 
 def matches(glob: str, text: str) -> bool:
     """Return whether a glob, which is not a path, matches a whole text; an invalid one matches none."""
-    automaton = _automaton(glob)
-    if automaton is None:
-        return False
-    return automaton.last(automaton.advance(automaton.start([0]), encoded(text)), automaton.ends([0])) is not None
-
-
-@lru_cache(maxsize=1024)
-def _automaton(glob: str) -> Automaton | None:
-    """Return the automaton of one glob; None if it is invalid."""
     try:
-        return Automaton([parse(encoded(glob))])
+        segments = parse(encoded(glob))
     except ValueError:
-        return None
+        return False
+    names = encoded(text).split(b"/")
+    return len(segments) == len(names) and all(map(is_match, segments, names))
 
 
 def encoded(text: str) -> bytes:

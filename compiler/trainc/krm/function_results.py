@@ -17,7 +17,7 @@ from trainc.files.inputs import STDIN
 from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
-from trainc.masking.values import masked_at
+from trainc.masking.masked_values import masked_at
 from trainc.reports import in_order, sort_key
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from trainc.kubernetes.container_environment import environment, expand
 from trainc.kubernetes.downward import Known, Unknown, Value
 from trainc.kubernetes.pod_resources import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
-from trainc.masking.values import MASK, masked
+from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline.checks import created_jobs as jobs
 from trainc.pipeline.checks.joblabels import numbers, replicas
 

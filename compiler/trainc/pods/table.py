@@ -18,7 +18,7 @@ from trainc.base.plural import plural
 from trainc.kubernetes.amounts import amounts
 from trainc.kubernetes.downward import Unknown
 from trainc.kubernetes.quantity import Quantity
-from trainc.masking.values import MASK, masked
+from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline import plan
 from trainc.source.printable import escape
 

@@ -1,6 +1,16 @@
 """The reports: diagnostics as text or data. A format's key is its module name.
 
 Each format has `render(diagnostics, *, summary, color, checked) -> str`, and escapes input text for its own medium.
+
+**A report format**. Copy from `reports/gitlab.py`.
+1. Write `reports/<name>.py` with `render`. The docstring names the consumer whose rules the report follows.
+2. Add `<name>` to `REPORTS` in `cli/common/options.py`, which imports no report.
+3. Add a reader to `tests/reports/consumers.py`: the official schema, or the parser's rules in our own words. If the
+   format has one entry per diagnostic, add it to `READERS` in `tests/reports/test_formats.py`. Add texts that could
+   break out of the format to `BREAKOUTS`.
+4. Run `make snapshots`, which writes `tests/reports/formats/<name>-faults.txt` and two other reports. Read each
+   report from the point of view of the tool's user.
+5. Write an entry with a snippet in `docs/reports.md`, and add the name to `docs/commands.md`.
 """
 
 from __future__ import annotations
@@ -75,7 +85,7 @@ def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> li
     found = list(diagnostics if by_field else without_repeats(diagnostics))
     if not found:
         return []
-    from trainc.masking.messages import without_secrets
+    from trainc.masking.masked_messages import without_secrets
     from trainc.source import stream_origin
 
     located = [

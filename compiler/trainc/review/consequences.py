@@ -17,7 +17,7 @@ from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
-from trainc.masking.messages import masked_violation
+from trainc.masking.masked_messages import masked_violation
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS

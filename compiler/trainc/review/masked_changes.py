@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.masking.values import CHANGED, MASK, masked, masked_at, secrecy_at
+from trainc.masking.masked_values import CHANGED, MASK, masked, masked_at, secrecy_at
 from trainc.provenance.tracing.correspondence import GONE, value_at
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shown(change: Change, old: Any, new: Any) -> Change:
-    """Return a change of the tree `old` to `new` without secrets. A secret that changes says so."""
+    """Return a change of the tree `old` to `new` without secrets. A secret that changes is marked."""
     if change.kind == "moved":
         return change
     before, after = _shown(change.old, old, change.old_path), _shown(change.new, new, change.new_path)

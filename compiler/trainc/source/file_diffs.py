@@ -14,15 +14,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents import read_stream
-from trainc.masking.documents import secrets
-from trainc.masking.texts import in_text, joined
-from trainc.masking.values import masked_text
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import masked_text
+from trainc.masking.text_secrets import in_text, joined
 from trainc.source.printable import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.masking.texts import Stretch
+    from trainc.masking.text_secrets import Stretch
 
 LONG: Final = 1_000
 """Lines of a text that `difflib` compares as a whole; its time grows with the square."""

@@ -203,7 +203,7 @@ class _Edited:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
             from trainc.kubernetes.trees import put
-            from trainc.masking.values import masked_at
+            from trainc.masking.masked_values import masked_at
 
             trees = (self.tree, put(self.tree, path, operation.given["value"]))
             found, wanted = (_value(masked_at(tree, path)) for tree in trees)

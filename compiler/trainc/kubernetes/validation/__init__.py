@@ -8,6 +8,14 @@ Source   Kubernetes 1.36: the validation of Jobs and Pods, with that release's d
 
 Each module covers one part of a Job: its table maps fields to rules. A part that most pods lack is imported when it is
 first needed.
+
+**A rule for Jobs and pods** (the API server's validation). Copy from `kubernetes/validation/restarts.py`.
+1. Add the field to a table of `kubernetes/validation/<part>.py`, with a rule from `combinators.py` if one fits, or
+   with a function that calls `report`. Use `late(module, name)` for fields that few pods have.
+2. Declare an id in the same module. If Jobs did not use a general id of `kubernetes/violations.py` before, add the
+   phase `job` to it there. Then follow steps 3 and 4 of a check.
+3. Add rows for valid and invalid values to `tests/unit/kubernetes/validation/`, and the field to the generated pods
+   of `tests/differential/`, which compares with the Go code.
 """
 
 from __future__ import annotations

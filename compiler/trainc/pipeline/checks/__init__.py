@@ -2,6 +2,11 @@
 
 A check is a generator function that yields findings and changes nothing. The decorator adds the data that every report
 and page needs: a stable id, the admission phase of the cluster that would report the fault, and a title.
+
+**A CRD rule (CEL)**. Copy from `pipeline/checks/cel.py`, function `trainjob_name`. Write a function that takes an
+object and returns violations, link it to the expression by the expression's digest, and declare its id in the same
+module. `tests/contracts/test_schemas.py` fails if a schema has a creation rule that no function implements. Then
+follow steps 3 and 4 of a check.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def is_literal(text: str) -> bool:
     >>> [is_literal(text) for text in ("hf_Zq8vLm2Rk1", "true", "$(TOKEN)", "/var/run/token", "disabled", "")]
     [True, False, False, False, False, False]
     """
-    from trainc.masking.texts import secret_value
+    from trainc.masking.text_secrets import secret_value
 
     plain = len(text) < SHORTEST or text.startswith(("/", "~/", "./", "file:")) or text in WORDS
     return not plain and any(secret_value(text, 0, len(text)))

@@ -3,6 +3,13 @@
 A scheduler has `VERSION`, the apiVersion of its PodGroups; `RELEASE`, the folder of their schema; `MARK`, the label or
 annotation by which a pod names its gang; `group`, which returns the gang's PodGroup; and `CHECKS`, the rules of its
 part of the webhook.
+
+**A gang scheduler** (`podGroupPolicy.<key>`). Copy from `pipeline/schedulers/coscheduling.py`.
+1. Write `pipeline/schedulers/<key>.py` with `VERSION`, `RELEASE`, `MARK`, `CHECKS` and `group(plan, gang) ->
+   PodGroup`.
+2. Add `<key>` to `SCHEDULERS` in `pipeline/schedulers/__init__.py`.
+3. Write a unit test `tests/unit/test_<key>.py` (copy from `test_coscheduling.py`), a golden case `gang-<case>`, and
+   a row in `docs/scheduling.md`.
 """
 
 from __future__ import annotations

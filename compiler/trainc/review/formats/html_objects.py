@@ -13,7 +13,7 @@ from trainc.base.plural import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
-from trainc.masking.values import CHANGED
+from trainc.masking.masked_values import CHANGED
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, name_in_namespace, origin
@@ -114,7 +114,7 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
 
 
 def _with_changed_masks(reviewed: Reviewed) -> Tree | None:
-    """Return the whole object after, without secrets. A secret that changes says so."""
+    """Return the whole object after, without secrets. A secret that changes is marked."""
     tree = reviewed.masked_after
     for change in (line.change for line in reviewed.lines):
         if tree is not None and isinstance(change.new, str) and CHANGED in change.new:

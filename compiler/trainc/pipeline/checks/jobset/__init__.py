@@ -7,6 +7,11 @@ Source   JobSet v0.12.0, its webhook with the default feature gates. Claims that
          unknown.
 
 This module has the rules for every JobSet. `policies` and `claims` are imported only for a JobSet that has them.
+
+**A check of the JobSet** (its webhook). Copy from `pipeline/checks/jobset/claims.py`. Write a function that takes
+the JobSet and returns violations, declare its id in the same module, and follow steps 3 and 4 of a check. A
+violation, `Violation.at(path, DECLARED, message, help)`, names the field of the compiled object. trainc finds the
+line that caused it.
 """
 
 from __future__ import annotations

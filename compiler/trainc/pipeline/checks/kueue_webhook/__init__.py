@@ -7,6 +7,10 @@ Source   Kueue v0.19.2 with its default feature gates: pkg/controller/jobframewo
          tas.go, pkg/util/webhook, pkg/controller/jobs/jobset. The webhook sees every JobSet, also one without a queue.
 
 The package is imported only for a JobSet with a key of Kueue.
+
+**A check of Kueue's webhook**. Copy from `pipeline/checks/kueue_webhook/topology_request.py`. Write a function that
+takes the JobSet's metadata, or the annotated pods of a replicated job, and returns violations; call it in
+`violations` of the package, declare its id in the same module, and follow steps 3 and 4 of a check.
 """
 
 from __future__ import annotations
