@@ -66,11 +66,9 @@ COMMANDS = {
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(empty_root: Path) -> None:
     """An empty repository to be in."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "old.txt").write_text(JOB)
-    monkeypatch.chdir(tmp_path)
+    (empty_root / "old.txt").write_text(JOB)
 
 
 def manifests(text: str, **validation: Any) -> tuple[list[Any], list[Any]]:

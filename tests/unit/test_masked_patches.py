@@ -85,8 +85,8 @@ def test_no_output_shows_the_secret_of_a_patch(
     secret: str, patch: Any, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {"target": {"kind": "TrainJob"}, "patch": ENV}
-    write(tmp_path / "old", [])
-    write(tmp_path / "new", [before, {"target": {"kind": "TrainJob"}, "patch": patch}])
+    write_project(tmp_path / "old", [])
+    write_project(tmp_path / "new", [before, {"target": {"kind": "TrainJob"}, "patch": patch}])
     monkeypatch.chdir(tmp_path / "new")
     done = run(*command.split())
     assert done.code != 70
@@ -94,7 +94,7 @@ def test_no_output_shows_the_secret_of_a_patch(
     assert secret not in done.out + done.err
 
 
-def write(folder: Path, patches: list[Any]) -> None:
+def write_project(folder: Path, patches: list[Any]) -> None:
     """Write a project with one TrainJob."""
     folder.mkdir()
     (folder / "a.yaml").write_text(JOB)

@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.documents.lines import lines
+from trainc.kubernetes.documents.positions import lines
 from trainc.masking.document_secrets import secrets
 from trainc.masking.masked_values import MASK
 from trainc.source.printable import escape_at
