@@ -161,3 +161,15 @@ def test_a_secret_whose_name_a_patch_removes_stays_masked(
     done = run(*command.split())
     assert done.code == 0 or "diff" in command
     assert "S1" not in done.out + done.err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "html"])
+def test_secrets_whose_names_the_patches_of_both_sides_remove_stay_masked(form: str, empty_folder: Path) -> None:
+    for side, secret in (("old", "hunter1"), ("new", "hunter2")):
+        named = {"spec": {"trainer": {"env": [{"name": "HF_TOKEN", "value": secret}]}}}
+        unnamed = operation("/spec/trainer/env/0/name", "A", "replace")
+        patches = [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in (named, unnamed)]
+        write_project(empty_folder / side, patches)
+    done = run("diff", "old", "new", "--format", form)
+    assert "***" in done.out
+    assert "hunter" not in done.out + done.err
