@@ -569,7 +569,8 @@ def test_a_patch_of_the_settings(snapshot: SnapshotAssertion) -> None:
         "- {target: {kind: JobSet, name: mnist}, patch: {metadata: {labels: {a: b}}}}\n"
     )
     done = run("migrate", "job.yaml")
-    assert (done.code, done.reported) == (1, snapshot)
+    assert done.code == 1
+    assert done.reported == snapshot
 
 
 def test_a_patch_of_a_kustomization() -> None:
