@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.api.checked_arguments import checked
+from trainc.base.data import declared_in
 from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, flow
-from trainc.base.ids import DECLARED_IN
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic
 from trainc.kubernetes.violations import field_of
@@ -55,10 +55,10 @@ def page_of(id: str) -> str:
 
     Raise ValueError for an unknown id.
     """
-    if id not in DECLARED_IN:
+    if id not in declared_in():
         from trainc.base.suggestions import nearest_name
 
-        near = nearest_name(id, DECLARED_IN)
+        near = nearest_name(id, declared_in())
         raise ValueError(f'unknown diagnostic "{id}"' + (f': did you mean "{near}"?' if near else ""))
     from trainc.reports.catalogue import page
 

@@ -235,12 +235,12 @@ command = Command(
 
 def _explain(id: str) -> int:
     """Print the page of a diagnostic id."""
-    from trainc.base.ids import DECLARED_IN
+    from trainc.base.data import declared_in
 
-    if id not in DECLARED_IN:
+    if id not in declared_in():
         from trainc.base.suggestions import nearest_name
 
-        near = nearest_name(id, DECLARED_IN)
+        near = nearest_name(id, declared_in())
         hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
         raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
     from trainc.reports import catalogue

@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from trainc.base.data import data_table
 from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename, safe_if
 from trainc.base.records import NamedTuple
-from trainc.base.suggestions import is_certain, nearest_name
-from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
+from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
 from trainc.base.trainjob_dialects import other_names
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of, listed
@@ -134,7 +134,8 @@ def names_of(name: str) -> Iterator[Path]:
 
 def _synonyms(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the fields of the synonyms of a name, in each dialect."""
-    for first, *below in FIELDS.get(name.lower(), ()):
+    if path := data_table("synonyms")["fields"].get(name.lower()):
+        first, *below = path
         yield (first, *below)
         for other in other_names(first):
             yield (other, *below)
@@ -143,7 +144,7 @@ def _synonyms(name: str) -> Iterator[tuple[str, ...]]:
 def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
     """Return the fix for a synonym of a field of the same parent."""
     inside = next((step for step in reversed(unknown.parent) if isinstance(step, str)), "")
-    word = REFERENCES.get((inside, unknown.name))
+    word = data_table("synonyms")["references"].get(inside, {}).get(unknown.name)
     if word in free:
         return rename(unknown.path, word, applicability="safe")
     for names in _synonyms(unknown.name):
@@ -192,7 +193,7 @@ def _resource(unknown: UnknownField) -> Fix | None:
     known = {*unknown.known}
     if not {"limits", "requests"} <= known:
         return None
-    kind, resource = "limits", RESOURCES.get(unknown.name.lower(), unknown.name)
+    kind, resource = "limits", data_table("synonyms")["resources"].get(unknown.name.lower(), unknown.name)
     if "claims" not in known:
         kind, resource = "requests", unknown.name
     is_resource = "/" in resource or resource in PLAIN_RESOURCES
