@@ -98,9 +98,8 @@ def _request_and_limit(
 
 def _name(name: str, owner: str, path: Path) -> tuple[str, str | Fix]:
     """Return the message and the help for an invalid resource name."""
-    correction = data_table("synonyms")["resources"].get(name.lower()) or nearest_name(
-        name, PLAIN_RESOURCES, likeness=0.8
-    )
+    meant = data_table("synonyms")["resources"].get(name.lower())
+    correction = meant or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
     help: str | Fix
     if correction and (owner != "pods" or correction in OF_PODS):
         certain = name.lower() in _EXACT or is_certain(name, correction, PLAIN_RESOURCES)
