@@ -87,7 +87,7 @@ class Option(NamedTuple):
         """Return the function with this row as a click parameter."""
         import click
 
-        from trainc.cli.common.choices import NearestChoice
+        from trainc.cli.common.grouped import NearestChoice
 
         settings = _without_nones(
             metavar=self.metavar,
