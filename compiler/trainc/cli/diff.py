@@ -9,8 +9,8 @@ import click
 
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.click_classes import GroupedCommand
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.cli.common.grouped import GroupedCommand
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
