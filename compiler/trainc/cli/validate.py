@@ -143,7 +143,7 @@ class _Check:
         """Return the summary of a result."""
         if not self.done:
             return printing.verdict(result)
-        from trainc.cli.common.environments import verdict
+        from trainc.cli.common.reporting import verdict
 
         return verdict(result, self.done)
 
