@@ -81,7 +81,8 @@ def _run() -> int:
     name, *words = sys.argv
     completing = COMPLETING in os.environ
     if not completing and (word := _ambiguous_word(words)):
-        from trainc.cli.common import ambiguous_options, printing
+        from trainc.cli.common import printing
+        from trainc.cli.common import reporting as ambiguous_options
 
         return printing.report_ambiguous_word(ambiguous_options.diagnostic(word))
     if words and words[0] in HOT and not completing:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from trainc import reports
+from trainc.base.declarations import Declaration
 from trainc.cli.common import printing
 from trainc.compilation import environment_runs
+from trainc.diagnostics import Diagnostic
 from trainc.files.confine import LinkError, is_confined, is_link, open_to_write, resolved
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SUFFIXES
@@ -177,3 +179,15 @@ def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
             where = [*([names] if names else []), *([alike[0].settings.folder] if several else [])]
             counted.append(f"{number} in {' of '.join(where)}")
     return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))
+
+
+AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), "Option that is also a file", trainc_only=True)
+
+
+def diagnostic(word: str) -> Diagnostic:
+    """Return the error for an option that is also a file."""
+    return Diagnostic.declared(
+        AMBIGUOUS_OPTION,
+        f"ambiguous argument '{word}': both option and path",
+        f"use './{word}' for the path, or rename the file to use the option",
+    )
