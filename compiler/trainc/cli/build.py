@@ -243,7 +243,7 @@ def _manifest(result: Compilation, form: str) -> Iterable[str]:
 
     copied: Iterable[emit.Copy] = ()
     if result.copied:
-        from trainc.cli.common.copies import as_read
+        from trainc.cli.common.output_folder import as_read
 
         copied = ((document.value, as_read(document)) for document in result.copied)
     return checked_output(result.budget, emit.load(form)(result.objects, copied))
