@@ -126,7 +126,7 @@ class _Check:
 
     def result(self, runs: Sequence[Run], files_of: Reader | None = None) -> Compilation:
         """Return the result of a check; with `among`, of the paths as a subset of that folder."""
-        from trainc.compilation.checks_of_projects import check
+        from trainc.compilation.all_projects import check
 
         result, self.done = check(runs, files_of, files=None if self.among is None else self.paths)
         return result
