@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
-    from trainc.compilation.given_secrets import GivenSecrets
+    from trainc.compilation.foreign_references import GivenSecrets
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -202,7 +202,7 @@ def _secrets_of(build: Build) -> Callable[[str, str], bool]:
 
     def has(namespace: str, name: str) -> bool:
         if not known:
-            from trainc.compilation.given_secrets import GivenSecrets
+            from trainc.compilation.foreign_references import GivenSecrets
 
             known.append(GivenSecrets(build.reading, build.run.settings.environment))
         return known[0].has(namespace, name)
