@@ -31,7 +31,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
     PATH is files, folders or -; the default is the project or the current folder.
     """
     from trainc.compilation import metered
-    from trainc.compilation.runtime_users import users
+    from trainc.compilation.unused_runtimes import users
 
     found, meter = search(run), metered(run)
     counts = users(run.inputs, found.library, run, meter)
