@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
-from trainc.compilation.results import Compilation, Compiled
+from trainc.compilation.results import Compilation, Compiled, duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, failed

@@ -16,7 +16,7 @@ from trainc.base.records import NamedTuple
 from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.compilation.identities import is_object
+from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs
 from trainc.files.output_marks import PASSED_MARK, first_line, source_lines
