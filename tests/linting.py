@@ -10,8 +10,7 @@ import pytest
 from purposes import compile_for
 
 import trainc
-from trainc.compilation.run import COMPILE, Purpose
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, NO_OPTIONS, Options, Purpose
 from trainc.diagnostics import Diagnostic, Location
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}

@@ -11,7 +11,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.base.kinds import CLUSTER_RUNTIME
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.library import BuiltIn
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}

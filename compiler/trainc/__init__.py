@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainc.api.sessions import Session
     from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.budget import OverBudgetError
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options
     from trainc.diagnostics import Diagnostic, Document, Error, Location, ObjectId, Place, Related
     from trainc.emit.yaml import render
     from trainc.settings import Settings
@@ -79,7 +79,7 @@ _HOME = {
     "CompiledJob": "trainc.api.public_results",
     "Location": "trainc.diagnostics",
     "ObjectId": "trainc.diagnostics",
-    "Options": "trainc.compilation.user_options",
+    "Options": "trainc.compilation.run",
     "FieldOrigin": "trainc.api.public_results",
     "SetField": "trainc.api.public_results",
     "OverBudgetError": "trainc.budget",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from trainc.compilation.run import READ, Run, start
-from trainc.compilation.user_options import NO_OPTIONS
+from trainc.compilation.run import NO_OPTIONS, READ, Run, start
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.kubernetes.quantity import Quantity
 from trainc.pods.footprint import Footprint

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import trainc
 from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.trees import Tree
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"

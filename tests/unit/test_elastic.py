@@ -11,7 +11,7 @@ from running import NO_LINT
 
 import trainc
 from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

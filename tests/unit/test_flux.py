@@ -13,7 +13,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.frameworks.flux.words import shell_word
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}

@@ -38,7 +38,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.base.data import lint_rules
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pipeline.runtime_owners import installed, origin

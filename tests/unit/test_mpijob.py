@@ -12,7 +12,7 @@ from running import run
 
 import trainc
 from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.frontends.legacy import mpijob
 from trainc.kubernetes.trees import Tree

@@ -11,7 +11,7 @@ from running import run
 
 import trainc
 from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.frontends.legacy import pytorchjob
 from trainc.frontends.legacy.field_refs import field_paths

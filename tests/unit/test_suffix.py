@@ -20,7 +20,7 @@ from running import run
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation import Compiled
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import Delivery

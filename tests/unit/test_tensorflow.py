@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc import Result
 from trainc.base.releases import RELEASES, TrainerRelease
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

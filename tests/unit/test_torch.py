@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 REF = {"name": "r"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

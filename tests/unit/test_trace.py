@@ -19,8 +19,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compiled, compile_paths
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gostructs import ROOT, struct
 from trainc.kubernetes.violations import field_of

@@ -57,8 +57,7 @@ def search(run: Run) -> RuntimeEntries:
 def built_in_level(trainer_version: str | None) -> Level:
     """Return the built-in runtimes for a release, by default that of the project's trainc.yaml."""
     from trainc.compilation import library
-    from trainc.compilation.run import start
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options, start
 
     return library(start(Options(trainer_version=trainer_version)).with_project((".",)))[0].levels[-1]
 
