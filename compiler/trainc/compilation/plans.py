@@ -105,7 +105,7 @@ def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
 
         yield from map(plan.in_own_names, diagnose(plan))
     elif plan.failed:
-        from trainc.provenance.placing.unaffected import unaffected_errors
+        from trainc.provenance.placing.refused import unaffected_errors
 
         yield from map(plan.in_own_names, unaffected_errors(plan))
 
