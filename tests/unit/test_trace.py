@@ -25,10 +25,18 @@ from trainc.kubernetes.gostructs import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history
-from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, corresponding_path, leaves, value_at
+from trainc.provenance.tracing.correspondence import (
+    GONE,
+    KEYS,
+    PATCHES,
+    TracedOperation,
+    corresponding_path,
+    leaves,
+    patch,
+    value_at,
+)
 from trainc.provenance.tracing.experiments import Experiments
 from trainc.provenance.tracing.lineage import Lineage, lineage_after
-from trainc.provenance.tracing.patches import TracedOperation, patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

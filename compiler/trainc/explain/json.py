@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from trainc.diagnostics import ObjectId
 from trainc.emit.json import items
 from trainc.kubernetes.violations import field_of
-from trainc.provenance.tracing.patches import pointer
+from trainc.provenance.tracing.correspondence import pointer
 from trainc.reports.json import position
 from trainc.source.printable import escape_json
 

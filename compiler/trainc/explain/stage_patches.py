@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from trainc.emit.json import items
 from trainc.emit.order import objects_of_a_job
 from trainc.provenance.tracing import nearest_existing, runtime_of, stage_source
+from trainc.provenance.tracing.correspondence import TracedOperation, patch
 from trainc.provenance.tracing.history import replay
-from trainc.provenance.tracing.patches import TracedOperation, patch
 from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from trainc.pipeline.passes.patch import patch as patch_stage
 from trainc.pipeline.passes.store import jobset, store
 from trainc.pipeline.plan import Plan
 from trainc.pipeline.stages import STAGES
-from trainc.provenance.tracing.patches import TracedOperation, patch
+from trainc.provenance.tracing.correspondence import TracedOperation, patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
