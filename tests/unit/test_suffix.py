@@ -26,7 +26,7 @@ from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.suffix import LETTERS, digest
 from trainc.provenance.tracing.correspondence import leaves, value_at
-from trainc.provenance.tracing.input_fields import InputField, altered, substitute
+from trainc.provenance.tracing.experiments import InputField, altered, substitute
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 HASHED = Delivery(name_suffix_hash=True)

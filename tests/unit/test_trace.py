@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.pipeline.plan import Plan
-    from trainc.provenance.tracing.experiments import OutputField
-    from trainc.provenance.tracing.input_fields import Group, InputField
+    from trainc.provenance.tracing.experiments import Group, InputField, OutputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 RUN = start(Options(legacy=True, no_config=True)).with_project(())

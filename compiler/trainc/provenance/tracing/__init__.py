@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Edit
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing.experiments import Owner
     from trainc.provenance.tracing.history import StageRecord
-    from trainc.provenance.tracing.input_fields import Owner
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "reported_at", "runtime_of", "stage_source"]
 

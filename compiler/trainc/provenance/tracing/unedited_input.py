@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.pipeline.objects import Runtime
     from trainc.pipeline.plan import Plan
-    from trainc.provenance.tracing.input_fields import Owner
+    from trainc.provenance.tracing.experiments import Owner
 
 
 def changing_edit(plan: Plan, owner: Owner, place: Place) -> int | None:
