@@ -36,7 +36,7 @@ from trainc.provenance.tracing.correspondence import (
     value_at,
 )
 from trainc.provenance.tracing.experiments import Experiments
-from trainc.provenance.tracing.lineage import Lineage, lineage_after
+from trainc.provenance.tracing.history import Lineage, lineage_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
