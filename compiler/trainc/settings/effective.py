@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.files.exclude import Patterns
-    from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
+    from trainc.settings.paths import PathRules
 
 NOT_A_LAYER: Final = ("requiredVersion", "extends", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
@@ -155,7 +155,7 @@ def _lint_paths(base: Base, tree: Branch) -> PathRules | None:
     found = [*named(tree, "lint", "paths")]
     if not found:
         return None
-    from trainc.settings.lint_paths import PathRule, PathRules
+    from trainc.settings.paths import PathRule, PathRules
 
     return PathRules(
         PathRule(base.folder_of(place), pattern, frozenset(item.value for item in each.value), place)
