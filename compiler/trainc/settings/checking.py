@@ -77,7 +77,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     if not isinstance(specifiers, str):
         return None
     from trainc.base.version import __version__
-    from trainc.settings.required import accepts
+    from trainc.settings.versions import accepts
 
     try:
         if accepts(specifiers, __version__):
