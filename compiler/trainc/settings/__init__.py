@@ -71,7 +71,7 @@ def in_environment(settings: Settings, name: str, flags: Flags = NO_FLAGS) -> Se
     if settings.document is not None and settings.base is None:
         return with_flags(settings, flags)
     if settings.base is None or name not in settings.environment_names:
-        from trainc.settings.selecting import unknown_environment
+        from trainc.settings.effective import unknown_environment
 
         settings = with_flags(settings, flags)
         return settings._replace(diagnostics=(*settings.diagnostics, unknown_environment(settings, name)))
