@@ -19,9 +19,18 @@ from trainc.base.version import __version__
 
 if TYPE_CHECKING:
     from trainc.api.compiling import check, compile
-    from trainc.api.editor_positions import Utf16Range, code_point, path_at, utf16_range
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
-    from trainc.api.quick_fixes import FileEdit, QuickFix, address_of, fix_of, page_of
+    from trainc.api.quick_fixes import (
+        FileEdit,
+        QuickFix,
+        Utf16Range,
+        address_of,
+        code_point,
+        fix_of,
+        page_of,
+        path_at,
+        utf16_range,
+    )
     from trainc.api.sessions import Session
     from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.budget import OverBudgetError
@@ -91,22 +100,22 @@ _HOME = {
     "Session": "trainc.api.sessions",
     "Settings": "trainc.settings",
     "FileEdit": "trainc.api.quick_fixes",
-    "Utf16Range": "trainc.api.editor_positions",
+    "Utf16Range": "trainc.api.quick_fixes",
     "address_of": "trainc.api.quick_fixes",
     "check": "trainc.api.compiling",
-    "code_point": "trainc.api.editor_positions",
+    "code_point": "trainc.api.quick_fixes",
     "compile": "trainc.api.compiling",
     "fix_of": "trainc.api.quick_fixes",
     "graph_of": "trainc.api.views",
     "migrate": "trainc.api.views",
     "page_of": "trainc.api.quick_fixes",
-    "path_at": "trainc.api.editor_positions",
+    "path_at": "trainc.api.quick_fixes",
     "pods_of": "trainc.api.views",
     "queues_of": "trainc.api.views",
     "render": "trainc.emit.yaml",
     "schema": "trainc.api.views",
     "upgrade": "trainc.api.views",
-    "utf16_range": "trainc.api.editor_positions",
+    "utf16_range": "trainc.api.quick_fixes",
 }
 
 
