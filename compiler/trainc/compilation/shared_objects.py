@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.columns import plural
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related

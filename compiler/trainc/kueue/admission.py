@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.columns import plural
 from trainc.base.kinds import JOBS_OF_JOBSET, POD
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import Tree, get
 from trainc.kueue import matching, podsets

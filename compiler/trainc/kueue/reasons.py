@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
+from trainc.base.columns import plural
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
 from trainc.kubernetes.violations import listed

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.columns import only_elsewhere
 from trainc.base.declarations import Declaration
 from trainc.base.fixes import replaced_name
-from trainc.base.plural import only_elsewhere
 from trainc.base.suggestions import KnownNames
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kubernetes.trees import get

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
+from trainc.base.columns import plural
 from trainc.base.records import NamedTuple
 from trainc.cli.common import printing
 from trainc.files.outputs import write_fault

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.plural import plural
+from trainc.base.columns import plural
 from trainc.base.records import NamedTuple
 from trainc.frontends.legacy.field_refs import field_paths
 from trainc.frontends.legacy.layout import Layout
