@@ -75,7 +75,7 @@ OURS = {
 OF_THE_NOTE = {
     "trainc.compilation.built_in",
     "trainc.pipeline.runtime_owners",
-    "trainc.base.columns",
+    "trainc.base.texts",
     "trainc.reports.repeated",
     "trainc.reports",
     "trainc.reports.text",

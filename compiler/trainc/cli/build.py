@@ -205,7 +205,7 @@ command = Command(
 
 def no_trainjobs(result: Compilation) -> Diagnostic:
     """Return the diagnostic for input without a TrainJob."""
-    from trainc.base.columns import plural
+    from trainc.base.texts import plural
     from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
 

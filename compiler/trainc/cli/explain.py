@@ -157,7 +157,7 @@ def _rendered(
         from trainc.explain import json
 
         return json.render(shown)
-    from trainc.base.columns import terminal
+    from trainc.base.texts import terminal
     from trainc.explain import text
 
     return text.render(shown, color=printing.colored(sys.stdout), selected=is_selected, width=terminal())

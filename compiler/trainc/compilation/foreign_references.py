@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
-from trainc.base.columns import only_elsewhere
 from trainc.base.declarations import Declaration
+from trainc.base.texts import only_elsewhere
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.frontends.reading import SECRET, documents_of
 from trainc.kubernetes.pod_references import Kind, references

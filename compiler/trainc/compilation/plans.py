@@ -176,7 +176,7 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
         help = f"rename one of them, {exclude}, or use environments in trainc.yaml"
     two = f"two {job.word}s"
     if job.word != first.word:
-        from trainc.base.columns import with_article
+        from trainc.base.texts import with_article
 
         two = f"{with_article(first.word)} and {with_article(job.word)}"
     found = Diagnostic.declared(

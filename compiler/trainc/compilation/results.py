@@ -30,7 +30,7 @@ def counted_words(words: Sequence[str]) -> str:
     >>> counted_words(["TrainJob", "PyTorchJob", "TrainJob"]), counted_words([])
     ('2 TrainJobs and 1 PyTorchJob', '0 TrainJobs')
     """
-    from trainc.base.columns import plural
+    from trainc.base.texts import plural
 
     counts = {word: words.count(word) for word in sorted(set(words) - {TRAINJOB.word})}
     number = words.count(TRAINJOB.word)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import plural
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.files.confine import is_within, resolved

@@ -13,7 +13,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.columns import GAP, UNLIMITED, folded
+from trainc.base.texts import GAP, UNLIMITED, folded
 from trainc.provenance.tracing.correspondence import KEYS, value_at
 from trainc.provenance.tracing.field_names import Names, by_names, name_of_item
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined

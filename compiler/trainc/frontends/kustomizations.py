@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.columns import plural
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.files.selection import KUSTOMIZATIONS
 

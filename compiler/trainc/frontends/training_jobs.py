@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from trainc.base.columns import plural
 from trainc.base.kinds import LEGACY, OLD_GROUP
+from trainc.base.texts import plural
 from trainc.kubernetes.violations import listed
 
 if TYPE_CHECKING:

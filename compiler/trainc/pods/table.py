@@ -13,7 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc.base.columns import folded, plural
+from trainc.base.texts import folded, plural
 from trainc.kubernetes.amounts import amounts
 from trainc.kubernetes.downward import Unknown
 from trainc.kubernetes.quantity import Quantity

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import and_others
 from trainc.base.kinds import TRAINJOB
+from trainc.base.texts import and_others
 from trainc.diagnostics import ObjectId, Place, Related
 
 if TYPE_CHECKING:

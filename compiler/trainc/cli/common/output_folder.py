@@ -296,7 +296,7 @@ def _omitted(planned: _Planned) -> str:
     result = planned.part.result
     lines = [printing.omitted_note(result, chosen=planned.part.passthrough)]
     if count := len(result.copied) - len(planned.others):
-        from trainc.base.columns import plural
+        from trainc.base.texts import plural
 
         lines.append(f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects")
     return _lines(*lines)

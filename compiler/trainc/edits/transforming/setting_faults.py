@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import and_others, plural
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import TRAINJOB, find
+from trainc.base.texts import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, WrittenValue

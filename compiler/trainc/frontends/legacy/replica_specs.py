@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.frontends.legacy.field_refs import field_paths
 from trainc.frontends.legacy.layout import Layout
 from trainc.frontends.legacy.run_policy import POLICY, double_settings

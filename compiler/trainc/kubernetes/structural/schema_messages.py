@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.base.columns import plural
 from trainc.base.fixes import replace, safe_if
 from trainc.base.suggestions import is_certain, nearest_name
+from trainc.base.texts import plural
 from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_fix
 from trainc.kubernetes.violations import (

@@ -18,7 +18,7 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from trainc.base.columns import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.amounts import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory

@@ -12,8 +12,8 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.columns import plural
 from trainc.base.data import data_path
+from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order

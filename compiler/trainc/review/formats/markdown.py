@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.columns import plural
+from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.amounts import order
 from trainc.kubernetes.violations import listed

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import plural
 from trainc.base.declarations import Declaration
+from trainc.base.texts import plural
 from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long
