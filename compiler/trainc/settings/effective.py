@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.files.exclude import Patterns
+    from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
-    from trainc.settings.paths import PathRules
 
 
 NOT_A_LAYER: Final = ("requiredVersion", "extends", ENVIRONMENTS)
@@ -158,7 +158,7 @@ def _lint_paths(base: Base, tree: Branch) -> PathRules | None:
     found = [*named(tree, "lint", "paths")]
     if not found:
         return None
-    from trainc.settings.paths import PathRule, PathRules
+    from trainc.settings.lint_paths import PathRule, PathRules
 
     return PathRules(
         PathRule(base.folder_of(place), pattern, frozenset(item.value for item in each.value), place)

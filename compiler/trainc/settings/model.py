@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.edits.environment import Environment
     from trainc.files.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
-    from trainc.settings.paths import PathRules
+    from trainc.settings.lint_paths import PathRules
 
     Flags = Mapping[tuple[str, ...], Any]
     """The values of options, by the path of the key that each one overrides: `{("lint", "strict"): True}`."""
