@@ -143,7 +143,7 @@ class _Check:
         """Return the summary of a result."""
         if not self.done:
             return printing.verdict(result)
-        from trainc.cli.common.reporting import verdict
+        from trainc.cli.common.reporting import verdict_of_environments
 
         return verdict(result, self.done)
 

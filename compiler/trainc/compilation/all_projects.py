@@ -1,4 +1,7 @@
-"""Several projects and environments as one run: each is compiled with its own settings, and the results are merged."""
+"""Several projects and environments as one run: each is compiled with its own settings, and the results are merged.
+
+`check` is the check of some projects, as `trainc validate` reports it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from trainc.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trainc.compilation import Compilation, Run
+    from trainc.compilation import Run
     from trainc.compilation.environment_runs import EnvironmentRun
     from trainc.frontends.reading import Reader
 

@@ -1,4 +1,4 @@
-"""Help texts with the options in groups."""
+"""Classes of click: a command whose help has the options in groups, and a choice whose error names the nearest value."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Choice = click.Choice[str]
+else:  # before click 8.2, it is no generic class
+    Choice = click.Choice
 
 
 class GroupedCommand(click.Command):

@@ -1,4 +1,4 @@
-"""`--report FORMAT=FILE`: reports written to files, in addition to a command's output.
+"""Reports written to files (`--report FORMAT=FILE`), the summary of a check of several environments, and ambiguous options.
 
 Reads    the requested reports, the input paths, and the result of a run.
 Writes   each file atomically: to a temporary file beside it, which is then renamed; a pipe or device directly. A file
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 STDOUT: Final = "-"
+AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), "Option that is also a file", trainc_only=True)
 
 
 def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: str) -> None:
@@ -161,7 +162,7 @@ def _write(file: str, data: bytes) -> None:
         os.close(at)
 
 
-def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
+def verdict_of_environments(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
     """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
     runs = tuple(run for run in runs if run.result.files)
     several = len({run.project for run in runs}) > 1
@@ -181,10 +182,7 @@ def verdict(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
     return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))
 
 
-AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), "Option that is also a file", trainc_only=True)
-
-
-def diagnostic(word: str) -> Diagnostic:
+def ambiguous_option(word: str) -> Diagnostic:
     """Return the error for an option that is also a file."""
     return Diagnostic.declared(
         AMBIGUOUS_OPTION,
