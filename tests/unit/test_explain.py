@@ -300,7 +300,7 @@ def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest
     file = tmp_path_factory.mktemp("made") / "job.yaml"
     file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
     for job in internal(trainc.compile([str(file)])).jobs:
-        assert applied(json.loads("".join(stage_patches.render([job])))[0]["steps"]) == list(job.objects)
+        assert applied(json.loads("".join(stage_patches.render_steps([job])))[0]["steps"]) == list(job.objects)
 
 
 def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None:

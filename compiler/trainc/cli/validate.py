@@ -145,7 +145,7 @@ class _Check:
             return printing.verdict(result)
         from trainc.cli.common.reporting import verdict_of_environments
 
-        return verdict(result, self.done)
+        return verdict_of_environments(result, self.done)
 
 
 def _with_fixable(result: Compilation, summary: str) -> str:

@@ -1,5 +1,7 @@
 """References of pods to objects of other teams: a pod can only use those of its own namespace.
 
+`GivenSecrets` has the Secrets in the paths of a run, by namespace and name.
+
 Reads    the compiled TrainJobs, and the given documents of other kinds.
 Returns  a warning for each ConfigMap, Secret or claim that pods need and that only the namespaces of other TrainJobs
          have. An object that no namespace has, or only one without TrainJobs, is not reported: its manifests can be

@@ -1,4 +1,4 @@
-"""The check of runtimes that no TrainJob uses.
+"""The check of runtimes that no TrainJob uses, and the number of users of each runtime.
 
 Reads    the plans of their stand-in TrainJobs (`stand_ins`).
 Returns  diagnostics about the runtimes: an error if the cluster rejects every TrainJob that uses one, a warning for a
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from trainc.compilation.stand_ins import Attempt
     from trainc.diagnostics import Diagnostic, Identity, LintFinding, Location, Related
     from trainc.pipeline.library import Library, LibraryEntry
-    from trainc.pipeline.plan import Plan
 
 
 LONG_NAME: Final = "trainc-stand-in"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from trainc.provenance.tracing.history import StageRecord
 
 
-def render(jobs: Iterable[Compiled]) -> Iterator[str]:
+def render_steps(jobs: Iterable[Compiled]) -> Iterator[str]:
     """Yield the patches of every TrainJob as a list, in parts."""
     entries = (
         {"job": id._asdict(), "steps": list(steps(plan))} for id, plan in ((job.plan.job.id, job.plan) for job in jobs)

@@ -13,7 +13,8 @@ from trainc.base.declarations import Declaration
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.violations import shortened, shown
-from trainc.settings import schema, values
+from trainc.settings import schema
+from trainc.settings.values import faults_of_values
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def faults(base: Base, limits: Budget, *, complete: bool = True) -> Iterator[Dia
     wrong = list(_faults_of_keys(base, limits))
     yield from wrong
     if not wrong:
-        yield from values.faults(base, complete=complete)
+        yield from faults_of_values(base, complete=complete)
 
 
 def _faults_of_keys(base: Base, limits: Budget) -> Iterator[Diagnostic]:

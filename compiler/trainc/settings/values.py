@@ -52,7 +52,7 @@ _IMAGE_HELP: Final = {
 }
 
 
-def faults(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
+def faults_of_values(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
     """Yield the faults of the layers of each file; if all files are read, also those of merged layers."""
     for file in base.files:
         document = file.document

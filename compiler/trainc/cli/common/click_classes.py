@@ -1,4 +1,4 @@
-"""Classes of click: a command whose help has the options in groups, and a choice whose error names the nearest value."""
+"""Click's classes, refined: a help text with the options in groups, and a choice whose error names the nearest value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports written to files (`--report FORMAT=FILE`), the summary of a check of several environments, and ambiguous options.
+"""Reports in files (`--report FORMAT=FILE`), the verdict of several environments, and ambiguous options.
 
 Reads    the requested reports, the input paths, and the result of a run.
 Writes   each file atomically: to a temporary file beside it, which is then renamed; a pipe or device directly. A file

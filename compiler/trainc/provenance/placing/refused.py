@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.base.fixes import Fix
-    from trainc.diagnostics import Diagnostic, Location, Path, Refused
+    from trainc.diagnostics import Location, Path, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.pipeline.plan import Plan

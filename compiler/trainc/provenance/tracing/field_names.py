@@ -68,13 +68,13 @@ def name_of_item(items: list[Any], index: int) -> tuple[str, str]:
     return (key, name) if unique and _BARE.fullmatch(name) and not (key == "name" and name.isdigit()) else ("", "")
 
 
-_KNOWN: Final = Memory()
+_COUNTS: Final = Memory()
 
 
 def _counts(items: list[Any]) -> Counter[tuple[str, str]]:
     """Return the number of items with each value of a merge key; a list's numbers are computed once."""
-    known: tuple[list[Any], Counter[tuple[str, str]]] | None = _KNOWN.get(id(items))
+    known: tuple[list[Any], Counter[tuple[str, str]]] | None = _COUNTS.get(id(items))
     if known is None:
         pairs = ((key, str(item[key])) for item in items if isinstance(item, dict) for key in KEYS if key in item)
-        known = _KNOWN.keep(id(items), (items, Counter(pairs)))
+        known = _COUNTS.keep(id(items), (items, Counter(pairs)))
     return known[1]
