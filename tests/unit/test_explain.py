@@ -22,7 +22,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.explain import stage_patches
+from trainc.explain import json as stage_patches
 from trainc.explain.selectors import parse
 from trainc.kubernetes.violations import field_of
 from trainc.provenance.tracing.correspondence import leaves

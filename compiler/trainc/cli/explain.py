@@ -150,7 +150,7 @@ def _rendered(
         gc.freeze()
         gc.enable()
     if shown is None:
-        from trainc.explain import stage_patches as of_stages
+        from trainc.explain import json as of_stages
 
         return of_stages.render(result.jobs)
     if form == "json":
