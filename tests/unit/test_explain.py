@@ -25,8 +25,7 @@ import trainc
 from trainc.explain import json as stage_patches
 from trainc.explain.selectors import parse
 from trainc.kubernetes.violations import field_of
-from trainc.provenance.tracing.correspondence import leaves
-from trainc.provenance.tracing.field_names import by_names
+from trainc.provenance.tracing.correspondence import by_names, leaves
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 PARALLELISM = "spec.replicatedJobs[0].template.spec.parallelism"

@@ -14,8 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.provenance.tracing.correspondence import GONE, same_items, value_at
-from trainc.provenance.tracing.field_names import item_of
+from trainc.provenance.tracing.correspondence import GONE, item_of, same_items, value_at
 from trainc.review.quantities import schema_of
 
 if TYPE_CHECKING:
