@@ -209,8 +209,8 @@ def load_file(
 def load_base(base: Base, limits: budget.Budget, unreadable: Sequence[Diagnostic] = ()) -> Settings:
     """Return the settings of a file and those that it extends; `unreadable` are the faults of reading them."""
     from trainc.diagnostics import failed
-    from trainc.settings.checking import faults
     from trainc.settings.effective import effective
+    from trainc.settings.values import faults
 
     diagnostics = (*unreadable, *faults(base, limits, complete=not unreadable))
     settings = Settings(document=base.document, settings_files=base.files, diagnostics=diagnostics)
