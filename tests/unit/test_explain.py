@@ -22,7 +22,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.explain import json as stage_patches
+from trainc.explain.json import render_steps
 from trainc.explain.selectors import parse
 from trainc.kubernetes.violations import field_of
 from trainc.provenance.tracing.correspondence import by_names, leaves
@@ -299,7 +299,7 @@ def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest
     file = tmp_path_factory.mktemp("made") / "job.yaml"
     file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
     for job in internal(trainc.compile([str(file)])).jobs:
-        assert applied(json.loads("".join(stage_patches.render_steps([job])))[0]["steps"]) == list(job.objects)
+        assert applied(json.loads("".join(render_steps([job])))[0]["steps"]) == list(job.objects)
 
 
 def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None:

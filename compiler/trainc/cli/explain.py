@@ -150,9 +150,9 @@ def _rendered(
         gc.freeze()
         gc.enable()
     if shown is None:
-        from trainc.explain import json as of_stages
+        from trainc.explain.json import render_steps
 
-        return of_stages.render(result.jobs)
+        return render_steps(result.jobs)
     if form == "json":
         from trainc.explain import json
 

@@ -1,11 +1,18 @@
-"""Explanations as JSON, for programs.
+"""Explanations as JSON, for programs: fields with their sources, or the changes of each stage as JSON Patch.
 
-Reads    accounts.
+Reads    accounts, or compiled TrainJobs.
 Returns  a list with an entry for each field: `{"job": {"apiVersion", "kind", "namespace", "name"}, "object":
          {"apiVersion", "kind", "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line",
          "column", "endLine", "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object;
          `before` lists the earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets
          are masked.
+         For `--patches`, a list with an entry for each TrainJob: `{"job": {"apiVersion", "kind", "namespace", "name"},
+         "steps": [{"stage", "by", "file", "line", "patch"}]}`. Applied in order to an empty list, the patches produce
+         the TrainJob's objects as `build --format json` prints them, so nothing is masked. `file` and `line` are the
+         start of the step's source (a runtime patch, the runtime's template or the TrainJob), and null for a computed
+         stage.
+Source   RFC 6902 (JSON Patch). `tracing.correspondence` computes the operations and tracks list items by their merge
+         keys: an inserted container is one operation, not a change of every item after it.
 """
 
 from __future__ import annotations

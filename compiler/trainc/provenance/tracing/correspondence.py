@@ -1,10 +1,12 @@
-"""The correspondence between two manifests: the path of a field in another manifest, whose lists may differ.
+"""The correspondence between two manifests, whose lists may differ; their difference, and the names of their fields.
 
 Reads    two JSON trees and a path in the first.
-Returns  the path in the second. List items correspond by Kubernetes' merge key. Of several items with the same key, the
+Returns  the path in the second; the operations that turn the first into the second (RFC 6902); or the path as a text
+         such as `replicatedJobs[node].volumeMounts[mountPath=/data]`, in which an item without a unique key is shown by
+         its index. List items correspond by Kubernetes' merge key. Of several items with the same key, the
          first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
          corresponds to the item at the same index.
-Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches; RFC 6902 (JSON Patch).
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", 
 """The merge keys. `name` comes late: mounts, ports and owners can have a name, but are not merged by it."""
 GONE: Final[Any] = object()
 """The value of a path that does not exist."""
+_BARE: Final = re.compile(r"[^\[\]\"'*=\s]+")
+"""A name that needs no quotes in brackets."""
 
 
 def value_at(tree: Any, path: Path) -> Any:
@@ -256,10 +260,6 @@ def _lists(before: list[Any], after: list[Any], path: Path) -> Iterator[TracedOp
             yield from patch(kept[index], item, (*path, index))
         else:
             yield TracedOperation("add", (*path, index), item)
-
-
-_BARE: Final = re.compile(r"[^\[\]\"'*=\s]+")
-"""A name that needs no quotes in brackets."""
 
 
 def by_names(tree: Any, path: Path) -> str:
