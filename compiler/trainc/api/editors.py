@@ -1,4 +1,7 @@
-"""The fix of a diagnostic as edits of files, and the page of its id."""
+"""For editors: the fix of a diagnostic as edits of files, the page of its id, and positions in files.
+
+A position leads to the field there; editors count it in UTF-16 units, trainc in code points.
+"""
 
 from __future__ import annotations
 

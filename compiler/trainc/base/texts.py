@@ -1,4 +1,4 @@
-"""Rows of text in aligned columns, for a terminal.
+"""Texts: a noun with its number or article, lines that fit a terminal, and rows in aligned columns.
 
 Reads    rows of cells, each row with the same number of cells.
 Returns  the cells padded to the widths of their columns, or whole lines, which are folded in a narrow terminal.

@@ -1,4 +1,4 @@
-"""The options of a run and its result: every command, the KRM function and the Argo CD plugin fill one `Run`."""
+"""The result of a run, and the identities of its objects: no two in an output may be the same."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.provenance.tracing import Trace
+
+DUPLICATE_OBJECT: Final = Declaration(
+    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", trainc_only=True
+)
+FIXED_NAME: Final = Declaration(
+    "fixed-name", ("build",), "Name in place of generateName", severity="note", trainc_only=True
+)
+KUSTOMIZE: Final = "kustomize.config.k8s.io/"
+LOCAL: Final = "config.kubernetes.io/local-config"
+"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 
 
 def counted_words(words: Sequence[str]) -> str:
@@ -153,17 +163,6 @@ class Compilation(NamedTuple):
         from trainc.kueue import findings
 
         return self.with_diagnostics(findings.undecided_notes((job.plan for job in self.jobs), self.others))
-
-
-DUPLICATE_OBJECT: Final = Declaration(
-    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", trainc_only=True
-)
-FIXED_NAME: Final = Declaration(
-    "fixed-name", ("build",), "Name in place of generateName", severity="note", trainc_only=True
-)
-KUSTOMIZE: Final = "kustomize.config.k8s.io/"
-LOCAL: Final = "config.kubernetes.io/local-config"
-"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:

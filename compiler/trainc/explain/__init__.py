@@ -13,7 +13,7 @@ from trainc.emit.order import in_order
 from trainc.kubernetes.trees import Memory
 from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.provenance.tracing.unedited_input import Decisions
+from trainc.provenance.tracing.recompiling import Decisions
 from trainc.source.masking import masked_at
 from trainc.source.unnamed_secrets import redacted
 

@@ -15,7 +15,7 @@ from trainc.diagnostics import Location, ObjectId
 from trainc.emit.order import objects_of_a_job
 from trainc.pipeline.library import BUILT_IN, BuiltIn, key_of
 from trainc.pipeline.passes.conform import conform_runtime
-from trainc.provenance.tracing.unedited_input import compiled_for
+from trainc.provenance.tracing.recompiling import compiled_for
 from trainc.review.changes import Change
 from trainc.review.undoing import Experiment
 

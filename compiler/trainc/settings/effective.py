@@ -1,7 +1,7 @@
 """The effective settings of a project or of one of its environments.
 
-Reads    the layers: the file, the selected environment, the flags. `checking` has found no fault that prevents reading.
-Returns  the fields of `Settings` that they decide.
+Reads    the layers: the file, the selected environment, the flags. `values` has found no fault that prevents reading.
+Returns  the fields of `Settings` that they decide, for an environment that is selected by its name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rules for the values of trainc.yaml that its schema cannot express.
+"""The faults of a trainc.yaml: of requiredVersion, else of the schema, else of values that no schema can express.
 
-Reads    each layer: the file, and every environment, selected or not.
+Reads    each layer: the file and those that it extends, and every environment, selected or not.
 Returns  diagnostics at the line of the layer that set the value.
 Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.7 for images, where newTag and digest may be
          combined.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.budget import Budget
-    from trainc.diagnostics import Diagnostic, Document, Path
+    from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
     from trainc.settings.layers import Branch, Leaf
     from trainc.settings.model import Base
@@ -54,6 +54,9 @@ _IMAGE_HELP: Final = {
     "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
     "digest": "use sha256: and 64 hexadecimal digits, as the registry shows it",
 }
+REQUIRED_VERSION: Final = Declaration(
+    "required-version", ("read",), "Version that the project excludes", trainc_only=True
+)
 
 
 def faults_of_values(base: Base, *, complete: bool = True) -> Iterator[Diagnostic]:
@@ -297,11 +300,6 @@ def _source(tree: Branch, path: Path) -> Place | None:
     """Return the place in a file of a path in merged layers; None if no file sets it."""
     node, rest = find(tree, path)
     return node.source._replace(path=(*node.source.path, *rest)) if isinstance(node.source, Place) else None
-
-
-REQUIRED_VERSION: Final = Declaration(
-    "required-version", ("read",), "Version that the project excludes", trainc_only=True
-)
 
 
 def faults(base: Base, limits: Budget, *, complete: bool = True) -> Iterator[Diagnostic]:

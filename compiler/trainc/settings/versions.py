@@ -1,7 +1,8 @@
-"""The values of trainerVersion in trainc.yaml: as their author wrote them, and valid.
+"""Versions in trainc.yaml: the values of trainerVersion as their author wrote them, and requiredVersion.
 
 Reads    the document, in which an unquoted version is a number.
-Returns  the document with the text of each version, and violations for the versions that no release has.
+Returns  the document with the text of each version, and violations for the versions that no release has; and whether
+         the specifiers of requiredVersion accept this trainc.
 """
 
 from __future__ import annotations
@@ -30,6 +31,21 @@ if TYPE_CHECKING:
 TRAINER_VERSION: Final = Declaration("trainer-version", ("read",), "Unknown release of Trainer", trainc_only=True)
 KEY: Final = "trainerVersion"
 _NUMBER: Final = re.compile(r"[0-9][0-9.]{0,60}", re.ASCII)
+_RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
+_SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")
+_FINAL: Final = ("z", 0)
+"""Sorts behind the pre-releases a, b and rc of the same release."""
+Version = tuple[tuple[int, ...], tuple[str, int]]
+"""The numbers of a release without trailing zeros, and its pre-release."""
+_COMPARE: Final[dict[str, Callable[[Version, Version], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    # PEP 440: `<1.0` excludes 1.0's own pre-releases.
+    "<": lambda one, other: one < other and not (one[0] == other[0] and other[1] == _FINAL),
+    ">": operator.gt,
+}
 
 
 def with_version_texts(document: Document) -> Document:
@@ -87,24 +103,6 @@ def faults(path: Path, layer: Branch) -> Iterator[Violation]:
     found = leaf(layer, KEY)
     if found is not None and (fault := release_fault(found.value if isinstance(found.value, str) else "")):
         yield Violation.at((*path, KEY), TRAINER_VERSION, *fault)
-
-
-_RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
-_SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")
-_FINAL: Final = ("z", 0)
-"""Sorts behind the pre-releases a, b and rc of the same release."""
-
-Version = tuple[tuple[int, ...], tuple[str, int]]
-"""The numbers of a release without trailing zeros, and its pre-release."""
-_COMPARE: Final[dict[str, Callable[[Version, Version], bool]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<=": operator.le,
-    ">=": operator.ge,
-    # PEP 440: `<1.0` excludes 1.0's own pre-releases.
-    "<": lambda one, other: one < other and not (one[0] == other[0] and other[1] == _FINAL),
-    ">": operator.gt,
-}
 
 
 def accepts(specifiers: str, version: str) -> bool:

@@ -1,4 +1,4 @@
-"""Click's classes, refined: a help text with the options in groups, and a choice whose error names the nearest value."""
+"""Click's classes, refined: a help text with options in groups, and a choice whose error names the nearest value."""
 
 from __future__ import annotations
 

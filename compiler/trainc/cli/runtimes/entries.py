@@ -1,4 +1,4 @@
-"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones."""
+"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones, and names to complete."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.library import Level, Library, LibraryEntry
+
+FOLDER: Final = "runtimes"
+"""The folder that `export`, `pull` and `import` write to by default."""
+_SUFFIX: Final = ".yaml"
 
 
 class RuntimeEntries(NamedTuple):
@@ -79,11 +83,6 @@ def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
     diagnostics = list(diagnostics)
     printing.report_text(diagnostics, summary)
     return WRONG_INPUT if failed(diagnostics) else OK
-
-
-FOLDER: Final = "runtimes"
-"""The folder that `export`, `pull` and `import` write to by default."""
-_SUFFIX: Final = ".yaml"
 
 
 def built_in_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -3,6 +3,7 @@
 Reads    a plan, the violations in its JobSet and PodGroups, and the admission phase that reports each.
 Returns  diagnostics; the field is known here, so its secrets are masked in the message. This module is imported only
          if there are violations.
+         Of a TrainJob with schema errors, `unaffected_errors` returns those in pods that do not depend on them.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ WORDS: Final = {"containers": "container", "initContainers": "init container"}
 
 
 PlaceOrLocation = TypeVar("PlaceOrLocation", "Place", "Place | Location")
+REMAINING: Final = tuple(stage for stage in STAGES if stage not in (conform, resolve))
+SCHEMA: Final = ("read", "schema")
+"""The admission phases of the schema's errors."""
+MISSING: Final = frozenset({"block-device", "env-file", "resource-claim-missing", "volume-missing"})
+"""The rules that require another field: the schema may have rejected that one."""
+SCOPE: Final = 3
+"""The length of a path such as spec.trainer.resourcesPerNode, whose fields depend on each other."""
 
 
 class Missing(NamedTuple):
@@ -314,15 +322,6 @@ def _name_fix(path: Path, name: str, known: list[str]) -> Fix | None:
     from trainc.base.fixes import replaced_name
 
     return replaced_name(path, name, known)
-
-
-REMAINING: Final = tuple(stage for stage in STAGES if stage not in (conform, resolve))
-SCHEMA: Final = ("read", "schema")
-"""The admission phases of the schema's errors."""
-MISSING: Final = frozenset({"block-device", "env-file", "resource-claim-missing", "volume-missing"})
-"""The rules that require another field: the schema may have rejected that one."""
-SCOPE: Final = 3
-"""The length of a path such as spec.trainer.resourcesPerNode, whose fields depend on each other."""
 
 
 def unaffected_errors(plan: Plan) -> Iterator[Diagnostic]:

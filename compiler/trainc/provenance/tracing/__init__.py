@@ -20,7 +20,7 @@ from trainc.pipeline.passes.deliver import SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, patch, value_at
 from trainc.provenance.tracing.experiments import Experiments, OutputField
 from trainc.provenance.tracing.history import Lineage, lineage_after, replay
-from trainc.provenance.tracing.unedited_input import changing_edit, without_edits
+from trainc.provenance.tracing.recompiling import changing_edit, without_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

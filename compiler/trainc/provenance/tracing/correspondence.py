@@ -6,7 +6,8 @@ Returns  the path in the second; the operations that turn the first into the sec
          its index. List items correspond by Kubernetes' merge key. Of several items with the same key, the
          first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
          corresponds to the item at the same index.
-Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches; RFC 6902 (JSON Patch).
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches;
+         RFC 6902 (JSON Patch).
 """
 
 from __future__ import annotations

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Plan
 
+Owner = Literal["job", "runtime", "project"]
+"""A document with input fields, by its attribute of a plan."""
+OWNERS: Final[tuple[Owner, ...]] = ("job", "runtime", "project")
+"""The owners in search order."""
+TEMPLATES: Final = (("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template"), ("spec", "template"))
+"""The shapes of the fields that are merged into the JobSet: a TrainJob's patches, a runtime's template."""
+MERGED: Final = frozenset(template[:2] for template in TEMPLATES)
+_FIRST_DIGITS_OR_END: Final = re.compile(r"\d+|$")
+
 
 class OutputField(NamedTuple):
     """An output field: its path in the objects after a stage."""
@@ -149,16 +158,6 @@ class Rerun:
                 return None
             self._plans[name] = plan
         return self._plans[stage]
-
-
-Owner = Literal["job", "runtime", "project"]
-"""A document with input fields, by its attribute of a plan."""
-OWNERS: Final[tuple[Owner, ...]] = ("job", "runtime", "project")
-"""The owners in search order."""
-TEMPLATES: Final = (("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template"), ("spec", "template"))
-"""The shapes of the fields that are merged into the JobSet: a TrainJob's patches, a runtime's template."""
-MERGED: Final = frozenset(template[:2] for template in TEMPLATES)
-_FIRST_DIGITS_OR_END: Final = re.compile(r"\d+|$")
 
 
 class Rank(NamedTuple):

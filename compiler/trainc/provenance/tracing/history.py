@@ -1,8 +1,9 @@
 """History: a TrainJob's stages run again, with its objects before and after each.
 
 Reads    a plan that has passed through the pipeline: its TrainJob, its runtime, its objects.
-Returns  the steps. The stage `override` has one step for each document that it merges: the runtime, then each patch.
-         The stage `patch` has one step for each patch of trainc.yaml.
+Returns  the steps, and the lineage of each value: the steps that wrote it. The stage `override` has one step for each
+         document that it merges: the runtime, then each patch. The stage `patch` has one step for each patch of
+         trainc.yaml.
 """
 
 from __future__ import annotations

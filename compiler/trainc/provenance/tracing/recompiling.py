@@ -1,15 +1,15 @@
-"""Unedited input: a TrainJob as it compiles without the last edits of its document, its runtime or its project.
+"""Recompiling: a TrainJob as it compiles without the last edits of its input, or for another release of Trainer.
 
-Reads    a plan that has passed through the pipeline, and the number of edits that remain.
-Returns  the plan for that input. The settings of trainc.yaml edit the documents: patches, images, namespace, names,
-         labels, annotations; an environment edits the project's own accelerators.
+Reads    a plan that has passed through the pipeline, and the number of edits that remain or the release.
+Returns  the plan or the objects for that input, and the fields that depend on a behaviour in which releases differ. The
+         settings of trainc.yaml edit the documents: patches, images, namespace, names, labels, annotations; an
+         environment edits the project's own accelerators.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.behaviours import BEHAVIOURS
 from trainc.base.releases import RELEASES
 from trainc.diagnostics import ObjectId, Place
 from trainc.pipeline.passes.conform import conform_runtime
@@ -124,6 +124,8 @@ class Decisions:
 
 def _alternatives(plan: Plan) -> Iterator[tuple[Tree, ...]]:
     """Yield the objects of a plan with each behaviour of another release, if it compiles and they differ."""
+    from trainc.base.behaviours import BEHAVIOURS
+
     for behaviour in BEHAVIOURS if plan.job.own_runtime is None else ():
         own = getattr(plan.release, behaviour.field)
         if behaviour.documents or not behaviour.objects:
