@@ -18,21 +18,27 @@ import pytest
 from trainc.base import data, kinds
 from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
 from trainc.frontends.gangs import GangScheduler
-from trainc.frontends.loss_rules import LossRule
-from trainc.frontends.lowering import Lowered
+from trainc.frontends.lowering import FrontEnd, Lowered
 from trainc.frontends.moves import Move
 from trainc.kubernetes.trees import Tree
 from trainc.kubernetes.violations import Violation
+from trainc.pipeline.frameworks import Framework
 from trainc.settings import schema as settings_schema
 
-SWEEP = Kind("Sweep", ("lab.kubeflow.org/v1",), "job", "Sweep", (("spec", "template"),), front_end="sweep")
 SCHEMA = "acme-1"
+SWEEP = Kind(
+    "Sweep",
+    ("lab.kubeflow.org/v1",),
+    "job",
+    "Sweep",
+    (("spec", "template"),),
+    framework="sweep",
+    module="sweep",
+    schema=SCHEMA,
+)
 SPEC = ("spec", "template", "spec")
 JOB = (*SPEC, "replicatedJobs", 0)
 ANCESTOR = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-
-
-LOSSES: tuple[LossRule, ...] = ()
 
 
 def violations(written: Tree, job: Tree) -> Iterator[Violation]:
@@ -40,7 +46,7 @@ def violations(written: Tree, job: Tree) -> Iterator[Violation]:
     yield from ()
 
 
-def lower(job: Tree, gang: GangScheduler | None = None) -> Lowered:
+def lower(job: Tree, gang: GangScheduler | None) -> Lowered:
     """Return a Sweep as a TrainJob and its runtime."""
     metadata, spec = job["metadata"], job["spec"]
     own = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
@@ -104,9 +110,10 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     )
     monkeypatch.setattr(data, "_ROOT", str(folder))
     monkeypatch.setattr(settings_schema, "_root", settings_schema._root.__wrapped__)
-    front_end = ModuleType("trainc.frontends.sweep")
-    vars(front_end).update(SCHEMA=SCHEMA, OLDER={}, violations=violations, lower=lower)
-    monkeypatch.setitem(sys.modules, front_end.__name__, front_end)
+    module = ModuleType("trainc.legacy.sweep")
+    framework = Framework(apply=lambda plan: plan, front_end=FrontEnd(violations, lower))
+    vars(module).update(FRAMEWORKS={SWEEP.framework: framework})
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     before, after = kinds.COMPILED, (*kinds.COMPILED, SWEEP)
     for module in [each for name, each in sys.modules.items() if name.startswith("trainc.")]:
         if getattr(module, "COMPILED", None) is before:

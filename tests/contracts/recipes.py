@@ -150,7 +150,8 @@ PAGE: Final = File(("diagnostics/{}.md",))
 INDEX: Final = Text("schemas/diagnostics.json", '"{}": "', by="`make snapshots`")
 REFERENCE: Final = Text("docs/diagnostics.md", "(../diagnostics/{}.md)", by="`make snapshots`")
 FRAMEWORKS: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "FRAMEWORKS")
-LEGACY: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "LEGACY")
+KINDS: Final = f"{PACKAGE}/base/kinds.py"
+KIND: Final = Text(f"{PACKAGE}/legacy/*.py", '"{}"', by="legacy/simple_kinds.py")
 SCHEDULERS: Final = Row(f"{PACKAGE}/pipeline/schedulers/__init__.py", "SCHEDULERS")
 COMMANDS: Final = Row(f"{PACKAGE}/cli/common/group.py", "COMMANDS")
 FORMATS: Final = Row(f"{PACKAGE}/emit/__init__.py", "FORMATS")
@@ -169,15 +170,16 @@ DIFFERENCES: Final = "tests/cluster/differences.py"
 UNIT_TEST: Final = File(("tests/unit/test_{}.py",))
 
 
-def frameworks(tree: Tree) -> set[str]:
-    """Return the frameworks of runtimes, without those of legacy kinds."""
-    return listed("pipeline/frameworks", FRAMEWORKS)(tree) - set(tree.row(LEGACY.path, LEGACY.constant))
+def legacy_kinds(tree: Tree) -> set[str]:
+    """Return the legacy kinds with a row or a module."""
+    texts = (tree.read(path) for path in tree.glob(f"{PACKAGE}/legacy/*.py"))
+    return {key for text in texts for key in re.findall(r'^(?:    key=|KEY: Final = )"([^"]+)"', text, re.MULTILINE)}
 
 
 def has_kind(_: Tree, leaf: str, document: Any) -> bool:
-    """Return whether a document is of a legacy kind, by the name of its front end."""
+    """Return whether a document is of a legacy kind, by the name of its framework."""
     row = find(document.get("apiVersion"), document.get("kind"))
-    return row is not None and row.front_end == f"legacy.{leaf}"
+    return row is not None and row.framework == leaf
 
 
 def steps_of_id(example: str) -> dict[Step, str]:
@@ -189,10 +191,10 @@ RECIPES: Final = (
     Recipe(
         "A framework",
         "<key>",
-        frameworks,
+        listed("pipeline/frameworks", FRAMEWORKS),
         {
             File(module("pipeline/frameworks")): "jax",
-            Defines(module("pipeline/frameworks"), ("apply", "RESERVED", "CHECKS", "RESERVED_AT")): "xgboost",
+            Defines(module("pipeline/frameworks"), ("apply", "FRAMEWORK")): "xgboost",
             FRAMEWORKS: "torch",
             UNIT_TEST: "paddle",
             Manifest("golden/*/input.yaml", uses_policy, ("golden case",)): "flux",
@@ -331,27 +333,10 @@ RECIPES: Final = (
     Recipe(
         "A legacy kind",
         "<kind>",
-        listed(
-            "frontends/legacy",
-            LEGACY,
-            *("common_losses", "field_refs", "layout", "operator_jobs", "own_runtime", "replica_specs", "run_policy"),
-            *(
-                "mlkube_admission",
-                "mpi_admission",
-                "volcano_admission",
-                "volcano_plugins",
-                "volcano_policies",
-                "volcano_tasks",
-            ),
-        ),
+        both(found(r'^    framework="([^"]+)"', KINDS), legacy_kinds),
         {
-            File((f"{PACKAGE}/frontends/legacy/{{}}.py",)): "pytorchjob",
-            Defines(
-                (f"{PACKAGE}/frontends/legacy/{{}}.py",), ("SCHEMA", "OLDER", "LOSSES", "violations", "lower")
-            ): "pytorchjob",
-            Text(f"{PACKAGE}/base/kinds.py", 'front_end="legacy.{}"'): "pytorchjob",
-            File((f"{PACKAGE}/pipeline/frameworks/{{}}.py",)): "pytorchjob",
-            LEGACY: "pytorchjob",
+            Text(KINDS, 'framework="{}"'): "pytorchjob",
+            KIND: "pytorchjob",
             UNIT_TEST: "pytorchjob",
             RECORDINGS: "pytorchjob",
             Manifest("golden/legacy-*/input.yaml", has_kind, ("golden cases `legacy-<case>`",)): "pytorchjob",

@@ -394,7 +394,9 @@ class Called(NamedTuple):
 
     def undo(self, tree: Tree, leaf: str) -> Changes:
         (each,) = tree.by_id[leaf]
-        return Row(str(each.path.relative_to(tree.root)), "CHECKS").undo(tree, each.name)
+        lists = {name: value for name, value in constants(tree.read(each.path)).items() if name.isupper()}
+        name = next(name for name, value in lists.items() if any(word(part) == each.name for part in words(value)))
+        return Row(str(each.path.relative_to(tree.root)), name).undo(tree, each.name)
 
 
 @lru_cache(maxsize=4096)

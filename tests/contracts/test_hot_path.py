@@ -58,7 +58,7 @@ OURS = {
     ),
     "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
     "trainc.kubernetes.merge": "list_order",
-    "trainc.kubernetes.structural": "value_nodes",
+    "trainc.kubernetes.structural": "nodes",
     "trainc.kubernetes.validation": (
         "pod_only combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
     ),

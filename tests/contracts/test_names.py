@@ -16,17 +16,20 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from trainc.base.kinds import LEGACY
 from trainc.cli.common.group import COMMANDS
 from trainc.cli.common.options import REPORTS, REVIEWS
 from trainc.emit import FORMATS
-from trainc.pipeline.frameworks import FRAMEWORKS, LEGACY
+from trainc.pipeline.frameworks import FRAMEWORKS
 from trainc.pipeline.schedulers import SCHEDULERS
 from trainc.pipeline.stages import STAGES
 
 ROOT: Final = Path(__file__).parents[2]
 COMPILER: Final = ROOT / "compiler" / "trainc"
 FOLDERS: Final = ("compiler", "tests", "scripts", "bench")
-KEYS: Final = frozenset((*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *LEGACY, *SCHEDULERS, "mermaid"))
+KEYS: Final = frozenset(
+    (*COMMANDS, *REPORTS, *REVIEWS, *FORMATS, *FRAMEWORKS, *SCHEDULERS, "mermaid", *(row.framework for row in LEGACY))
+)
 """File names that are keys: of a command, a format, a framework or a scheduler."""
 QUALIFIERS: Final = frozenset(
     """

@@ -1,14 +1,12 @@
-"""`make fuzz`: random edits of a trainc.yaml; each setting of the review has the objects that compiling shows.
+"""`make fuzz`: random edits of a trainc.yaml; the review has the objects that differ, each with the settings.
 
-A project has two TrainJobs, one of them an MPI job, and two folders of runtimes. Of two random settings files, the
-review lists the differences. For each of them, the project is compiled with the new file, and with the new file where
-this setting has its old value: the objects that differ are those of the review. The test sets the value back by the
-path in the JSON form, and pairs objects by their TrainJob. `make test` runs only a few examples.
+A project has two TrainJobs, one of them an MPI job, and two folders of runtimes. It is compiled with two random
+settings files: the objects that differ are those of the review, and each change has a cause or names the changed
+settings. The test pairs objects by their TrainJob. `make test` runs only a few examples.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from committing import git
+from files import write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +24,7 @@ from trainc.compilation.environment_runs import selected
 from trainc.compilation.run import BUILD, NO_OPTIONS, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.review import compare
-from trainc.review.reviewed import ChangedSetting, Review
+from trainc.review.reviewed import Review
 from trainc.review.side_arguments import parse_sides
 
 EXAMPLES = int(os.environ.get("EXAMPLES") or 1000) // 40
@@ -119,11 +118,11 @@ def some(draw: st.DrawFn, keys: dict[str, st.SearchStrategy[Any]]) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three equal projects, without settings."""
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two equal projects, without settings."""
     top = tmp_path_factory.mktemp("projects")
     git("init", "--quiet", at=top)
-    for side in ("before", "after", "without"):
+    for side in ("before", "after"):
         for name, framework, launcher in (("one", "torch", ""), ("two", "mpi", LAUNCHER)):
             files = {f"jobs/{name}.yaml": JOB.format(name=name)}
             for number, path in enumerate(("runtimes", "other"), 1):
@@ -131,8 +130,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 files[f"{path}/{name}.yaml"] = RUNTIME.format(**row)
             for path, text in files.items():
                 file = top / side / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
+                write(file, text)
     return top
 
 
@@ -143,65 +141,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     derandomize="EXAMPLES" not in os.environ,
 )
 @given(before=files(), after=files())
-def test_mutated_settings_have_the_measured_objects(
-    folder: Path, before: dict[str, Any], after: dict[str, Any]
+def test_the_review_of_mutated_settings_has_all_objects(
+    projects: Path, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    check(folder, before, after)
+    check(projects, before, after)
 
 
-def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Check each changed setting between two settings files."""
+def check(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Check the review of two settings files: its objects, and that each change has a cause or names settings."""
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
-    os.chdir(folder)
+    os.chdir(projects)
     found = reviewed(before, after)
-    if found.failed or compiled("without", before) is None:
+    old, new = compiled("before", before), compiled("after", after)
+    if found.failed or old is None:
         return
-    with_all = compiled("after", after)
-    assert with_all is not None, "the review compiles it"
-    for setting in found.settings:
-        measured = {
-            (name, each.id.kind, each.id.name) for each in setting.objects for name in each.environments or ("",)
-        }
-        if "lint" in setting.change.path or is_of_removed_environment(after, setting):
-            assert measured == set()
-            continue
-        without = compiled("without", set_back(after, setting))
-        if setting.unknown:
-            assert without is None
-        else:
-            assert without is not None
-            assert measured == differing_objects(with_all, without), (before, after, setting.change)
+    assert new is not None, "the review compiles it"
+    shown = {
+        (name, each.id.kind, HASH.sub("", each.id.name))
+        for each in found.objects
+        for name in each.environments or ("",)
+    }
+    assert shown == differing_objects(new, old), (before, after)
+    assert all(group.cause or group.settings for group in found.groups()), (before, after)
 
 
 def reviewed(before: dict[str, Any], after: dict[str, Any]) -> Review:
     for side, content in (("before", before), ("after", after)):
         Path(side, "trainc.yaml").write_text(yaml.safe_dump(content))
     return compare(*parse_sides(("before/jobs", "after/jobs")), RUN)
-
-
-def is_of_removed_environment(after: dict[str, Any], setting: ChangedSetting) -> bool:
-    """Return whether a setting decides what is reported in an environment that the new file lacks."""
-    path = setting.change.path
-    return "fieldValidation" in path[2:] and path[1] not in after.get("environments", {})
-
-
-def set_back(after: dict[str, Any], setting: ChangedSetting) -> dict[str, Any]:
-    """Return the new file with the old value of a setting."""
-    change = setting.change
-    found: dict[str, Any] = json.loads(json.dumps(after))  # without shared parts
-    parent: Any = found
-    for step in change.new_path[:-1]:
-        parent = parent[step]
-    step = change.new_path[-1]
-    if change.kind == "added":
-        del parent[step]
-    elif change.kind == "moved":
-        parent[step] = sorted(parent[step], key=lambda item: change.old.index(item["name"]))
-    elif change.kind == "removed" and isinstance(parent, list):
-        parent.insert(int(step), change.old)
-    else:
-        parent[step] = change.old
-    return found
 
 
 Objects = dict[tuple[str, str, str, int], tuple[str, str, str, Any]]
@@ -231,11 +198,9 @@ def _key(run: Run, job: Any) -> tuple[str, str]:
     return run.settings.environment_name, job.plan.job.source_name
 
 
-def differing_objects(with_setting: Objects, without: Objects) -> set[tuple[str, str, str]]:
+def differing_objects(new: Objects, old: Objects) -> set[tuple[str, str, str]]:
     """Return the environments, kinds and names of the objects that differ."""
-    keys = {*with_setting, *without}
-    changed = [key for key in keys if with_setting.get(key) != without.get(key)]
-    return {(with_setting.get(key) or without[key])[:3] for key in changed}
+    return {(new.get(key) or old[key])[:3] for key in {*new, *old} if new.get(key) != old.get(key)}
 
 
 @pytest.mark.parametrize(
@@ -252,5 +217,5 @@ def differing_objects(with_setting: Objects, without: Objects) -> set[tuple[str,
         pytest.param({"delivery": {"nameSuffixHash": True}}, {"delivery": {"nameSuffixHash": True}, "images": [{"name": "ghcr.io/acme/one", "newTag": "2"}]}, id="an immutable field"),  # noqa: E501
     ],
 )  # fmt: skip
-def test_recorded_edits(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
-    check(folder, before, after)
+def test_recorded_edits(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    check(projects, before, after)

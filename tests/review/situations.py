@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from files import write
+
 from trainc.compilation.run import NO_OPTIONS, READ, Run, start
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.kubernetes.quantity import Quantity
@@ -13,7 +15,7 @@ from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.reviewed import AffectedObject, Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
 from trainc.review.side_arguments import parse_sides
 
 RUNTIME: Final = """\
@@ -174,8 +176,7 @@ def review(folder: Path, before: Files, after: Files, run: Run | None = None) ->
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
             path = folder / side / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            write(path, text)
     old, new = parse_sides(("before", "after"))
     return compare(old, new, run or start(NO_OPTIONS, READ))
 
@@ -221,7 +222,7 @@ def hostile(text: str = HOSTILE) -> Review:
         old=text,
         new=text,
         settings=(
-            ChangedSetting(change, Location(text, 3, 5), objects=(AffectedObject(id, id),)),
+            ChangedSetting(change, Location(text, 3, 5), objects=(Reviewed("changed", id, renamed=id),)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
             ChangedSetting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
             ChangedSetting(moved, Location(text, 5, 5), gone=True),

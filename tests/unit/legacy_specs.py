@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import trainc
 from trainc import Result
+from trainc.base.kinds import find
 from trainc.compilation.run import Options
+from trainc.frontends.lowering import Loss
 from trainc.kubernetes.trees import Tree
+from trainc.pipeline.frameworks import front_end
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
@@ -46,6 +49,12 @@ def env(replicated_job: Any, container: int = 0) -> dict[str, Any]:
         each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] if "valueFrom" in each else each.get("value", "")
         for each in variables
     }
+
+
+def losses(tree: Tree) -> tuple[Loss, ...]:
+    row = find(tree["apiVersion"], tree["kind"])
+    assert row is not None
+    return front_end(row).lower(tree, None).losses
 
 
 def errors(tree: Tree) -> list[str]:

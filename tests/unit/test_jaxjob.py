@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from unit.legacy_specs import INDEX, LegacyKind, env, errors, spec
+from unit.legacy_specs import INDEX, LegacyKind, env, errors, losses, spec
 
-from trainc.frontends.legacy import jaxjob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import simple_kinds
 
 KIND = LegacyKind("JAXJob", "jaxReplicaSpecs", "jax")
 role, job = KIND.role, KIND.job
@@ -34,7 +34,7 @@ def test_the_port_of_the_job() -> None:
 def test_the_manager_is_carried_and_a_loss() -> None:
     tree = job({"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}, Worker=role(2))
     assert spec(tree)["managedBy"] == "kueue.x-k8s.io/multikueue"
-    assert [loss.path for loss in jaxjob.lower(tree).losses if loss.rule is jaxjob.MANAGED] == [jaxjob.MANAGER]
+    assert [loss.path for loss in losses(tree) if loss.rule is simple_kinds.MANAGED] == [simple_kinds.MANAGER]
 
 
 @pytest.mark.parametrize(

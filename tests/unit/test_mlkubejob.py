@@ -10,8 +10,8 @@ from purposes import plan_of
 from running import run
 from unit.legacy_specs import MOST, compiled, errors, spec
 
-from trainc.frontends.legacy import mlkubejob
 from trainc.kubernetes.trees import Tree, get
+from trainc.legacy import mlkubejob
 from trainc.pods import jobs_of
 
 URI = "mnist-scheduler-0-0.mnist"

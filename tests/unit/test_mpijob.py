@@ -14,8 +14,8 @@ import trainc
 from trainc import Result
 from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
-from trainc.frontends.legacy import mpijob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import mpijob
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
@@ -239,7 +239,7 @@ def test_the_rule_of_the_clean_policy_depends_on_the_workers() -> None:
     def rule(policy: str, *roles: str, worker: Any = None, **spec: Any) -> str:
         tree = two({"runPolicy": {"cleanPodPolicy": policy}} | spec, worker=worker)
         tree["spec"]["mpiReplicaSpecs"] = {name: tree["spec"]["mpiReplicaSpecs"][name] for name in roles}
-        (found,) = [loss.rule for loss in mpijob.lower(tree).losses if loss.path[-1] == "cleanPodPolicy"]
+        (found,) = [loss.rule for loss in mpijob.lower(tree, None).losses if loss.path[-1] == "cleanPodPolicy"]
         return found.field.removeprefix("spec.runPolicy.cleanPodPolicy")
 
     both = ("Launcher", "Worker")
@@ -663,7 +663,7 @@ def test_a_patch_of_the_job_merges_containers_by_name(tmp_path: Path) -> None:
 
 def losses(tree: Tree) -> dict[str, str]:
     found: dict[str, str] = {}
-    for loss in mpijob.lower(tree).losses:
+    for loss in mpijob.lower(tree, None).losses:
         path = ".".join(map(str, loss.path)).removeprefix("spec.").replace("mpiReplicaSpecs.", "")
         found[path.replace("template.metadata.labels.training.kubeflow.org/", "")] = loss.rule.effect
     return found

@@ -9,7 +9,7 @@ from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes.objectmeta import check
-from trainc.kubernetes.structural.value_nodes import stored_metadata
+from trainc.kubernetes.structural.nodes import stored_metadata
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 

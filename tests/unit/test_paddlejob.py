@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from unit.legacy_specs import LegacyKind, env, errors, spec
+from unit.legacy_specs import LegacyKind, env, errors, losses, spec
 
-from trainc.frontends.legacy import paddlejob
 from trainc.kubernetes.trees import Tree
+from trainc.legacy import simple_kinds
 
 KIND = LegacyKind("PaddleJob", "paddleReplicaSpecs", "paddle")
 role, job = KIND.role, KIND.job
@@ -40,7 +40,7 @@ def test_with_a_master_it_is_the_rendezvous_and_decides() -> None:
 def test_an_elastic_policy_has_no_effect() -> None:
     tree = job({"elasticPolicy": {"minReplicas": 1, "maxReplicas": 4}}, Worker=role(2))
     assert spec(tree) == spec(job(Worker=role(2)))
-    lost = [loss.path[-1] for loss in paddlejob.lower(tree).losses if loss.rule is paddlejob.NOT_ELASTIC]
+    lost = [loss.path[-1] for loss in losses(tree) if loss.rule is simple_kinds.NOT_ELASTIC]
     assert lost == ["minReplicas", "maxReplicas"]
 
 

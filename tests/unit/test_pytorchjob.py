@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 from running import run
+from unit.legacy_specs import losses
 
 import trainc
 from trainc import Result
 from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Location, Place
-from trainc.frontends.legacy import pytorchjob
-from trainc.frontends.legacy.field_refs import field_paths
 from trainc.kubernetes.trees import Tree
+from trainc.legacy.layout import field_paths
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
@@ -397,7 +397,7 @@ def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str
 def test_losses() -> None:
     policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}
     tree = job({"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
-    found = {".".join(map(str, loss.path)): loss.rule.effect for loss in pytorchjob.lower(tree).losses}
+    found = {".".join(map(str, loss.path)): loss.rule.effect for loss in losses(tree)}
     labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
     assert found == {
         "spec.runPolicy.cleanPodPolicy": "not carried",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from files import write
 from running import NO_LINT, run
 
 import trainc
@@ -16,6 +17,8 @@ from trainc.compilation import compile_documents
 from trainc.compilation.run import Options, start
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -45,18 +48,8 @@ spec:
 """
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
     return JOB.format(name=name, nodes=nodes, image=image, command=command)
-
-
-def write(path: str, *documents: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text("---\n".join(documents))
 
 
 def errors(path: str = ".") -> list[Diagnostic]:

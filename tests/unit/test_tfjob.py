@@ -7,9 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, spec
+from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, losses, spec
 
-from trainc.frontends.legacy import tfjob
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.checks import limits
 
@@ -184,11 +183,9 @@ def test_a_dynamic_worker_may_fail(fields: Tree, restart: str, limit: int, rules
 )
 def test_the_limit_0_also_counts_dynamic_workers(is_dynamic: bool, limit: int, lost: set[str]) -> None:
     fields = {"enableDynamicWorker": is_dynamic, "runPolicy": {"backoffLimit": limit}}
-    losses = {
-        (".".join(map(str, loss.path)), loss.rule.effect) for loss in tfjob.lower(job(fields, Worker=role(2))).losses
-    }
+    found = {(".".join(map(str, loss.path)), loss.rule.effect) for loss in losses(job(fields, Worker=role(2)))}
     paths = ("spec.enableDynamicWorker", "spec.runPolicy.backoffLimit")
-    assert {f"{path}: {effect}" for path, effect in losses if path in paths} == lost
+    assert {f"{path}: {effect}" for path, effect in found if path in paths} == lost
 
 
 @pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])

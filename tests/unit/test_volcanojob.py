@@ -9,8 +9,8 @@ import pytest
 from purposes import plan_of
 from unit.legacy_specs import INDEX, MOST, compiled, env, errors, spec
 
-from trainc.frontends.legacy import volcano_plugins, volcano_policies, volcano_tasks, volcanojob
 from trainc.kubernetes.trees import Tree, get
+from trainc.legacy import volcano_plugins, volcano_policies, volcano_tasks, volcanojob
 
 COMPLETE = {"event": "TaskCompleted", "action": "CompleteJob"}
 RESTART = {"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}

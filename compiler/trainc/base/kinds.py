@@ -35,6 +35,8 @@ JOBS_OF_JOBSET: Final = ("spec", "replicatedJobs")
 JOBS_OF_RUNTIME: Final = ("spec", "template", *JOBS_OF_JOBSET)
 JOBS_OF_PATCH: Final = ("trainingRuntimeSpec", "template", *JOBS_OF_JOBSET)
 """The path of the replicated jobs in an item of a TrainJob's runtimePatches."""
+OLDER_SCHEMAS: Final = "training-operator-0"
+"""The folder of the schemas of earlier apiVersions, in which fields of the run policy are also in the spec."""
 
 
 class Kind(NamedTuple):
@@ -49,8 +51,14 @@ class Kind(NamedTuple):
     pods: tuple[Steps, ...]
     """The paths of its pod templates."""
     namespaced: bool = True
-    front_end: str = ""
-    """The module of `trainc.frontends` that converts it to a TrainJob; empty for a kind of Trainer or Kubernetes."""
+    framework: str = ""
+    """The framework of a legacy kind, which has its front end; empty for a kind of Trainer or Kubernetes."""
+    module: str = ""
+    """The module of `trainc.legacy` with the framework."""
+    schema: str = ""
+    """The folder of a legacy kind's schema in `schemas`."""
+    older: tuple[tuple[str, str], ...] = ()
+    """The earlier apiVersions of a legacy kind that have other fields, each with a sentence about the current ones."""
     setting: str = ""
     """Its name in settings and on command lines, if that is not the kind; empty if it is."""
     plugin: str = ""
@@ -65,6 +73,10 @@ class Kind(NamedTuple):
     def group(self) -> str:
         """The API group of the apiVersion that trainc writes."""
         return self.versions[0].partition("/")[0]
+
+    def schema_folder(self, version: object) -> str:
+        """Return the folder of the schema of a legacy kind in one of its apiVersions."""
+        return self.schema if version == self.versions[0] else OLDER_SCHEMAS
 
     def has_plugin(self, document: object) -> bool:
         """Return whether a document has the plugin that the kind requires, if it requires one."""
@@ -91,7 +103,21 @@ PYTORCHJOB: Final = Kind(
     "job",
     "PyTorchJob",
     (("spec", "pytorchReplicaSpecs", EACH, "template"),),
-    front_end="legacy.pytorchjob",
+    framework="pytorchjob",
+    module="pytorchjob",
+    schema="training-operator-1.9",
+    older=(
+        (
+            f"{OLD_GROUP}/v1alpha1",
+            "replicaSpecs is spec.pytorchReplicaSpecs.Master and .Worker, masterPort is the port "
+            "`pytorchjob-port` of the container `pytorch`, and backend is gone",
+        ),
+    ),
+)
+_MPI_WITH_KUBECTL: Final = (
+    "its launcher uses SSH, so the workers' image needs sshd (earlier ones run `kubectl exec`, for which trainc "
+    "writes no Role); cleanPodPolicy, backoffLimit and activeDeadlineSeconds are in spec.runPolicy, "
+    "mpiDistribution is mpiImplementation, mainContainer is gone, and the other fields stay"
 )
 MPIJOB: Final = Kind(
     "MPIJob",
@@ -99,7 +125,18 @@ MPIJOB: Final = Kind(
     "job",
     "MPIJob",
     (("spec", "mpiReplicaSpecs", EACH, "template"),),
-    front_end="legacy.mpijob",
+    framework="mpijob",
+    module="mpijob",
+    schema="mpi-operator-0.7",
+    older=(
+        (
+            f"{OLD_GROUP}/v1alpha1",
+            "template is spec.mpiReplicaSpecs.Launcher.template and .Worker.template, replicas is Worker.replicas, and "
+            "gpus is Worker.replicas times the GPUs in the limits of a worker, whose number is also slotsPerWorker",
+        ),
+        (f"{OLD_GROUP}/v1", _MPI_WITH_KUBECTL),
+        (f"{OLD_GROUP}/v1alpha2", _MPI_WITH_KUBECTL),
+    ),
 )
 
 TFJOB: Final = Kind(
@@ -108,7 +145,20 @@ TFJOB: Final = Kind(
     "job",
     "TFJob",
     (("spec", "tfReplicaSpecs", EACH, "template"),),
-    front_end="legacy.tfjob",
+    framework="tfjob",
+    module="tfjob",
+    schema="training-operator-1.9",
+    older=(
+        (
+            f"{OLD_GROUP}/v1alpha1",
+            "replicaSpecs is spec.tfReplicaSpecs, with the tfReplicaType of each item as its key: MASTER is Chief; "
+            "tfPort is the port `tfjob-port` of the container `tensorflow`",
+        ),
+        (
+            f"{OLD_GROUP}/v1alpha2",
+            "spec.tfReplicaSpecs has the same fields, and cleanPodPolicy is in spec.runPolicy",
+        ),
+    ),
 )
 XGBOOSTJOB: Final = Kind(
     "XGBoostJob",
@@ -116,7 +166,9 @@ XGBOOSTJOB: Final = Kind(
     "job",
     "XGBoostJob",
     (("spec", "xgbReplicaSpecs", EACH, "template"),),
-    front_end="legacy.xgboostjob",
+    framework="xgboostjob",
+    module="simple_kinds",
+    schema="training-operator-1.9",
 )
 JAXJOB: Final = Kind(
     "JAXJob",
@@ -124,7 +176,9 @@ JAXJOB: Final = Kind(
     "job",
     "JAXJob",
     (("spec", "jaxReplicaSpecs", EACH, "template"),),
-    front_end="legacy.jaxjob",
+    framework="jaxjob",
+    module="simple_kinds",
+    schema="training-operator-1.9",
 )
 PADDLEJOB: Final = Kind(
     "PaddleJob",
@@ -132,7 +186,17 @@ PADDLEJOB: Final = Kind(
     "job",
     "PaddleJob",
     (("spec", "paddleReplicaSpecs", EACH, "template"),),
-    front_end="legacy.paddlejob",
+    framework="paddlejob",
+    module="simple_kinds",
+    schema="training-operator-1.9",
+    older=(
+        (
+            "batch.paddlepaddle.org/v1",
+            "ps is spec.paddleReplicaSpecs.Master and worker is .Worker, each with replicas and template, whose main "
+            "container is `paddle`; cleanPodPolicy and schedulingPolicy are in spec.runPolicy; intranet, "
+            "withGloo, elastic and sampleSetRef are gone",
+        ),
+    ),
 )
 MXJOB: Final = Kind(
     "MXJob",
@@ -140,7 +204,16 @@ MXJOB: Final = Kind(
     "job",
     "MXJob",
     (("spec", "mxReplicaSpecs", EACH, "template"),),
-    front_end="legacy.mxjob",
+    framework="mxjob",
+    module="simple_kinds",
+    schema="training-operator-1.7",
+    older=(
+        (
+            f"{OLD_GROUP}/v1alpha1",
+            "replicaSpecs is spec.mxReplicaSpecs, with the mxReplicaType of each item as its key; PsRootPort is the "
+            "port `mxjob-port` of the container `mxnet`",
+        ),
+    ),
 )
 MLKUBE_JOB: Final = Kind(
     "MxJob",
@@ -148,7 +221,9 @@ MLKUBE_JOB: Final = Kind(
     "job",
     "MxJob",
     (("spec", "replicaSpecs", EACH, "template"),),
-    front_end="legacy.mlkubejob",
+    framework="mlkubejob",
+    module="mlkubejob",
+    schema="mxnet-operator-1beta1",
 )
 VOLCANO_JOB: Final = Kind(
     "Job",
@@ -156,7 +231,9 @@ VOLCANO_JOB: Final = Kind(
     "job",
     "Volcano Job",
     (("spec", "tasks", EACH, "template"),),
-    front_end="legacy.volcanojob",
+    framework="volcanojob",
+    module="volcanojob",
+    schema="volcano",
     setting="VolcanoJob",
     plugin="tensorflow",
 )

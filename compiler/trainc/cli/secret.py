@@ -95,10 +95,12 @@ def _manifests(result: Compilation) -> list[Tree]:
     TrainJobs with one generateName share their Secrets.
     """
     from trainc.pipeline import secret_keys
-    from trainc.pipeline.frameworks import expected_secrets
+    from trainc.pipeline.frameworks import framework_of
 
     try:
-        needed = {(job.namespace, secret): None for job in result.jobs for secret in expected_secrets(job.plan)}
+        needed = {
+            (job.namespace, secret): None for job in result.jobs for secret in framework_of(job.plan).secrets(job.plan)
+        }
         return [secret_keys.make(secret, namespace) for namespace, secret in needed]
     except ImportError as error:
         raise click.UsageError(

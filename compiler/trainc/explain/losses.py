@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Location, ObjectId
-    from trainc.frontends.loss_rules import Loss
+    from trainc.frontends.lowering import Loss
     from trainc.pipeline.objects import TrainJob
 
 

@@ -97,16 +97,12 @@ def _with_role(
 
 def _is_version_of(row: Kind, version: str) -> bool:
     """Return whether an apiVersion is that of a legacy kind, not of another project's kind of the same name."""
-    from trainc.frontends import lowering
-
-    groups = {known.partition("/")[0] for known in (*row.versions, *lowering.load(row.front_end).OLDER)}
+    groups = {known.partition("/")[0] for known in (*row.versions, *dict(row.older))}
     return version.partition("/")[0] in groups
 
 
 def _older_version(document: Document, row: Kind, version: str) -> Diagnostic:
-    from trainc.frontends import lowering
-
-    moved = lowering.load(row.front_end).OLDER.get(version)
+    moved = dict(row.older).get(version)
     help = f"use {row.versions[0]}" + (f": {moved}" if moved else "")
     return _diagnostic(document, UNKNOWN_VERSION, f"unknown version {version} of {row.word}", help, ("apiVersion",))
 

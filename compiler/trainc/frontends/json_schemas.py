@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.base.data import data_path
 from trainc.base.kinds import JOBSET, LEGACY, OF_TRAINC
-from trainc.frontends import extensions, lowering
+from trainc.frontends import extensions
 from trainc.kubernetes.structural import bundled
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def schema_of(kind: str, release: TrainerRelease, folder: str = "") -> Any:
     """
     legacy = next((row for row in LEGACY if row.name == kind), None)
     if legacy is not None:
-        return bundled(legacy.kind, lowering.load(legacy.front_end).SCHEMA)
+        return bundled(legacy.kind, legacy.schema)
     of_release = release.jobset if kind == JOBSET.kind else release.crds
     folder = OF_TRAINC.get(kind) or folder or of_release
     if folder == of_release and extensions.is_extended(folder, kind):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import names, string_formats
-from trainc.kubernetes.structural.value_nodes import METADATA, METADATA_SCHEMA
+from trainc.kubernetes.structural.nodes import METADATA, METADATA_SCHEMA
 from trainc.kubernetes.violations import (
     ANNOTATIONS_TOO_BIG,
     INVALID_ANNOTATION,

@@ -12,7 +12,7 @@ from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
-    from trainc.frontends.loss_rules import Loss
+    from trainc.frontends.lowering import Loss
     from trainc.pipeline.plan import Plan
 
 

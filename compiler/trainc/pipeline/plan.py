@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, LintFinding, ObjectId
     from trainc.edits.patching.jobsets import JobSetPatches
-    from trainc.frontends.loss_rules import Loss
+    from trainc.frontends.lowering import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.pipeline.library import Library
 

@@ -1,14 +1,15 @@
 """Review: the effect of a changed input on the objects, the edit that causes it, and how the cluster handles it.
 
 Reads    two sides (`sides`): sources, rendered manifests or git revisions.
-Returns  a Review (`reviewed`): the changed settings with their measured effects (`setting_effects`), and the changed
-         lint annotations (`lint_annotations`); the added, removed and changed objects, each change with its consequence
-         (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime is an entry;
-         and the resources that the pods request before and after. `formats/<format>.py` writes it.
+Returns  a Review (`reviewed`): the changed settings (`setting_changes`) with the objects whose causes name them, and
+         the changed lint annotations (`lint_annotations`); the added, removed and changed objects, each change with its
+         consequence (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime
+         is an entry; and the resources that the pods request before and after. `formats/<format>.py` writes it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBSET
@@ -25,6 +26,7 @@ from trainc.review import (
     project_pairs,
     renamed_jobs,
     runtime_changes,
+    setting_changes,
     side_environments,
     sides,
     uncompared,
@@ -38,8 +40,7 @@ from trainc.review.moved_objects import with_moved_objects
 from trainc.review.objects_ahead import with_objects_ahead
 from trainc.review.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
-from trainc.review.setting_causes import CausesBySetting
-from trainc.review.setting_effects import SettingEffect, SettingEffects
+from trainc.review.setting_causes import with_objects
 from trainc.review.setting_order import in_order
 from trainc.review.side_environments import Versions
 
@@ -71,10 +72,9 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
         if spec.commit is not None:
             spec.commit.objects.meter = meter
     found, note = project_pairs.pairs(old, new, run, meter)
-    effects = Meter(run.budget)
     parts: list[tuple[str, Review]] = []
     for pair in found:
-        parts += _compare_project(*pair, run, reporting, meter, effects, several=len(found) > 1)
+        parts += _compare_project(*pair, run, reporting, meter, several=len(found) > 1)
     if len(found) > 1:
         release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
@@ -92,14 +92,10 @@ def _compare_project(
     run: Run,
     reporting: Callable[[SideSpec], Settings] | None,
     meter: Meter,
-    effects: Meter,
     *,
     several: bool,
 ) -> list[tuple[str, Review]]:
-    """Return the review of each environment of a project.
-
-    `meter` counts the work of all projects, `effects` that to measure settings.
-    """
+    """Return the review of each environment of a project; `meter` counts the work of all projects."""
     names = sides.environments(old, new, run)
     if isinstance(names, Diagnostic):
         return [("", Review(old.name, new.name, diagnostics=(names,)))]
@@ -113,7 +109,8 @@ def _compare_project(
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
         fault = project_pairs.rendered_beside_several(old, new)
         return [("", Review(old.name, new.name, diagnostics=(fault,)))]
-    found = _compare_environments(before, after, run, names, SettingEffects(before, after, effects))
+    settings = setting_changes.edits(before.project, after.project, partial(after.path_of, before))
+    found = _compare_environments(before, after, run, names, settings)
     if any(review.failed for _, review in found):
         return found
     rows = uncompared.completed(
@@ -126,7 +123,7 @@ def _compare_project(
 
 
 def _compare_environments(
-    before: Versions, after: Versions, run: Run, names: Sequence[str], settings: SettingEffects
+    before: Versions, after: Versions, run: Run, names: Sequence[str], settings: Sequence[SettingEdit]
 ) -> list[tuple[str, Review]]:
     """Compare the objects and settings of two sides, in each of their environments."""
     is_nothing = before.first.content == after.first.content == "nothing"
@@ -138,10 +135,10 @@ def _compare_environments(
     if names == ("",):
         return [("", _compare(before.first, after.first, run, settings=settings))]
     found: list[tuple[str, Review]] = []
-    for name in (*names, *settings.other_environments(names)):
+    for name in names:
         pair = before.side(name), after.side(name)
         contents = {side.content for side in pair}
-        is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings.edits
+        is_needed = any(side.diagnostics or side.runtimes for side in pair) or settings
         if contents != {"nothing"} or is_needed:
             found.append((name, _compare(*pair, run, name, settings)))
     return found
@@ -174,9 +171,9 @@ def _are_releases(old: SideSpec, new: SideSpec) -> bool:
 
 
 def _compare(
-    before: Side, after: Side, run: Run, environment: str = "", settings: SettingEffects | None = None
+    before: Side, after: Side, run: Run, environment: str = "", settings: Sequence[SettingEdit] = ()
 ) -> Review:
-    """Compare two sides in one environment; `settings` are the changed ones, None for sides that share them."""
+    """Compare two sides in one environment; `settings` are the changed ones."""
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     if _are_releases(old, new):
@@ -190,19 +187,18 @@ def _compare(
     is_empty = before.content == after.content == "nothing" and not has_runtimes
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
-    effects = [] if settings is None else settings.measured(after, environment)
     if before.content == after.content == "compiled":
         after = renamed_jobs.with_old_names(before, after)
         before, after = renamed_jobs.with_hashes(before, after)
-    annotations = [SettingEffect(edit) for edit in _edited_annotations(before, after)]
+    edits = [*settings, *_edited_annotations(before, after)]
     before, after = sides.comparable_sides(before, after)
-    reviewer = _Reviewer(before, after, effects)
+    reviewer = _Reviewer(before, after)
     pairs = list(_pairs(before, after))
     found, warnings = with_objects_ahead([reviewed for pair in pairs if (reviewed := reviewer.review(*pair))])
     return Review(
         old=old.name,
         new=new.name,
-        settings=tuple(reviewer.setting(effect) for effect in (*effects, *annotations)),
+        settings=with_objects([reviewer.setting(edit) for edit in edits], found, environment),
         objects=found,
         unchanged=len(pairs) - len(found),
         pods=() if is_empty else (_pods(before, after),),
@@ -286,13 +282,11 @@ def _key(id: ObjectId) -> tuple[str, bool, str, str, str]:
 class _Reviewer:
     """Finds the differences of each pair of objects, and their causes."""
 
-    def __init__(self, old: Side, new: Side, effects: Sequence[SettingEffect]) -> None:
+    def __init__(self, old: Side, new: Side) -> None:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = all(side.settings.delivery.name_suffix_hash for side in (old, new))
-        self.settings = CausesBySetting(effects, self._located, self._shown_setting)
         self.release = new.settings.release
         self.causes = Causes()
-        self._settings: dict[int, tuple[SettingEdit, Change]] = {}
         self._shown: dict[int, tuple[InputEdit, Cause]] = {}
         """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
@@ -348,31 +342,14 @@ class _Reviewer:
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
-            cause = self.settings.cause(
-                new.compiled_id, change, consequence.effect, self._cause(edit, forms) if edit else None
-            )
+            cause = self._cause(edit, forms) if edit else None
             yield Line(shown(change, old.tree, new.tree, forms), consequence, cause)
 
-    def setting(self, effect: SettingEffect) -> ChangedSetting:
-        """Return a changed setting with the objects that it changes."""
-        edit = effect.edit
-        return ChangedSetting(
-            self._shown_setting(edit),
-            self._located(edit.place, old=edit.gone),
-            edit.gone,
-            effect.objects,
-            edit.owner,
-            effect.unknown,
-            rank=edit.rank,
-            severity=self.settings.severity(effect),
-        )
-
-    def _shown_setting(self, edit: SettingEdit) -> Change:
-        """Return the change of a setting without secrets, which is computed once."""
-        if id(edit) not in self._settings:
-            objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
-            self._settings[id(edit)] = (edit, shown_setting(edit, *objects))
-        return self._settings[id(edit)][1]
+    def setting(self, edit: SettingEdit) -> ChangedSetting:
+        """Return a changed setting without secrets."""
+        objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
+        at = self._located(edit.place, old=edit.gone)
+        return ChangedSetting(shown_setting(edit, *objects), at, edit.gone, owner=edit.owner, rank=edit.rank)
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
@@ -382,8 +359,6 @@ class _Reviewer:
         before, after = self._plans_of(item)
         edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
         cause = self._cause(edit, _forms(old, new)) if edit else None
-        if before and after:
-            cause = self.settings.cause_of_presence(item.compiled_id, cause)
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,

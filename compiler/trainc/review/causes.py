@@ -18,7 +18,8 @@ from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.trees import get, put
-from trainc.provenance.tracing import Trace, edited_by, nearest_existing
+from trainc.provenance.tracing import DELIVERED, HASH, Trace, edited_by, nearest_existing
+from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.provenance.tracing.history import conformed_again, remade, resolved_plan
 from trainc.review.changes import Change, changes, undone
 from trainc.review.undoing import Experiment, is_object
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId, Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.review.changes import Kind
     from trainc.review.release_causes import ReleaseCauses, ReleaseEdit
 
 Owner = Literal["job", "document", "runtime", "project", "patches"]
@@ -86,6 +88,8 @@ class Causes:
                         by = described(setting.place, new.job.document)
                         by = SETTINGS if by == setting.place.document.file else by
                         return InputEdit("project", by, change, setting.place, trees, gone, setting.place.path)
+            if hash := _delivery_edit(HASH, old, new):
+                return hash
         found = (edit for edit in self.edits("job", old, new) if edit.change.path == path)
         return next(found, None)
 
@@ -121,6 +125,8 @@ class _Causes:
         """The fields of all edits in the old text (True) and the new one."""
         self._patched = _values(old) != _values(new)
         """Whether the patches of trainc.yaml for the JobSet differ."""
+        self._has_other_causes = old.gang_scheduler != new.gang_scheduler
+        """Whether a setting that is no edit differs; then, one edit alone is not the cause of all changes."""
         if bool(old.job.own_runtime) != bool(new.job.own_runtime):
             # Another kind is one edit: the fields that both kinds have are derived from different ones.
             self.own = [_replacement(old, new)]
@@ -137,8 +143,10 @@ class _Causes:
             return found
         if self._patched and (edit := self._patch(old, new, change)) is not None:
             return edit
+        if (edit := self._delivery(change)) is not None:
+            return edit
         edits = [*self.own, *self.others]
-        if len(edits) < 2:
+        if len(edits) < 2 and not self._has_other_causes:
             return edits[0] if edits else None
         if self.own:
             return self._found(edits, old, new, change)
@@ -159,6 +167,11 @@ class _Causes:
                 )
         return None
 
+    def _delivery(self, change: Change) -> InputEdit | None:
+        """Return the setting of `delivery` that writes or removes a changed field of the JobSet."""
+        name = next((name for path, name in DELIVERED.items() if change.path == path or _adds(change, path)), None)
+        return None if name is None else _delivery_edit(name, self.old, self.new)
+
     def _trace(self, plan: Plan) -> Trace:
         if id(plan) not in self._traces:
             self._traces[id(plan)] = Trace(plan)
@@ -169,7 +182,7 @@ class _Causes:
         if self.releases is not None and (found := self.releases.presence(id)) is not None:
             return found
         edits = [*self.own, *self.others]
-        if len(edits) < 2:
+        if len(edits) < 2 and not self._has_other_causes:
             return edits[0] if edits else None
         exists = any(is_object(tree, id) for tree in self.new.objects)
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
@@ -183,7 +196,7 @@ class _Causes:
             experiment = self._experiment(number, edits[number])
             if experiment is not None and experiment.undoes(new, change):
                 return edits[number]
-        return self._nearest_edit(edits, old, new, change)
+        return None if self._has_other_causes else self._nearest_edit(edits, old, new, change)
 
     def _experiment(self, number: int, edit: InputEdit) -> Experiment | None:
         """Return the objects as compiled without one edit; None if the stages fail."""
@@ -210,6 +223,26 @@ class _Causes:
             return _common_prefix(at.path, written.path) if at.document.file == written.document.file else -1
 
         return edits[max(range(len(edits)), key=common_length)]
+
+
+def _delivery_edit(name: str, old: Plan, new: Plan) -> InputEdit | None:
+    """Return the changed setting of `delivery` with a name; None if it has the same effect in both plans."""
+    places = [plan.project.delivery.get(name) for plan in (old, new)]
+    values = [GONE if place is None else value_at(place.document.value, place.path) for place in places]
+    gone = places[1] is None
+    place = places[0] if places[1] is None else places[1]
+    if place is None or (values[0] is True) == (values[1] is True):
+        return None
+    path, trees = place.path, (old.project.value, new.project.value)
+    kind: Kind = "added" if places[0] is None else "removed" if gone else "changed"
+    change = Change(kind, ".".join(map(str, path)), path, path, *values)
+    return InputEdit("project", SETTINGS, change, place, trees, gone, path)
+
+
+def _adds(change: Change, path: Path) -> bool:
+    """Return whether a change adds or removes a mapping with only the field at a path."""
+    value = change.old if change.kind == "removed" else change.new
+    return change.path == path[:-1] and isinstance(value, dict) and [*value] == [path[-1]]
 
 
 def _edited_place(edit: InputEdit, plan: Plan, *, removed: bool) -> Place:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trainc.files.inputs import LARGEST_SETTINGS, LINK_OUT, File, fault
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
 
 def settings_of(commit: Commit, file: File) -> Settings:
     """Return the settings of a file of a commit."""
-    return load_file(file, commit.path_of(file), files_of(commit), root=commit.top)
-
-
-def files_of(commit: Commit) -> FileSource:
-    """Return the source of the files that a settings file of a commit extends."""
-    return FileSource(lambda path: _read(commit, path), lambda path: _resolved(commit, path))
+    source = FileSource(partial(_read, commit), partial(_resolved, commit))
+    return load_file(file, commit.path_of(file), source, root=commit.top)
 
 
 def _resolved(commit: Commit, path: str) -> str:

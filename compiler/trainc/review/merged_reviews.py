@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
-from trainc.review.reviewed import AffectedObject, PodNumbers, Review
+from trainc.review.reviewed import PodNumbers, Review
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.diagnostics import Diagnostic
     from trainc.pods.footprint import Footprint
     from trainc.review.reviewed import ChangedSetting, Reviewed
 
@@ -94,20 +94,14 @@ def _diagnostics(review: Review, reviews: Sequence[Review]) -> Iterable[Diagnost
 
 def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]:
     """Return the settings of all environments, each once, with the objects of all of them."""
-    merged: dict[Hashable, tuple[list[ChangedSetting], dict[tuple[ObjectId, ObjectId | None, bool], list[str]]]] = {}
+    merged: dict[Hashable, list[ChangedSetting]] = {}
     for name, review in by_name:
         for setting in review.settings:
-            equal, changed = merged.setdefault(_key(setting), ([], {}))
-            equal.append(setting)
-            for each in setting.objects:
-                changed.setdefault((each.id, each.renamed, bool(name)), []).append(name)
-    for equal, changed in merged.values():
-        objects = (
-            AffectedObject(id, renamed, tuple(filter(None, names))) for (id, renamed, _), names in changed.items()
-        )
-        unknown = next((each.unknown for each in equal if each.unknown), "")
-        severity = max(each.severity for each in equal)
-        yield equal[0]._replace(objects=tuple(objects), unknown=unknown, severity=severity)
+            objects = tuple(each._replace(environments=(name,) if name else ()) for each in setting.objects)
+            merged.setdefault(_key(setting), []).append(setting._replace(objects=objects))
+    for equal in merged.values():
+        objects = tuple(each for setting in equal for each in setting.objects)
+        yield equal[0]._replace(objects=objects, severity=max(each.severity for each in equal))
 
 
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:

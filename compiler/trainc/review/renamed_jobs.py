@@ -80,7 +80,7 @@ def _with_hash(job: Compiled) -> Compiled:
 def _with_identity(item: SideItem, jobs: dict[int, Compiled]) -> SideItem:
     """Return an object whose own identity is that of another version of its TrainJob."""
     own = item.own or item
-    return item._replace(own=_item(own, jobs)._replace(own=None, unhashed=own.id))
+    return item._replace(own=_item(own, jobs)._replace(own=None))
 
 
 def _generated(old: Side, new: Side) -> Iterator[_Pair]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainc.review.consequences import RANK, Consequence, most_severe
+from trainc.review.setting_changes import OBJECT_RANK, environment_of
 from trainc.source.masking import masked
 from trainc.source.messages import masked_violation
 from trainc.source.unnamed_secrets import NOTHING, redacted
@@ -126,27 +127,13 @@ class CauseGroup(NamedTuple):
     lines: tuple[tuple[Line, tuple[Reviewed, ...]], ...]
     """Each change once, with the objects that have it. Changes that differ only in values are one, with the values of
     the first object."""
+    settings: tuple[ChangedSetting, ...] = ()
+    """Without a known cause, the changed settings, one of which may be the cause."""
 
     @property
     def effect(self) -> Effect:
         """The most severe effect of its changes."""
         return most_severe([line.consequence for line, _ in self.lines])
-
-
-class AffectedObject(NamedTuple):
-    """An object that a changed setting changes, adds or removes."""
-
-    id: ObjectId
-    """The identity of the new object, or of the old one if the setting removes it."""
-    renamed: ObjectId | None = None
-    """The identity without the setting, if it differs."""
-    environments: tuple[str, ...] = ()
-    """The environments in which the setting changes it; empty for a project without environments."""
-
-    @property
-    def number(self) -> int:
-        """The number of objects in the cluster: one for each environment."""
-        return len(self.environments) or 1
 
 
 class ChangedSetting(NamedTuple):
@@ -158,12 +145,10 @@ class ChangedSetting(NamedTuple):
     """Its line in the new side; `file` is the path within the side, without a revision."""
     gone: bool = False
     """Whether the line is in the old side, because the new side has no settings."""
-    objects: tuple[AffectedObject, ...] = ()
-    """The objects that differ if the setting alone is set back."""
+    objects: tuple[Reviewed, ...] = ()
+    """The objects that it changes: those with a cause that names it."""
     owner: ObjectId | None = None
     """The TrainJob or runtime that has the annotation; None for a field of trainc.yaml."""
-    unknown: str = ""
-    """The reason why the objects are unknown; empty if they are known."""
     rank: int = 0
     """The position among the changed settings (`setting_changes`)."""
     severity: int = 0
@@ -243,7 +228,16 @@ class Review(NamedTuple):
 
     def groups(self) -> list[CauseGroup]:
         """Return the changes by cause; the cause that changes most objects comes first."""
-        return grouped(self.with_status("changed"))
+        return [self._with_settings(group) for group in grouped(self.with_status("changed"))]
+
+    def _with_settings(self, group: CauseGroup) -> CauseGroup:
+        environments = {"", *(name for each in group.objects for name in each.environments)}
+        found = [
+            each
+            for each in self.settings
+            if each.rank == OBJECT_RANK and environment_of(each.change.path) in environments
+        ]
+        return group if group.cause is not None else group._replace(settings=tuple(found))
 
 
 def grouped(objects: Iterable[Reviewed]) -> list[CauseGroup]:

@@ -1,8 +1,8 @@
-"""The changed setting that causes a change of an object, by the measured effects of the settings.
+"""The objects that a changed setting changes, by the causes of a review.
 
-Reads    the effects in one environment, and the cause that the plans of the TrainJob show.
-Returns  the cause. A setting is the cause of a change that disappears if it is set back. A setting that the plans show
-         is replaced if another one affects the field, and it does not.
+Reads    the changed settings and the objects of one environment.
+Returns  the settings with the objects that have a cause of this setting. A setting without any may have effects that no
+         cause shows, such as `sources`: an object that changes without a cause lists these settings (`CauseGroup`).
 """
 
 from __future__ import annotations
@@ -11,104 +11,55 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
-from trainc.review.consequences import RANK, touches
-from trainc.review.reviewed import Cause
+from trainc.review.consequences import RANK, most_severe, touches
+from trainc.review.setting_changes import environment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from trainc.diagnostics import Location, ObjectId, Place
-    from trainc.review.changes import Change
-    from trainc.review.consequences import Effect
-    from trainc.review.setting_changes import SettingEdit
-    from trainc.review.setting_effects import SettingEffect
-
-    Locating = Callable[..., Location]
+    from trainc.review.reviewed import Cause, ChangedSetting, Reviewed
 
 TRAINER_VERSION: Final = "trainerVersion"
 
 
-class CausesBySetting:
-    """The causes of changes in one environment."""
-
-    def __init__(
-        self, effects: Iterable[SettingEffect], locate: Locating, show: Callable[[SettingEdit], Change]
-    ) -> None:
-        """Keep the effects.
-
-        Args:
-            effects: the effects of the changed settings.
-            locate: `locate(place, old=...)` returns the location of a place in one of the sides.
-            show: the function that returns the change of a setting without secrets.
-        """
-        self._locate = locate
-        self._show = show
-        self._by_object: dict[ObjectId, list[SettingEffect]] = {}
-        for effect in effects:
-            for each in effect.objects:
-                self._by_object.setdefault(each.id, []).append(effect)
-        self._causes: dict[int, Cause] = {}
-        self._severities: dict[int, int] = {}
-
-    def cause(self, id: ObjectId, change: Change, effect: Effect, known: Cause | None) -> Cause | None:
-        """Return the cause of a change of an object with an effect in the cluster, which may be the known cause."""
-        effects = self._by_object.get(id, [])
-        own = [each for each in effects if known is not None and self._is_of(each, known)]
-        found = _first_effect(own, lambda each: each.undoes(id, change))
-        found = found or _first_effect(effects, lambda each: each.undoes(id, change))
-        if found is None and (known is None or _is_setting(known)):
-            found = _first_effect([*own, *effects], lambda each: each.affects(id, change))
-        if found is None:
-            return known
-        self._severities[found.number] = max(RANK[effect], self._severities.get(found.number, 0))
-        return known if any(found is each for each in own) else self._cause(found)
-
-    def severity(self, effect: SettingEffect) -> int:
-        """Return the severity of the changes that a setting causes; it is known after the causes."""
-        if effect.unknown:
-            return len(RANK)
-        if any(effect.decides_presence(each.id) for each in effect.objects):
-            return RANK["new-object"]
-        return self._severities.get(effect.number, 0 if effect.objects else -1)
-
-    def cause_of_presence(self, id: ObjectId, known: Cause | None) -> Cause | None:
-        """Return the cause of an added or removed object, which may be the known one."""
-        deciding = [effect for effect in self._by_object.get(id, []) if effect.decides_presence(id)]
-        if not deciding or any(known is not None and self._is_of(effect, known) for effect in deciding):
-            return known
-        return self._cause(deciding[0])
-
-    def _cause(self, effect: SettingEffect) -> Cause:
-        """Return a changed setting as a cause."""
-        if effect.number not in self._causes:
-            edit = effect.edit
-            at = self._located(edit.place, gone=edit.gone)
-            change = self._show(edit)
-            self._causes[effect.number] = Cause(SETTINGS, change.field, change, at, edit.gone, edit.change.path)
-        return self._causes[effect.number]
-
-    def _located(self, place: Place, *, gone: bool) -> Location:
-        return self._locate(place, old=gone)
-
-    def _is_of(self, effect: SettingEffect, cause: Cause) -> bool:
-        """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
-        setting = effect.edit.change
-        if cause.release:
-            return setting.path[-1:] == (TRAINER_VERSION,)
-        file = self._cause(effect).at.file
-        if cause.at.file != file:
-            return False
-        if patch := numbered(setting.path, file):
-            return cause.by.endswith(patch)
-        if cause.setting:
-            return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
-        return cause.by == SETTINGS and touches(cause.edit.path, setting.path)
+def with_objects(
+    settings: Iterable[ChangedSetting], objects: Iterable[Reviewed], environment: str
+) -> tuple[ChangedSetting, ...]:
+    """Return changed settings with the objects that they change in an environment, and the severity of the changes."""
+    objects = [*objects]
+    causes = {
+        id(cause): cause
+        for each in objects
+        for cause in (each.cause, *(line.cause for line in each.lines))
+        if cause is not None
+    }
+    return tuple(_with_objects(setting, objects, causes, environment) for setting in settings)
 
 
-def _first_effect(effects: Iterable[SettingEffect], holds: Callable[[SettingEffect], bool]) -> SettingEffect | None:
-    return next(filter(holds, effects), None)
+def _with_objects(
+    setting: ChangedSetting, objects: Iterable[Reviewed], causes: dict[int, Cause], environment: str
+) -> ChangedSetting:
+    if setting.owner is not None or environment_of(setting.change.path) not in ("", environment):
+        return setting
+    own = {key for key, cause in causes.items() if _is_of(setting, cause)}
+    found, severity = [], -1
+    for each in objects if own else ():
+        lines = [line.consequence for line in each.lines if id(line.cause) in own]
+        if lines or id(each.cause) in own:
+            found.append(each)
+            severity = max(severity, RANK[most_severe(lines) if lines else "new-object"])
+    return setting._replace(objects=tuple(found), severity=severity)
 
 
-def _is_setting(cause: Cause) -> bool:
-    """Return whether a cause is a setting."""
-    return bool(cause.setting) or cause.by == SETTINGS
+def _is_of(setting: ChangedSetting, cause: Cause) -> bool:
+    """Return whether a cause is a changed setting, a part of it, or contains it."""
+    change, file = setting.change, setting.at.file
+    if cause.release:
+        return change.path[-1:] == (TRAINER_VERSION,)
+    if cause.at.file != file:
+        return False
+    if patch := numbered(change.path, file):
+        return cause.by.endswith(patch)
+    if cause.setting:
+        return touches(cause.setting, change.old_path if cause.gone else change.new_path)
+    return cause.by == SETTINGS and touches(cause.edit.path, change.path)

@@ -49,14 +49,6 @@ class SettingEdit(NamedTuple):
     """The position among the changed settings."""
     owner: ObjectId | None = None
     """The TrainJob or runtime that has the setting as an annotation; None for trainc.yaml."""
-    file: str = ""
-    """The absolute path of its file in the new side; empty for an annotation."""
-
-    @property
-    def environment(self) -> str:
-        """The environment that has the setting; empty for one of the file."""
-        path = self.change.path
-        return str(path[1]) if path[:1] == (ENVIRONMENTS,) and len(path) > 1 else ""
 
 
 def edits(old: Settings, new: Settings, path_of: Callable[[str], str]) -> list[SettingEdit]:
@@ -71,9 +63,7 @@ def edits(old: Settings, new: Settings, path_of: Callable[[str], str]) -> list[S
         if own not in after and other not in before:
             before[other] = before.pop(own)
     found = (
-        edit._replace(file=path)
-        for path in dict.fromkeys((*after, *before))
-        for edit in edits_of_file(before.get(path), after.get(path))
+        edit for path in dict.fromkeys((*after, *before)) for edit in edits_of_file(before.get(path), after.get(path))
     )
     return sorted(found, key=lambda edit: edit.rank)
 
@@ -106,6 +96,15 @@ def own_path(path: Path) -> Path:
     (('lint', 'strict'), ('output',), ())
     """
     return path[2:] if path[:1] == (ENVIRONMENTS,) else path
+
+
+def environment_of(path: Path) -> str:
+    """Return the environment that has a setting; empty for one of the file.
+
+    >>> environment_of(("environments", "prod", "lint", "strict")), environment_of(("output",))
+    ('prod', '')
+    """
+    return str(path[1]) if path[:1] == (ENVIRONMENTS,) and len(path) > 1 else ""
 
 
 def _changes(old: Tree, new: Tree) -> Iterator[Change]:

@@ -89,15 +89,9 @@ class Versions:
         return os.path.normpath(os.path.join(self.spec.folder, os.path.relpath(path, other.spec.folder)))
 
     def _read(self, name: str) -> Side:
-        return self._read_with(self.project, self.meter, name, self.files)
-
-    def read_with(self, project: Settings, meter: Meter, name: str) -> Side:
-        """Return the side in an environment as it is with some settings instead of its own."""
-        others = SideFiles(self.spec.paths, self.spec.commit, follow_links=self.run.options.follow_links)
-        return self._read_with(project, meter, name, others)
-
-    def _read_with(self, project: Settings, meter: Meter, name: str, files: SideFiles) -> Side:
-        return sides.read(self.spec, self.run, meter, name, own=project, files=files, reporting=self.reporting)
+        return sides.read(
+            self.spec, self.run, self.meter, name, own=self.project, files=self.files, reporting=self.reporting
+        )
 
 
 def pairs(old: Versions, new: Versions) -> list[Pair] | None:

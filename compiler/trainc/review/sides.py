@@ -100,14 +100,6 @@ class SideItem(NamedTuple):
     """The object under its own name, if it is compared under another one."""
     environment: str = ""
     """The environment of a rendered object: the folder below `output` that has its file; empty for any other."""
-    unhashed: ObjectId | None = None
-    """The identity without the hash in its name, if the other side's names have none."""
-
-    @property
-    def compiled_id(self) -> ObjectId:
-        """The identity with which its side is compiled, without a hash in the name."""
-        own = self.own or self
-        return own.unhashed or own.id
 
     @property
     def is_renamed(self) -> bool:

@@ -41,10 +41,8 @@ __all__ = [
     "Base",
     "ProjectPath",
     "Settings",
-    "files_on_disk",
     "in_environment",
     "load",
-    "load_base",
     "load_file",
     "nearest_settings",
     "read",
@@ -95,6 +93,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         legacy_gang=flags.get(("legacy", "gang"), settings.legacy_gang),
         exclude=exclude,
         release=find_release(flags.get(("trainerVersion",)), settings.release),
+        release_stated=settings.release_stated or ("trainerVersion",) in flags,
         passthrough=flags.get(("passthrough",), settings.passthrough),
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in DELIVERY_KEYS))),
     )
@@ -153,28 +152,21 @@ def read(
 ) -> Settings:
     """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
+    from trainc.settings.extending import FileSource
 
     file = inputs.settings(path, root=root, follow_links=follow_links, contents=contents)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,), file=resolved(path))
     relative, full = not os.path.isabs(path), os.path.abspath(path)
     root = root or repository_above(os.path.dirname(full)) or os.path.dirname(full)
-    source = files_on_disk(root, relative=relative, follow_links=follow_links, contents=contents)
-    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
-    return found._replace(file=resolved(path))
-
-
-def files_on_disk(
-    root: str, *, relative: bool = False, follow_links: bool = False, contents: Mapping[str, bytes] = {}
-) -> FileSource:
-    """Return the source of the files that a settings file on disk extends; as in `load_file` and `load`."""
-    from trainc.settings.extending import FileSource
 
     def read_extended(other: str) -> inputs.File | Diagnostic:
         shown = os.path.relpath(other) if relative else other
         return inputs.settings(shown, root=root, follow_links=follow_links, contents=contents)
 
-    return FileSource(read_extended, resolved)
+    source = FileSource(read_extended, resolved)
+    found = load_file(file, full, source, root=root, relative=relative, limits=limits)
+    return found._replace(file=resolved(path))
 
 
 def load_file(
@@ -196,22 +188,17 @@ def load_file(
         relative: whether messages show its paths relative to the current folder.
         limits: the budget, which limits the number of environments.
     """
+    from trainc.diagnostics import failed
+    from trainc.settings.effective import effective
     from trainc.settings.extending import extended_files, parsed
+    from trainc.settings.values import faults
 
     document, wrong = parsed(file)
     if wrong:
         return Settings(diagnostics=wrong)
     own = SettingsFile(document, path)
     extended, unreadable = extended_files(own, root, source)
-    return load_base(Base((*extended, own), root, relative), limits, unreadable)
-
-
-def load_base(base: Base, limits: budget.Budget, unreadable: Sequence[Diagnostic] = ()) -> Settings:
-    """Return the settings of a file and those that it extends; `unreadable` are the faults of reading them."""
-    from trainc.diagnostics import failed
-    from trainc.settings.effective import effective
-    from trainc.settings.values import faults
-
+    base = Base((*extended, own), root, relative)
     diagnostics = (*unreadable, *faults(base, limits, complete=not unreadable))
     settings = Settings(document=base.document, settings_files=base.files, diagnostics=diagnostics)
     if failed(diagnostics):

@@ -15,8 +15,7 @@ from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.files.selection import SETTINGS
-from trainc.kubernetes.structural import Compiler, Object
-from trainc.kubernetes.structural.value_nodes import SchemaViolations
+from trainc.kubernetes.structural.nodes import Compiler, Faults, Object
 from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation, shortened
 from trainc.settings.keys import ENVIRONMENTS, FORBIDDEN
 
@@ -45,13 +44,15 @@ def faults(document: Document) -> Iterator[Diagnostic]:
         yield diagnostic(document, _manifest(document.value["kind"]))
         return
     root = _root()
-    found = SchemaViolations(root.schema, document.value)
+    found = Faults()
     root.admit(document.value, None, found)
-    if found.unknown:
-        from trainc.kubernetes.structural.supplied_fields import causes
+    if not found.count:
+        return
+    from trainc.kubernetes.structural.homes import causes
+    from trainc.kubernetes.structural.schema_messages import violations_of
 
-        found.violations = causes(found.violations, found.unknown)
-    for violation in (*found.violations, *found.whole_unknown()):
+    violations, unknown = violations_of(found, root.schema, document.value)
+    for violation in (*causes(violations, unknown), *unknown):
         yield _error_of_cluster(document, violation) or diagnostic(document, _explained(violation))
 
 

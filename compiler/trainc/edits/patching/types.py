@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import EACH, JOBSET, TRAINJOB, find
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.base.trainjob_dialects import DIALECTS, detect, newest
-from trainc.frontends import extensions, lowering
+from trainc.frontends import extensions
 from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
 from trainc.kubernetes.structural import read
 
@@ -38,8 +38,8 @@ def struct_of(value: Tree) -> Struct:
     if kind == JOBSET.kind:
         return _jobset()
     row = find(value.get("apiVersion"), kind)
-    if row is not None and row.front_end:
-        return _with_front_end(row, lowering.schema_folder(row, value.get("apiVersion")))
+    if row is not None and row.framework:
+        return _legacy(row, row.schema_folder(value.get("apiVersion")))
     if kind != TRAINJOB.kind:
         return _runtime(kind)
     # Fields that contradict each other are reported when the TrainJob is compiled.
@@ -71,7 +71,7 @@ def struct_of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struc
 
 
 @cache
-def _with_front_end(kind: Kind, folder: str) -> Struct:
+def _legacy(kind: Kind, folder: str) -> Struct:
     templates = {".".join(path): POD_TEMPLATE for path in kind.pods}
     return struct_of_schema(kind.kind, read(kind.kind, folder), _OBJECT | templates)
 

@@ -45,7 +45,7 @@ def images_of_job(job: Tree) -> Iterator[tuple[Path, str]]:
     spec = job.get("spec")
     if not isinstance(spec, dict):
         return
-    if (kind := find(job.get("apiVersion"), job.get("kind"))) is not None and kind.front_end:
+    if (kind := find(job.get("apiVersion"), job.get("kind"))) is not None and kind.framework:
         yield from _in_templates(job, kind.pods, CONTAINERS)
         return
     image = get(spec, OF_TRAINER[1:])

@@ -143,7 +143,7 @@ def endpoint(plan: Plan, jobset: Tree) -> str:
             flags = (word.partition("=") for word in container.get("command") or ())
             values = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
             values |= {flag: value for flag, _, value in flags}
-            for names in frameworks.rendezvous_sources(plan):
+            for names in frameworks.framework_of(plan).rendezvous:
                 if all(values.get(name) for name in names):
                     return ":".join(values[name] for name in names)
     return ""
@@ -154,7 +154,7 @@ def needed_objects(compiled: Compiled, others: Iterable[Document]) -> Iterator[N
     jobset, namespace = compiled.objects[0], compiled.namespace
     own = {(tree["kind"], tree["metadata"]["name"]) for tree in compiled.objects}
     given = {key: document.file for document in others if (key := _referable(document, namespace))}
-    keys = {secret.name for secret in frameworks.expected_secrets(compiled.plan)}
+    keys = {secret.name for secret in frameworks.framework_of(compiled.plan).secrets(compiled.plan)}
     found: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     claimed: set[tuple[str, str]] = set()
     for job, reference, of_template in _references(jobset):

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, Replacement, Written, replace, resolved, safe_if
+from trainc.kubernetes.structural.homes import fits, variable
 from trainc.kubernetes.violations import listed, subject
 
 if TYPE_CHECKING:
@@ -81,8 +82,6 @@ def hint(path: Path, value: Any, expected: str, schema: Tree, root: Tree | None)
             found = _mapping_meant(path, value, schema)
     if isinstance(found, str) or root is None:
         return found
-    from trainc.kubernetes.structural.homes import fits
-
     (change,) = found.changes
     assert isinstance(change, Replacement)
     meant = resolved(change.value, lambda written: str(written.parsed))
@@ -183,8 +182,6 @@ def _items_meant(path: Path, value: Tree, key: str, *, has_value: bool) -> str |
         return replace(path, [{key: name} | each for name, each in value.items()], "use a list: ")
     if not has_value or any(isinstance(each, dict | list) for each in value.values()):
         return f"use a list whose items have a {key}: `- {key}: {next(iter(value))}`"
-    from trainc.kubernetes.structural.homes import variable
-
     return replace(path, [variable(name, each, (*path, name)) for name, each in value.items()], "use a list: ")
 
 

@@ -1,26 +1,38 @@
 """Homes: the path that a schema has for a field that is unknown where it is written.
 
 Reads    an unknown field with its object, and the schema of the object's kind.
-Returns  a fix that renames the field or moves it. Imported only if there is an unknown field.
+Returns  a fix that renames the field or moves it, and the violations that these fixes leave. Imported only if there is
+         a violation.
 """
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_table
-from trainc.base.fixes import Applicability, Fix, Relocation, Renaming, Replacement, Written, rename, safe_if
+from trainc.base.fixes import (
+    Addition,
+    Applicability,
+    Fix,
+    Relocation,
+    Removal,
+    Renaming,
+    Replacement,
+    Written,
+    rename,
+    safe_if,
+)
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
 from trainc.base.trainjob_dialects import other_names
+from trainc.kubernetes.structural.nodes import Compiler, Faults
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field_of, listed
+from trainc.kubernetes.violations import REQUIRED, TOO_FEW_PROPERTIES, field_of, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from trainc.kubernetes.trees import At, Path, PathStep, Tree
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
 
 ALIKE: Final = 0.75
@@ -32,8 +44,7 @@ _MOST_MOVED: Final = 50
 _CERTAINTY: Final[tuple[Applicability, ...]] = ("safe", "unsafe", "none")
 _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
-_KNOWN_NAMES: Final[dict[tuple[int, Path], tuple[Tree, frozenset[str]]]] = {}
-"""The names of the fields below a path of a schema, which is kept so that its id stays its own."""
+_MISSING: Final = frozenset({REQUIRED.id, TOO_FEW_PROPERTIES.id})
 
 
 class UnknownField(NamedTuple):
@@ -126,6 +137,24 @@ def _mappings(fix: Fix) -> tuple[Path, Path] | None:
     return (change.path[:-1], change.target[:-1]) if isinstance(change, Relocation) else None
 
 
+def causes(violations: Iterable[Violation], unknown: Iterable[Violation]) -> list[Violation]:
+    """Return the violations that no fix of an unknown field removes."""
+    supplied = {path for violation in unknown if violation.fix for path in _supplied(violation.fix)}
+    return [violation for violation in violations if violation.path not in supplied or violation.rule not in _MISSING]
+
+
+def _supplied(fix: Fix) -> Iterator[Path]:
+    """Yield the paths of the fields that a fix writes, and of the mappings to which it adds them."""
+    for change in fix.changes:
+        if isinstance(change, Removal | Addition):
+            continue
+        if isinstance(change, Replacement):
+            yield from ((*change.path, key) for key in (change.value if isinstance(change.value, dict) else ()))
+            continue
+        target = (*change.path[:-1], change.name) if isinstance(change, Renaming) else change.target
+        yield from (target[:length] for length in range(1, len(target) + 1))
+
+
 def names_of(name: str) -> Iterator[Path]:
     """Yield the fields that a name can mean: the field itself, and those of its synonyms."""
     yield (name,)
@@ -186,24 +215,27 @@ def variable(name: str, value: Any, path: Path) -> Tree:
 
 
 def _resource(unknown: UnknownField) -> Fix | None:
-    """Return the fix for a resource beside limits and requests; a claim, which has only these, requests storage.
+    """Return the fix for a resource beside limits and requests: a device has a limit, an amount is requested.
 
-    CPU or memory beside one of the two may belong to either: no edit is made.
+    An amount beside one of the two may belong to either: no edit is made. A claim, which has only these two, requests
+    storage.
     """
-    known = {*unknown.known}
+    known, siblings = {*unknown.known}, unknown.siblings
     if not {"limits", "requests"} <= known:
         return None
-    kind, resource = "limits", data_table("synonyms")["resources"].get(unknown.name.lower(), unknown.name)
-    if "claims" not in known:
-        kind, resource = "requests", unknown.name
-    is_resource = "/" in resource or resource in PLAIN_RESOURCES
-    if not (is_resource if kind == "limits" else resource == "storage"):
+    resource = (
+        data_table("synonyms")["resources"].get(unknown.name.lower(), unknown.name)
+        if "claims" in known
+        else unknown.name
+    )
+    kind = "limits" if "/" in resource else "requests"
+    if not (("/" in resource or resource in PLAIN_RESOURCES) if "claims" in known else resource == "storage"):
         return None
-    amounts = unknown.siblings.get(kind, {})
+    amounts = siblings.get(kind, {})
     if not isinstance(amounts, dict) or resource in amounts:
         return None
     fix = _moved(unknown, (*unknown.parent, kind, resource))
-    is_either = kind == "limits" and "/" not in resource and {"limits", "requests"} & unknown.siblings.keys()
+    is_either = resource in PLAIN_RESOURCES and not siblings.keys().isdisjoint({"limits", "requests"})
     return fix._replace(applicability="none") if is_either else fix
 
 
@@ -272,13 +304,16 @@ def _levels(root: Tree, top: Path) -> Iterator[list[Path]]:
         layer = below
 
 
-def _names_below(root: Tree, top: Path) -> frozenset[str]:
-    """Return the names of all fields below those; one search for all unknown fields of a parent."""
-    key = id(root), tuple(0 if isinstance(step, int) else step for step in top)
-    if key not in _KNOWN_NAMES:
-        fields = (schema_at(root, path).get("properties", {}) for below in _levels(root, top) for path in below)
-        _KNOWN_NAMES[key] = root, frozenset(chain.from_iterable(fields))
-    return _KNOWN_NAMES[key][1]
+def _names_below(root: Tree, top: Path) -> set[str]:
+    """Return the names of all fields below those of a field."""
+    names = set[str]()
+    layer = [schema_at(root, top)]
+    for level in range(_DEEP + 1):
+        fields = [schema.get("properties", {}) for schema in layer]
+        if level:
+            names.update(*fields)
+        layer = [resolved(root, below) for properties in fields for below in properties.values()]
+    return names
 
 
 def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> bool:
@@ -298,17 +333,17 @@ def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> 
 
 
 def _moved(unknown: UnknownField, target: Path) -> Fix:
-    """Return the fix that moves the field: unsafe into limits for what is no device, because a request may be meant."""
+    """Return the fix that moves the field: unsafe for cpu and memory, because a limit may be meant."""
     changes = (Relocation(unknown.path, target, unknown.value),)
     length = len(unknown.parent)
-    is_field = "limits" not in target[length:]  # a resource is a key of a map
-    certainty = safe_if(is_field or "/" in str(target[-1]))
+    is_amount = target[-1] in PLAIN_RESOURCES
+    is_field = not is_amount and "limits" not in target[length:]  # a resource is a key of a map
     is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
     if target[:length] != unknown.parent or is_whole:
         return Fix(changes, "did you mean ", field_of(target), "name", "?")
     within = field_of(target[length:-1])
     shown = _wrapped(unknown.value, target[length:])
-    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=certainty)
+    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=safe_if(not is_amount))
 
 
 def _wrapped(value: Any, names: Path) -> Any:
@@ -342,36 +377,12 @@ def resolved(root: Tree, schema: Tree) -> Tree:
     return schema
 
 
-class _Misfit(Exception):  # noqa: N818 (not an error)
-    """The value is not valid."""
-
-
-class _First:
-    """A collector of violations that stops at the first one."""
-
-    count = 0
-
-    def report(self, kind: str, at: At, *facts: Any) -> NoReturn:
-        """Stop."""
-        raise _Misfit
-
-    def drop(self, at: PathStep, schema: Tree) -> NoReturn:
-        """Stop."""
-        raise _Misfit
-
-
 def fits(value: Any, schema: Tree, root: Tree) -> bool:
     """Return whether a schema admits a value without violations and unknown fields."""
-    from trainc.kubernetes.structural import Compiler
-
-    if not schema:
-        return False
-    first: Any = _First()
-    try:
-        Compiler(root).node(schema).admit(value, None, first)
-    except _Misfit:
-        return False
-    return True
+    faults = Faults()
+    if schema:
+        Compiler(root).node(schema).admit(value, None, faults)
+    return bool(schema) and not faults.count
 
 
 def resembles(value: Any, schema: Tree, root: Tree) -> bool:

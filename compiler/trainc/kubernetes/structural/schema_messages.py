@@ -12,7 +12,9 @@ from trainc.base.fixes import replace, safe_if
 from trainc.base.suggestions import is_certain, nearest_name
 from trainc.base.texts import plural
 from trainc.kubernetes.documents import spaces
+from trainc.kubernetes.structural import homes
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_fix
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.violations import (
     DATE_TIME,
     DUPLICATE_ITEM,
@@ -37,19 +39,37 @@ from trainc.kubernetes.violations import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trainc.base.fixes import Fix
+    from trainc.kubernetes.structural.nodes import Faults
     from trainc.kubernetes.trees import Path, Tree
 
 REMOVE: Final = "remove it; "
 """The start of the help for an unknown field that the kind has nowhere."""
 _EXAMPLES: Final = {"manager": "`manager: example.com/me`"}
 """The lines of required fields whose form their name does not show."""
+_MANY: Final = 500
+"""More unknown fields in one object are not typing errors, so no similar field is searched for them."""
 _ALIKE: Final = 0.75
 """The minimum similarity at which one value is suggested for another."""
 
 
+def violations_of(faults: Faults, root: Tree, object: Any) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
+    """Return the violations of an object, and its unknown fields; `root` is the schema of its kind."""
+    violations = tuple(
+        wrong_type(path_of(at), *facts, root=root) if kind == "wrong_type" else _MESSAGES[kind](path_of(at), *facts)
+        for kind, at, facts in faults.violations
+    )
+    unknown = tuple(
+        unknown_field(path_of(at), schema, root, object, searched=index < _MANY)
+        for index, (at, schema) in enumerate(faults.unknown)
+    )
+    return violations, homes.whole_moves(unknown) if len(unknown) > 1 else unknown
+
+
 def wrong_type(
-    path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema", root: Tree | None = None
+    path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema", *, root: Tree | None = None
 ) -> Violation:
     """Return the violation for a value of the wrong type; `root` is the schema of the kind, if it has one."""
     expected = _type(schema)
@@ -229,8 +249,6 @@ def unknown_field(path: Path, schema: Tree, root: Tree, object: Any, *, searched
     if space := spaces.leading_space(name):
         help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
     elif searched:
-        from trainc.kubernetes.structural import homes
-
         help = homes.repaired(homes.UnknownField(path, schema, root, object))
     return Violation.at(
         path,
@@ -261,3 +279,23 @@ def _described(path: Path, value: Any) -> str:
         case list():
             return "a list"
     return "a mapping"
+
+
+_MESSAGES: Final[dict[str, Callable[..., Violation]]] = {
+    each.__name__: each
+    for each in (
+        missing_field,
+        too_short,
+        too_long,
+        too_few_items,
+        too_many_items,
+        too_few_properties,
+        out_of_range,
+        not_allowed,
+        no_match,
+        no_time,
+        no_quantity,
+        duplicate_item,
+    )
+}
+"""The functions by the name that a node reports."""

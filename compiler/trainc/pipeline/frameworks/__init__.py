@@ -1,18 +1,13 @@
 """The frameworks. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is for runtimes without one.
-A legacy kind has a framework of its own, named as the kind in lower case.
 
-A framework has `apply`, which takes a sized plan and returns a plan with its variables and ports; `RESERVED`, the
-variables that only the framework can set, and `RESERVED_AT`, the field that the webhook reports for them; and `CHECKS`,
-the other rules of its part of the webhook. Optional attributes are `secrets`, for pods that wait for a Secret;
-`reserved_variables`, if they depend on the plan; `RENDEZVOUS`, if there is a rendezvous endpoint; `TRAITS`,
-for checks and lint rules that apply to some frameworks; and `counted_processes`, if `TRAITS` has a starter.
+The value `FRAMEWORK` of each is all that the stages, checks and lint rules know of it. A legacy kind has a framework of
+its own, which only the runtimes of its jobs have, in a module of `trainc.legacy`; its row in `base.kinds` names both.
 
 **A framework** (`mlPolicy.<key>`). Copy from `pipeline/frameworks/jax.py`. For a framework with several modules,
 copy from `pipeline/frameworks/flux/`.
-1. Write `pipeline/frameworks/<key>.py`, or a package with that name, with `apply(plan) -> Plan`, `RESERVED`,
-   `RESERVED_AT` and `CHECKS`. `pipeline/frameworks/__init__.py` describes the optional attributes, such as
-   `TRAITS`, on which checks and lint rules depend. The docstring states what the module reads and adds, and names
-   the source.
+1. Write `pipeline/frameworks/<key>.py`, or a package with that name, with `apply(plan) -> Plan` and `FRAMEWORK`, a
+   `Framework` whose fields this module describes: checks, reserved variables, and the traits on which checks and lint
+   rules depend. The docstring states what the module reads and adds, and names the source.
 2. Add `<key>` to `FRAMEWORKS` in `pipeline/frameworks/__init__.py`.
 3. Write a unit test `tests/unit/test_<key>.py` (copy from `test_jax.py`), a golden case, an entry in
    `docs/frameworks.md` and a built-in runtime.
@@ -24,8 +19,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal
 
+from trainc.base.kinds import KINDS
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.diagnostics import Finding
@@ -33,9 +29,11 @@ from trainc.pipeline.checks import Check, check
 from trainc.pipeline.objects import ANCESTOR, Traits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.base.kinds import Kind
+    from trainc.diagnostics import Diagnostic, ObjectId, Path
+    from trainc.frontends.lowering import FrontEnd
     from trainc.pipeline.objects import Runtime
     from trainc.pipeline.plan import Plan, Slot
 
@@ -44,19 +42,7 @@ if TYPE_CHECKING:
 
 
 FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
-LEGACY: Final = (
-    "pytorchjob",
-    "mpijob",
-    "tfjob",
-    "xgboostjob",
-    "jaxjob",
-    "paddlejob",
-    "mxjob",
-    "mlkubejob",
-    "volcanojob",
-)
-"""The frameworks of legacy kinds, which only the runtimes of their own jobs have."""
-NO_TRAITS: Final = Traits()
+"""The frameworks of this folder."""
 OF_CONTAINER: Final = ("image", "command", "args")
 """The trainer fields that apply only to a job with the trainer's label."""
 
@@ -71,28 +57,69 @@ class Secret(NamedTuple):
     """The content, for messages."""
 
 
-class Framework(Protocol):
-    """The interface of a module in this folder."""
+class Framework(NamedTuple):
+    """A framework."""
 
-    RESERVED: frozenset[str]
-    RESERVED_AT: str
-    """The field that its webhook reports for a reserved variable; `{index}` is the variable's index in the list."""
-    CHECKS: tuple[PlanCheck, ...]
     apply: Callable[[Plan], Plan]
+    """A sized plan with its variables and ports."""
+    checks: tuple[PlanCheck, ...] = ()
+    """The rules of its part of the webhook, beside those that all frameworks share."""
+    reserved: Callable[[Plan], frozenset[str]] = lambda _: frozenset()
+    """The variables that only the framework can set."""
+    reserved_at: str = "spec.trainer.env"
+    """The field that the webhook reports for a reserved variable; `{index}` is the variable's index in the list."""
+    traits: Traits = Traits()
+    """The properties that other checks and lint rules depend on."""
+    rendezvous: tuple[tuple[str, ...], ...] = ()
+    """The sources of the rendezvous endpoint in a container: variables, or a command line flag.
+
+    The first source applies whose names are all present. Its values, joined by colons, are the endpoint.
+    """
+    secrets: Callable[[Plan], tuple[Secret, ...]] = lambda _: ()
+    """The Secrets that the pods of a job wait for."""
+    counted_processes: Callable[[Plan], int | None] = lambda _: None
+    """The processes per node that Trainer counts, if the traits have a starter; None if a field sets them."""
+    front_end: FrontEnd | None = None
+    """The front end of a legacy kind."""
+    unknown_hosts: Callable[[Plan], Iterable[tuple[Path, str]]] = lambda _: ()
+    """The host names in a JobSetSpec that only look like those of the job's pods, with the paths of their texts."""
 
 
 @cache
 def load(key: str) -> Framework | None:
     """Return the framework for a policy's key, or None if the key is unknown."""
-    if key not in FRAMEWORKS and key not in LEGACY:
-        return None
-    return cast("Framework", import_module(f"{__name__}.{key}"))
+    if key in FRAMEWORKS:
+        found: Framework = import_module(f"{__name__}.{key}").FRAMEWORK
+        return found
+    kind = {row.framework: row for row in KINDS}.get(key) if key else None
+    return legacy_framework(kind) if kind else None
+
+
+def legacy_framework(kind: Kind) -> Framework:
+    """Return the framework of a legacy kind."""
+    found: Framework = import_module(f"trainc.legacy.{kind.module}").FRAMEWORKS[kind.framework]
+    return found
+
+
+def front_end(kind: Kind) -> FrontEnd:
+    """Return the front end of a legacy kind."""
+    found = legacy_framework(kind).front_end
+    assert found is not None, "the framework of a legacy kind has a front end"
+    return found
+
+
+def framework_of(plan: Plan) -> Framework:
+    """Return the framework of a plan; one that adds nothing for an unknown policy."""
+    return load(plan.runtime.framework) or NONE
+
+
+NONE: Final = Framework(apply=lambda plan: plan)
+"""The framework of an unknown policy."""
 
 
 def traits(runtime: Runtime) -> Traits:
     """Return the traits of a runtime's framework."""
-    found: Traits = getattr(load(runtime.framework), "TRAITS", NO_TRAITS)
-    return found
+    return (load(runtime.framework) or NONE).traits
 
 
 def main_container(plan: Plan, job: int | None) -> Slot | None:
@@ -101,36 +128,6 @@ def main_container(plan: Plan, job: int | None) -> Slot | None:
     if name or job is None:
         return plan.find(job, name)
     return next(iter(plan.containers(job)), None)
-
-
-def reserved_variables(plan: Plan) -> frozenset[str]:
-    """Return the variables that only the framework can set."""
-    framework = load(plan.runtime.framework)
-    if framework is None:
-        return frozenset()
-    of_plan: Callable[[Plan], frozenset[str]] | None = getattr(framework, "reserved_variables", None)
-    return of_plan(plan) if of_plan else framework.RESERVED
-
-
-def counted_processes(plan: Plan) -> int | None:
-    """Return the processes per node that Trainer counts; None if a field sets them, or if it counts none."""
-    count: Callable[[Plan], int | None] | None = getattr(load(plan.runtime.framework), "counted_processes", None)
-    return count(plan) if count else None
-
-
-def expected_secrets(plan: Plan) -> tuple[Secret, ...]:
-    """Return the Secrets that the pods of a job wait for."""
-    secrets: Callable[[Plan], tuple[Secret, ...]] | None = getattr(load(plan.runtime.framework), "secrets", None)
-    return secrets(plan) if secrets else ()
-
-
-def rendezvous_sources(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """Return the sources of the rendezvous endpoint in a container: variables, or a command line flag.
-
-    The first source applies whose names are all present. Its values, joined by colons, are the endpoint.
-    """
-    found: tuple[tuple[str, ...], ...] = getattr(load(plan.runtime.framework), "RENDEZVOUS", ())
-    return found
 
 
 @check(
@@ -160,9 +157,10 @@ def lost_fields(plan: Plan) -> Iterator[Finding]:
 @check("reserved-env", phase="trainjob", title="Variable that the framework sets", fix="unsafe")
 def reserved_env(plan: Plan) -> Iterator[Finding]:
     """The framework sets these variables itself; another value would break the rendezvous."""
-    framework, names = load(plan.runtime.framework), reserved_variables(plan)
+    framework = framework_of(plan)
+    names = framework.reserved(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
-        if framework and variable.get("name") in names:
+        if variable.get("name") in names:
             from trainc.base.fixes import removal
 
             title = f"remove it: its value follows from numNodes, {PROCESSES_FIELD} and the runtime"
@@ -171,7 +169,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
             yield Finding(
                 message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot set it",
                 help=removal(("spec", "trainer", "env", index), title),
-                field=framework.RESERVED_AT.format(index=index),
+                field=framework.reserved_at.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),
             )
 
@@ -186,7 +184,7 @@ def reserved_env(plan: Plan) -> Iterator[Finding]:
 )
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
-    for expected in expected_secrets(plan):
+    for expected in framework_of(plan).secrets(plan):
         if plan.library.has_secret and plan.library.has_secret(plan.job.namespace, expected.name):
             continue
         import shlex

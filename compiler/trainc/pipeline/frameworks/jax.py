@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding
 from trainc.pipeline.checks import check
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.pipeline.checks import Check
 
 PORT: Final = 29500
-RESERVED: Final[frozenset[str]] = frozenset()
-RESERVED_AT: Final = "spec.trainer.env"
-RENDEZVOUS: Final = (("JAX_COORDINATOR_ADDRESS",),)
 
 
 @check("jax-trainer-missing", phase="build", title="JAX runtime without a trainer job")
@@ -39,9 +36,6 @@ def trainer_missing(plan: Plan) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (trainer_missing,)
-
-
 def apply(plan: Plan) -> Plan:
     """Add the coordinator's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
@@ -51,3 +45,6 @@ def apply(plan: Plan) -> Plan:
         value("JAX_COORDINATOR_ADDRESS", f"{plan.endpoint()}:{PORT}"),
     )
     return plan.on(plan.find(plan.trainer, NODE), env=coordinator, ports=[{"containerPort": PORT}])
+
+
+FRAMEWORK: Final = Framework(apply, (trainer_missing,), rendezvous=(("JAX_COORDINATOR_ADDRESS",),))

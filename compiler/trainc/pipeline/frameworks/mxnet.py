@@ -17,7 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding
-from trainc.pipeline.checks import Check, check
+from trainc.pipeline.checks import check
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, value
 
@@ -41,9 +42,6 @@ RESERVED: Final = frozenset(
         "DMLC_WORKER_ID",
     }
 )
-RESERVED_AT: Final = "spec.trainer.env[{index}]"
-TRAITS: Final = Traits(finds_jobs_by_name=True)
-RENDEZVOUS: Final = (("DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"),)
 
 
 def apply(plan: Plan) -> Plan:
@@ -191,4 +189,11 @@ def where_counted(plan: Plan, job: int) -> Place:
     return plan.runtime.at("spec", "mlPolicy", "mxnet", key=True)
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (wrong_roles, wrong_pods)
+FRAMEWORK: Final = Framework(
+    apply,
+    (wrong_roles, wrong_pods),
+    reserved=reserved_variables,
+    reserved_at="spec.trainer.env[{index}]",
+    traits=Traits(finds_jobs_by_name=True),
+    rendezvous=(("DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"),),
+)

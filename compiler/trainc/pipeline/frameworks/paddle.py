@@ -12,18 +12,13 @@ Source   kubeflow/training-operator v1.9.3, PaddleJob without a Master. There, t
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from trainc.kubernetes.trees import Tree, edit
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, value
 
-if TYPE_CHECKING:
-    from trainc.pipeline.checks import Check
-
 RESERVED: Final = frozenset({"PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER", "PADDLE_RANK", "POD_IP"})
-RESERVED_AT: Final = "spec.trainer.env[{index}]"
-RENDEZVOUS: Final = (("PADDLE_MASTER",),)
-CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 UNBUFFERED: Final = "PYTHONUNBUFFERED"
 
 
@@ -59,3 +54,11 @@ def with_variables(variables: list[Tree], container: Tree) -> Tree:
     there = [variable for variable in container.get("env") or [] if variable["name"] not in names]
     unbuffered = [] if any(v["name"] == UNBUFFERED for v in there) else [value(UNBUFFERED, 1)]
     return container | {"env": [*there, *unbuffered, *variables]}
+
+
+FRAMEWORK: Final = Framework(
+    apply,
+    reserved=lambda _: RESERVED,
+    reserved_at="spec.trainer.env[{index}]",
+    rendezvous=(("PADDLE_MASTER",),),
+)

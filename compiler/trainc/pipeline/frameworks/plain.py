@@ -7,21 +7,17 @@ Source   kubeflow/trainer v2.3.0, runtime plugin plainml.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import NODE, Plan, copied
-
-if TYPE_CHECKING:
-    from trainc.pipeline.checks import Check
-
-RESERVED: Final[frozenset[str]] = frozenset()
-RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(independent_nodes=True)
-CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
     """Apply the TrainJob's node count and variables."""
     plan = plan.with_nodes_of_job()
     return plan.on(plan.find(plan.trainer, NODE), env=map(copied, plan.job.trainer.get("env") or []))
+
+
+FRAMEWORK: Final = Framework(apply, traits=Traits(independent_nodes=True))

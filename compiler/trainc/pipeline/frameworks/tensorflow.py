@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import check, hosts, limits
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, Slot, from_field, pod_spec, value
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import ObjectId
-    from trainc.pipeline.frameworks import PlanCheck
 
 PORT: Final = 2222
 ROLES: Final = ("chief", "evaluator", "ps", "worker")
@@ -36,8 +36,6 @@ INDEX: Final = "TF_TASK_INDEX"
 JOB_INDEX: Final = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 """The field with the index of a pod's Job among the Jobs of one replicated job (JobSet)."""
 RESERVED: Final = frozenset({CONFIG, INDEX})
-RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(finds_jobs_by_name=True)
 
 
 def apply(plan: Plan) -> Plan:
@@ -198,4 +196,9 @@ def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
         )
 
 
-CHECKS: Final[tuple[PlanCheck, ...]] = (unfit_roles, unnumbered_tasks, long_config)
+FRAMEWORK: Final = Framework(
+    apply,
+    (unfit_roles, unnumbered_tasks, long_config),
+    reserved=lambda _: RESERVED,
+    traits=Traits(finds_jobs_by_name=True),
+)

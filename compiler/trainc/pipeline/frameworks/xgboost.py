@@ -9,21 +9,15 @@ Source   kubeflow/trainer v2.3.0, runtime plugin xgboost. There, the plugin plai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from trainc.kubernetes.quantity import int32
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, from_field, gpus, value
 
-if TYPE_CHECKING:
-    from trainc.pipeline.checks import Check
-
 PORT: Final = 29500
 RESERVED: Final = frozenset({"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"})
-RESERVED_AT: Final = "spec.trainer.env[{index}]"
-RENDEZVOUS: Final = (("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT"),)
-TRAITS: Final = Traits(starter="XGBoost")
-CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
@@ -42,3 +36,13 @@ def apply(plan: Plan) -> Plan:
 def counted_processes(plan: Plan) -> int:
     """Return the workers of a node: one per GPU, or one."""
     return max(1, gpus(plan.node_resources()))
+
+
+FRAMEWORK: Final = Framework(
+    apply,
+    reserved=lambda _: RESERVED,
+    reserved_at="spec.trainer.env[{index}]",
+    traits=Traits(starter="XGBoost"),
+    rendezvous=(("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT"),),
+    counted_processes=counted_processes,
+)

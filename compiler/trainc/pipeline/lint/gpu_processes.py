@@ -17,7 +17,7 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import program, words
 from trainc.kubernetes.device_plugins import Accelerators, accelerators
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import counted_processes, main_container, traits
+from trainc.pipeline.frameworks import framework_of, main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.lint.device_count import MOST
 from trainc.pipeline.lint.triggers import PROCESSES
@@ -81,7 +81,7 @@ def processes(plan: Plan, container: Tree) -> Count | None:
     """Return the processes per node that follow from the TrainJob and its runtime; None if something else counts."""
     if traits(plan.runtime).family == "torch":
         return torchrun_count(plan, container)
-    count = counted_processes(plan)
+    count = framework_of(plan).counted_processes(plan)
     return None if count is None else Count(count, is_written=False, starter=traits(plan.runtime).starter)
 
 

@@ -1,6 +1,6 @@
 """Host names of pods that a legacy job does not have.
 
-Source: trainc's own. Host names of the job's pods are replaced (`pipeline.legacy_hosts`); these are not.
+Source: trainc's own. Host names of the job's pods are replaced (`legacy.pod_environment`); these are not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline.legacy_hosts import unknown_hosts
+from trainc.pipeline.frameworks import framework_of
 from trainc.pipeline.lint import lint_rule
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield a finding for each text with such a host name."""
-    for path, host in unknown_hosts(plan):
+    for path, host in framework_of(plan).unknown_hosts(plan):
         yield LintFinding("legacy-host", path, (host,))
 
 

@@ -54,8 +54,7 @@ def _release_checks(plan: Plan) -> tuple[PlanCheck, ...]:
         from trainc.pipeline import training_operator
 
         return training_operator.CHECKS
-    framework = frameworks.load(plan.runtime.framework)
-    return (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
+    return (*trainjob.CHECKS, *frameworks.CHECKS, *frameworks.framework_of(plan).checks)
 
 
 def _starts_nothing(plan: Plan) -> bool:

@@ -126,7 +126,8 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
     plan = converted(plan, detected, DIALECTS[detected.key].schema)
     if plan.stopped:
         return plan
-    return as_release_stores(plan.report(checks.older_fields(subject, document, detected, plan.release)))
+    found = checks.older_fields(subject, document, detected, plan.release, plan.field_validation)
+    return as_release_stores(plan.report(found))
 
 
 def as_release_stores(plan: Plan) -> Plan:
@@ -169,15 +170,15 @@ def converted(plan: Plan, detected: Detected, schema: str) -> Plan:
 def conform_lowered(plan: Plan) -> Plan:
     """Conform a job of another kind: admit it by its schema, and convert it to a TrainJob with a runtime of its own."""
     from trainc.base.releases import for_legacy_jobs
-    from trainc.frontends import lowering
+    from trainc.frontends.lowering import documents
+    from trainc.pipeline import frameworks
 
     document = plan.job.document
     kind = find(document.value.get("apiVersion"), document.value.get("kind"))
     assert kind is not None, "only documents of a kind in the table are compiled"
-    front_end = lowering.load(kind.front_end)
-    value, violations, unknown = admit(
-        plan.job.value, load(kind.kind, lowering.schema_folder(kind, document.value.get("apiVersion")))
-    )
+    front_end = frameworks.front_end(kind)
+    schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")))
+    value, violations, unknown = admit(plan.job.value, schema)
     if not violations:
         violations += front_end.violations(plan.job.value, value)
     violations, unknown = _operator_violations(violations, unknown)
@@ -186,7 +187,7 @@ def conform_lowered(plan: Plan) -> Plan:
     if failed(found):
         return plan.report(found)._replace(stopped=True)
     lowered = front_end.lower(value, _gang(plan))
-    form, of_runtime = lowering.documents(plan.job.form or document, lowered)
+    form, of_runtime = documents(plan.job.form or document, lowered)
     plan = plan._replace(release=for_legacy_jobs(plan.release))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
     runtime = Runtime.from_value(of_runtime, plan.release, of_runtime.value, as_go_type(template), level="")
@@ -218,7 +219,7 @@ def _causes(violations: list[Violation], unknown: Sequence[Violation], validatio
     """Return the violations that remain when the unknown fields are fixed, if these are errors."""
     if not violations or not unknown or validation != "strict":
         return violations
-    from trainc.kubernetes.structural.supplied_fields import causes
+    from trainc.kubernetes.structural.homes import causes
 
     return causes(violations, unknown)
 
@@ -232,7 +233,7 @@ def _operator_violations(
     """
     if not violations or not unknown:
         return violations, unknown
-    from trainc.kubernetes.structural.supplied_fields import causes
+    from trainc.kubernetes.structural.homes import causes
 
     suppliers = [violation for violation in unknown if causes(violations, [violation]) != violations]
     others = tuple(violation for violation in unknown if violation not in suppliers)
@@ -297,7 +298,7 @@ def conform_runtime(
     if older or own is not document:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
 
-        found += older_runtime(subject, document, processes, release)
+        found += older_runtime(subject, document, processes, release, field_validation)
         if processes is not None:
             found += runtime_processes(subject, document, processes)
             value = put(value, TORCH_PROCESSES, processes)
@@ -390,14 +391,12 @@ def unknown_violations(
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.kubernetes.documents.spaces import leading_space
+            from trainc.pipeline.checks.unsure_fields import newer_release_with
 
-            no_release = leading_space(str(violation.path[-1]))  # no release has a space
-            if no_release or not found.help.startswith("remove it"):
-                yield found  # its help names the field that is meant
-            else:
-                newer = f"use {option} if a Trainer release after v{release.name} has the field"
-                yield found._replace(help=f"{found.help}; {newer}")
+            is_known = not found.help.startswith("remove it")  # its help names the field that is meant
+            newer = None if is_known else newer_release_with(document.value, violation.path, release)
+            note = f"{newer.title} has the field: use {option} to drop it for v{release.name}" if newer else ""
+            yield found._replace(help=f"{found.help}; {note}") if note else found
     elif validation == "warn":
         dropped = (violation.dropped() for violation in unknown)
         yield from diagnose(document, dropped, release, severity="warning")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from json import JSONEncoder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.texts import plural
 from trainc.kubernetes.amounts import amount, order
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.reviewed import (
-        AffectedObject,
         Cause,
+        CauseGroup,
         ChangedSetting,
         Line,
         NotCompared,
@@ -47,11 +47,10 @@ if TYPE_CHECKING:
         Reviewed,
     )
 
-    AnyObject = Reviewed | AffectedObject
-SomeObject = TypeVar("SomeObject", "Reviewed", "AffectedObject")
-
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
+SETTINGS: Final = 6
+"""The maximum number of settings that are named as possible causes."""
 BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused", "withheld", "ahead"})
 """The effects of changes that a cluster with the old object does not accept, or accepts only in part."""
 ZERO: Final = Quantity(0)
@@ -72,7 +71,7 @@ def numbers(diagnostics: Sequence[Diagnostic]) -> str:
     return listed(plural(count, severity) for count, severity in counts if count)
 
 
-def counted(objects: Iterable[AnyObject]) -> str:
+def counted(objects: Iterable[Reviewed]) -> str:
     """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`; of each environment, if there are any."""
     kinds: dict[str, dict[str, int]] = {}
     for found in objects:
@@ -103,7 +102,7 @@ def marked(reviewed: Reviewed, *, kind: bool = True) -> str:
     return _marked(_name(reviewed, kind=kind), reviewed.environments)
 
 
-def names(objects: Iterable[AnyObject], *, kind: bool = False) -> list[str]:
+def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
     """Return the names of objects, each once, with the environments that have it: `ml/llm [dev, prod]`."""
     found: dict[str, dict[str, None]] = {}
     for reviewed in objects:
@@ -111,7 +110,7 @@ def names(objects: Iterable[AnyObject], *, kind: bool = False) -> list[str]:
     return [_marked(name, environments) for name, environments in found.items()]
 
 
-def _name(reviewed: AnyObject, *, kind: bool) -> str:
+def _name(reviewed: Reviewed, *, kind: bool) -> str:
     name = name_in_namespace(reviewed.id)
     if reviewed.renamed:
         name = f"{name_in_namespace(reviewed.renamed)} -> {name}"
@@ -123,9 +122,9 @@ def _marked(name: str, environments: Iterable[str]) -> str:
     return f"{name} [{shown}]" if shown else name
 
 
-def by_identity(objects: Iterable[SomeObject]) -> list[list[SomeObject]]:
+def by_identity(objects: Iterable[Reviewed]) -> list[list[Reviewed]]:
     """Return objects in groups with one identity, which can differ between environments."""
-    found: dict[ObjectId, list[SomeObject]] = {}
+    found: dict[ObjectId, list[Reviewed]] = {}
     for reviewed in objects:
         found.setdefault(reviewed.id, []).append(reviewed)
     return list(found.values())
@@ -170,13 +169,11 @@ def headline(review: Review) -> str:
 
 
 def changed_by(setting: ChangedSetting) -> str:
-    """Return the effect of a setting: `3 JobSets`, `what is reported`."""
+    """Return the effect of a setting: `3 JobSets`, `what is reported`; empty if no cause names it."""
     if setting.objects:
         return counted(setting.objects)
-    if setting.unknown:
-        return f"an unknown number of objects: {setting.unknown}"
     reporting = setting.owner is not None or own_path(setting.change.path)[:1] in REPORTING
-    return "what is reported" if reporting else "no object"
+    return "what is reported" if reporting else ""
 
 
 def difference(row: NotCompared) -> str:
@@ -188,6 +185,19 @@ def difference(row: NotCompared) -> str:
 def setting_name(setting: ChangedSetting) -> str:
     """Return the name of a setting: the field of trainc.yaml, or the annotation."""
     return setting.change.field if setting.owner is None else IGNORE
+
+
+def possible_causes(group: CauseGroup) -> str:
+    """Return the text for a group without a known cause: `cause unknown, the changed settings are output and sources`.
+
+    It is empty if no setting changes.
+    """
+    found = list(dict.fromkeys(map(setting_name, group.settings)))
+    if not found:
+        return ""
+    shown = [*found[:SETTINGS], f"{len(found) - SETTINGS} more"] if len(found) > SETTINGS else found
+    words = "the changed setting is" if len(found) == 1 else "the changed settings are"
+    return f"cause unknown, {words} {listed(shown)}"
 
 
 def named(id: ObjectId) -> str:

@@ -35,6 +35,7 @@ from trainc.review.formats import (
     names,
     numbers,
     origin,
+    possible_causes,
     recreation,
     same_values,
     setting_name,
@@ -178,13 +179,14 @@ def _warnings(review: Review) -> Iterator[str]:
 def _causes(groups: Sequence[CauseGroup], numbers: dict[int, int]) -> Iterator[str]:
     if not groups:
         return
-    known = any(group.cause for group in groups)
+    known = any(group.cause or group.settings for group in groups)
     heading = "Changes" if not known else "Cause" if len(groups) == 1 else "Causes"
-    unknown = f'<span class="where">{"Cause unknown" if known else "By field"}</span>'
     yield f'<section aria-labelledby="why"><h2 id="why">{heading}</h2>'
     for number, group in enumerate(groups, start=1):
         effects = " ".join(sorted({line.consequence.effect for line, _ in group.lines}))
         yield f'<details class="item cause" id="c{number}" data-is="{effects}"{" open" if len(groups) <= OPEN else ""}>'
+        unknown = possible_causes(group) or ("cause unknown" if known else "by field")
+        unknown = f'<span class="where">{text(unknown[0].upper() + unknown[1:])}</span>'
         edit = _edit(group.cause) if group.cause else unknown
         yield (
             f'<summary><span class="what">{edit}</span><span class="count">{text(counted(group.objects))}</span>'

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.provenance.tracing.correspondence import GONE, pointer
 from trainc.review.consequences import WORDS
-from trainc.review.formats import SomeObject, by_identity, figures, headline
+from trainc.review.formats import by_identity, figures, headline, setting_name
 from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ def _setting(setting: ChangedSetting) -> Tree:
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
-    if setting.unknown:
-        found["unknown"] = setting.unknown
     return found | _environments(setting.objects) | {"objects": _named_objects(setting.objects)}
 
 
@@ -75,6 +73,7 @@ def _group(group: CauseGroup) -> Tree:
     """Return a cause, with the fields and objects that it changes."""
     return {
         "cause": _cause(group.cause) if group.cause else None,
+        **({"settings": [setting_name(each) for each in group.settings]} if group.settings else {}),
         "effect": group.effect,
         "fields": [line.change.field for line, _ in group.lines],
         **_environments(group.objects),
@@ -82,12 +81,12 @@ def _group(group: CauseGroup) -> Tree:
     }
 
 
-def _named_objects(objects: Sequence[SomeObject]) -> list[Tree]:
+def _named_objects(objects: Sequence[Reviewed]) -> list[Tree]:
     """Return the identities of objects, each once, with the environments that have it."""
     return [_id(group[0].id) | _environments(group) for group in by_identity(objects)]
 
 
-def _environments(objects: Sequence[SomeObject]) -> Tree:
+def _environments(objects: Sequence[Reviewed]) -> Tree:
     """Return the environments of some objects; nothing for a project without environments."""
     names = list(dict.fromkeys(name for reviewed in objects for name in reviewed.environments))
     return {"environments": names} if names else {}

@@ -37,6 +37,7 @@ from trainc.review.formats import (
     names,
     numbers,
     origin,
+    possible_causes,
     same_values,
     setting_name,
     value,
@@ -135,7 +136,7 @@ def _fit(parts: Iterable[Section], space: int) -> tuple[list[str], str]:
 
 def _table(groups: Sequence[CauseGroup]) -> Iterator[str]:
     """Yield a row for each cause; rendered manifests have no causes."""
-    known = any(group.cause for group in groups)
+    known = any(group.cause or group.settings for group in groups)
     yield "| line | edit | changes | in the cluster |" if known else "| changes | in the cluster |"
     yield "|---|---|---|---|" if known else "|---|---|"
     for group in groups:
@@ -143,7 +144,7 @@ def _table(groups: Sequence[CauseGroup]) -> Iterator[str]:
         if group.cause is not None:
             cells = [code(origin(group.cause)), _edit(group.cause), *cells]
         elif known:
-            cells = ["", "cause unknown", *cells]
+            cells = ["", prose(possible_causes(group) or "cause unknown"), *cells]
         yield f"| {' | '.join(cells)} |"
 
 

@@ -28,6 +28,7 @@ from trainc.review.formats import (
     named,
     names,
     origin,
+    possible_causes,
     recreation,
     same_values,
     setting_name,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import AffectedObject, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 
@@ -98,7 +99,8 @@ def _settings(settings: Sequence[ChangedSetting], paint: Paint) -> Iterator[str]
         yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(change))}"
         if not fits_one_line(change):
             yield from _shown_values(change, paint)
-        yield f"  changes {escape(changed_by(setting))}" + (f": {_names(setting.objects)}" if setting.objects else "")
+        if effect := changed_by(setting):
+            yield f"  changes {escape(effect)}" + (f": {_names(setting.objects)}" if setting.objects else "")
     if more := len(settings) - len(shortened(settings, SETTINGS)):
         yield f"... and {more} more settings"
 
@@ -120,6 +122,8 @@ def _group(group: CauseGroup, paint: Paint) -> Iterator[str]:
         yield f"  changes {escape(counted(group.objects))}: {_names(group.objects)}"
     else:
         yield paint(BOLD, _names(group.objects, kind=True))
+        if causes := possible_causes(group):
+            yield f"  {escape(causes)}"
     meanings = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
     if len(meanings) == 1:
         yield f"  {_meaning(group.lines[0][0], first, paint)}"
@@ -197,7 +201,7 @@ def _place(reviewed: Reviewed) -> str:
     return reviewed.at.file if reviewed.at else ""
 
 
-def _names(objects: Sequence[Reviewed | AffectedObject], *, kind: bool = False) -> str:
+def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
     shown = names(objects, kind=kind)
     if len(shown) > NAMES:
         return escape(listed([*shown[:NAMES], f"{len(shown) - NAMES} more"]))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
-from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.trees import get, put
+from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes

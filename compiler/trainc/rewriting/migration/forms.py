@@ -105,7 +105,7 @@ class _LegacyJob:
         if self.family not in frameworks.FRAMEWORKS or public is None:
             yield RejectedForm("policy", (f"there is no mlPolicy.{self.family}",))
             return
-        of_policy = getattr(public, "TRAITS", frameworks.NO_TRAITS)
+        of_policy = public.traits
         trainer = self._trainer(of_policy.launcher)
         if trainer is None:
             yield self._rejected_for_several_jobs("policy")
@@ -146,7 +146,7 @@ class _LegacyJob:
 
     def exact(self) -> Candidate | RejectedForm:
         """Return the candidate whose runtime has the whole template. A job with files has a runtime of its own."""
-        if secrets := frameworks.expected_secrets(self.plan):
+        if secrets := frameworks.framework_of(self.plan).secrets(self.plan):
             why = f'`trainc secret` creates Secret "{secrets[0].name}" only for mlPolicy.{self.family}'
             return RejectedForm("exact", (why,))
         spec = template_with_names(self.plan) if self.files else self.template.after

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compiled
     from trainc.diagnostics import Diagnostic, Document
     from trainc.files.inputs import File
-    from trainc.frontends.loss_rules import Loss
+    from trainc.frontends.lowering import Loss
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Slot
     from trainc.rewriting.migration.accepted_differences import Row

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, find
 from trainc.base.records import NamedTuple
-from trainc.frontends import lowering
-from trainc.frontends.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import edit, get, put
+from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline import frameworks
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
@@ -197,9 +196,8 @@ def _larger_job(plan: Plan) -> Plan | None:
     path = plan.runtime.at(*JOBS_OF_RUNTIME, last, "template", "spec", "completions").written_path
     if kind is None or path[-1:] != ("replicas",):
         return None
-    front_end = lowering.load(kind.front_end)
-    schema = load(kind.kind, lowering.schema_folder(kind, document.value.get("apiVersion")))
+    schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")))
     job = schema.admit(document.value).value
-    lowered = front_end.lower(put(job, path, get(job, path, 1) + 1))
+    lowered = frameworks.front_end(kind).lower(put(job, path, get(job, path, 1) + 1), None)
     larger = resolved_plan(plan, runtime=lowered.runtime)
     return larger._replace(job=larger.job._replace(value=lowered.job))

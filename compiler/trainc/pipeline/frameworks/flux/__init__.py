@@ -20,8 +20,8 @@ from trainc.base.kinds import JOBS_OF_PATCH, JOBS_OF_RUNTIME, POD
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import Tree, edit, get
-from trainc.pipeline.checks import Check, check
-from trainc.pipeline.frameworks import Secret
+from trainc.pipeline.checks import check
+from trainc.pipeline.frameworks import Framework, Secret
 from trainc.pipeline.frameworks.flux.words import assignment, shell_word
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import NODE, Plan, gpus, pod_spec
@@ -43,9 +43,6 @@ SETTINGS: Final = {
     "FLUX_QUEUE_POLICY": "fcfs",
 }
 """The variables that configure Flux, and their defaults."""
-RESERVED: Final[frozenset[str]] = frozenset()
-RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(finds_jobs_by_name=True, checks_counts=True)
 
 
 def apply(plan: Plan) -> Plan:
@@ -256,4 +253,9 @@ def job_name(plan: Plan) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (node_count, process_count, installer_taken, job_name)
+FRAMEWORK: Final = Framework(
+    apply,
+    (node_count, process_count, installer_taken, job_name),
+    traits=Traits(finds_jobs_by_name=True, checks_counts=True),
+    secrets=secrets,
+)

@@ -20,7 +20,7 @@ from trainc.kubernetes.quantity import int32
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import check, limits
 from trainc.pipeline.checks import hosts as host_lists
-from trainc.pipeline.frameworks import Secret, main_container, traits
+from trainc.pipeline.frameworks import Framework, Secret, main_container, traits
 from trainc.pipeline.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import Plan, copied, gpus, pod_spec
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import ObjectId
-    from trainc.pipeline.frameworks import PlanCheck
     from trainc.pipeline.plan import Slot
 
 SSH: Final = "mpi-ssh-auth"
@@ -42,8 +41,6 @@ KEYS: Final = (
     {"key": "ssh-publickey", "path": "authorized_keys", "mode": 0o644},
 )
 CLUSTER_DOMAIN: Final = "cluster.local"
-RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved_names
-RESERVED_AT: Final = "spec.trainer.env"
 TRAITS: Final = Traits(
     process_words="rejected", starter="mpirun", launcher="launcher", node="node", finds_jobs_by_name=True
 )
@@ -306,4 +303,11 @@ def large_hostfile(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
         )
 
 
-CHECKS: Final[tuple[PlanCheck, ...]] = (missing_jobs, unknown_implementation, search_domain, large_hostfile)
+FRAMEWORK: Final = Framework(
+    apply,
+    (missing_jobs, unknown_implementation, search_domain, large_hostfile),
+    reserved=reserved_variables,
+    traits=TRAITS,
+    secrets=secrets,
+    counted_processes=counted_processes,
+)

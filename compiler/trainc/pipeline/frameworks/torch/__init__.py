@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.frameworks.torch import torchrun
 from trainc.pipeline.frameworks.torch.torchrun import ELASTIC, PORT, injected, is_torchtune, master, ranks
 from trainc.pipeline.objects import Traits
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
 
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
-RESERVED_AT: Final = "spec.trainer.env"
-TRAITS: Final = Traits(family="torch", process_words="read")
-RENDEZVOUS: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
 """The sources for elastic trainers, other trainers, and torchtune."""
 
 
@@ -76,4 +74,10 @@ def elastic_checks(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
             yield from check(subject, plan)
 
 
-CHECKS: Final = (*torchrun.CHECKS, torchtune_checks, elastic_checks)
+FRAMEWORK: Final = Framework(
+    apply,
+    (*torchrun.CHECKS, torchtune_checks, elastic_checks),
+    reserved=reserved_variables,
+    traits=Traits(family="torch", process_words="read"),
+    rendezvous=(("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",)),
+)
