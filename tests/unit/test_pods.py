@@ -396,7 +396,7 @@ def test_a_build_imports_nothing_of_it() -> None:
     parts = (
         "trainc.pods",
         "trainc.kubernetes.container_environment",
-        "trainc.kubernetes.downward",
+        "trainc.kubernetes.container_environment",
         "trainc.pipeline.checks.accelerators",
     )
     assert [name for name in done.stdout.split() if name.startswith(parts)] == []

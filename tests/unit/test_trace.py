@@ -21,7 +21,7 @@ import trainc
 from trainc.compilation import Compiled, compile_paths
 from trainc.compilation.run import Options, start
 from trainc.diagnostics import Location, Place
-from trainc.kubernetes.gostructs import ROOT, struct
+from trainc.kubernetes.gotypes import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history

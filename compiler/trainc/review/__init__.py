@@ -1,10 +1,11 @@
 """Review: the effect of a changed input on the objects, the edit that causes it, and how the cluster handles it.
 
 Reads    two sides (`sides`): sources, rendered manifests or git revisions.
-Returns  a Review (`reviewed`): the changed settings (`setting_changes`) with the objects whose causes name them, and
-         the changed lint annotations (`lint_annotations`); the added, removed and changed objects, each change with its
-         consequence (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime
-         is an entry; and the resources that the pods request before and after. `formats/<format>.py` writes it.
+Returns  a Review (`reviewed`): the changed settings, with the objects whose causes name them, and lint annotations
+         (`changes.changed_settings`); the added, removed and changed objects, each change with its consequence
+         (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime is an entry;
+         the differences that are not compared (`sides.side_files`); and the resources that the pods request before and
+         after. `formats/<format>.py` writes it.
 """
 
 from __future__ import annotations
@@ -19,30 +20,18 @@ from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
 from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import (
-    checkouts,
-    lint_annotations,
-    merged_reviews,
-    project_pairs,
-    renamed_jobs,
-    runtime_changes,
-    setting_changes,
-    side_environments,
-    sides,
-    uncompared,
-)
+from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
-from trainc.review.changes import changes
+from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
+from trainc.review.changes.changed_settings import shown_setting
+from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
+from trainc.review.commits import branch_merges
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
-from trainc.review.masked_changes import shown
-from trainc.review.masked_settings import shown_setting
-from trainc.review.moved_objects import with_moved_objects
-from trainc.review.objects_ahead import with_objects_ahead
-from trainc.review.renamed_jobs import NAMES, renaming, with_name
-from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
-from trainc.review.setting_causes import with_objects
-from trainc.review.setting_order import in_order
-from trainc.review.side_environments import Versions
+from trainc.review.merged_reviews import merge_reviews, with_moved_objects
+from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed, with_objects
+from trainc.review.sides import side_files, side_pairs
+from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,10 +40,10 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId, Place
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
+    from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.consequences import Judgement
-    from trainc.review.release_causes import ReleaseEdit
-    from trainc.review.setting_changes import SettingEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
@@ -71,7 +60,7 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
     for spec in (old, new):
         if spec.commit is not None:
             spec.commit.objects.meter = meter
-    found, note = project_pairs.pairs(old, new, run, meter)
+    found, note = side_pairs.project_pairs(old, new, run, meter)
     parts: list[tuple[str, Review]] = []
     for pair in found:
         parts += _compare_project(*pair, run, reporting, meter, several=len(found) > 1)
@@ -79,11 +68,17 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
         release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
-    review = in_order(merged_reviews.merge_reviews(parts))
+    review = merge_reviews(parts)
     if review.is_empty and not (review.pods or review.diagnostics):
         review = review._replace(diagnostics=(sides.no_jobs(old, new),))
     notes = (note,) if note is not None else ()
-    return review._replace(diagnostics=(*notes, *checkouts.faults(old, new, OLD_SIDE), *review.diagnostics))
+    return review._replace(
+        diagnostics=(
+            *notes,
+            *branch_merges.faults(old.commit, new.commit, OLD_SIDE.format(old.name)),
+            *review.diagnostics,
+        )
+    )
 
 
 def _compare_project(
@@ -107,19 +102,16 @@ def _compare_project(
     reported = None if reporting is None else reporting(new)
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
-        fault = project_pairs.rendered_beside_several(old, new)
+        fault = side_pairs.rendered_beside_several(old, new)
         return [("", Review(old.name, new.name, diagnostics=(fault,)))]
-    settings = setting_changes.edits(before.project, after.project, partial(after.path_of, before))
+    settings = changed_settings.edits(before.project, after.project, partial(after.path_of, before))
     found = _compare_environments(before, after, run, names, settings)
     if any(review.failed for _, review in found):
         return found
-    rows = uncompared.completed(
-        Review(old.name, new.name),
-        before.side_files,
-        after.side_files,
-        objects=(each for _, review in found for each in review.objects),
-    )
-    return [*found, ("", rows)]
+    causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
+    rows = side_files.not_compared(before.side_files, after.side_files, causes)
+    faults = side_files.submodule_faults(rows, after.side_files)
+    return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=() if faults else tuple(rows)))]
 
 
 def _compare_environments(
@@ -146,7 +138,7 @@ def _compare_environments(
 
 def _compare_rendered(before: Versions, after: Versions, run: Run) -> list[tuple[str, Review]]:
     """Compare two sides, one of which at least is rendered."""
-    found = side_environments.pairs(before, after)
+    found = side_pairs.environment_pairs(before, after)
     if found is None:
         settings = next(each for each in map(_project, (after, before)) if each.environment_names)
         required = environment_runs.environment_required(settings, environment_runs.OPTION)
@@ -177,12 +169,10 @@ def _compare(
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     if _are_releases(old, new):
-        from trainc.review import upgrades
-
-        notes = upgrades.notes(before, after)
+        notes = upgrade_notes(before, after)
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
-    diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
+    diagnostics = (*diagnostics, *unused_runtimes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
@@ -222,7 +212,7 @@ def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
     """Return the changed lint annotations of two sides. A rendered side has none."""
     if "rendered" in {old.content, new.content}:
         return []
-    return lint_annotations.edits(*(list(_plans(side).values()) for side in (old, new)))
+    return changed_settings.annotation_edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
 def _plans(side: Side) -> dict[tuple[str, str], Plan]:
@@ -375,7 +365,7 @@ class _Reviewer:
         before, after = (self.sides[side].settings.release for side in (True, False))
         if before == after or all(item is None or item.job is None for item in (old, new)):
             return None
-        from trainc.review.release_causes import edit_of_releases
+        from trainc.review.causes import edit_of_releases
 
         rejecting = after if new is None else before
         return edit_of_releases(before, after, by=f"{rejecting.title} rejects the TrainJob")

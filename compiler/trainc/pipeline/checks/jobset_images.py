@@ -41,7 +41,7 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
 
 
 def _violation(path: Path, image: str) -> Violation:
-    from trainc.kubernetes.image_messages import explain
+    from trainc.kubernetes.image_grammar import explain
 
     found = explain(image)
     help: str | Fix = found.help

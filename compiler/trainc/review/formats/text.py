@@ -32,15 +32,16 @@ from trainc.review.formats import (
     recreation,
     same_values,
     setting_name,
+    shortened,
 )
-from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.side_files import NotCompared
 
     Paint = Callable[[str, str], str]
 

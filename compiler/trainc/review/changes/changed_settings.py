@@ -1,28 +1,41 @@
-"""Settings: the differences between the settings files of the old side and those of the new side.
+"""Settings: the differences between the settings of the old side and those of the new side.
 
 Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
-         file that it extends.
+         file that it extends; and the plans of both sides, for the annotation `trainc.dev/lint-ignore` of TrainJobs and
+         runtimes. It turns lint rules off and is not written to the output, so no changed object reveals it.
 Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or an environment, is a
          setting. The rules of an environment that only one side has are settings, too, beside the environment itself.
+         Each rule of an annotation that the new side turns off, or no longer turns off, is a setting. An added TrainJob
+         turns its rules off; an edit of a removed one is not reported.
+
+`shown_setting` masks an edit. The value of an operation of a patch can have its name in the patched object, such as
+that of a variable: it is shown as it is in the objects that have it at the operation's pointer.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.diagnostics import Place
+from trainc.base.data import lint_rules
+from trainc.diagnostics import ObjectId, Place
 from trainc.kubernetes.trees import get, put
+from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
-from trainc.provenance.tracing.correspondence import GONE
-from trainc.review.changes import Change, changes
+from trainc.provenance.tracing.correspondence import GONE, value_at
+from trainc.review.changes import Change, changes, shown, touches
 from trainc.settings.keys import ENVIRONMENTS
+from trainc.source.masking import masked_at
+from trainc.source.secrecy import pointer_secrecy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.diagnostics import Document, ObjectId, Path
+    from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.objects import Runtime, TrainJob
+    from trainc.pipeline.plan import Plan
     from trainc.settings import Settings
+
 
 LINT: Final = "lint"
 FIELD_VALIDATION: Final = "fieldValidation"
@@ -33,6 +46,10 @@ RULES: Final = (LINT, "disable")
 RULE_RANK, ANNOTATION_RANK, OBJECT_RANK, UNKNOWN_RANK = range(4)
 """The positions among the changed settings: of those that decide what is reported, of annotations, of those that change
 objects, and of annotations with unknown rules."""
+ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
+FIELD: Final = f'metadata.annotations["{IGNORE}"]'
+NO_OBJECT: Final[Tree] = {}
+PATCHES: Final = "patches"
 
 
 class SettingEdit(NamedTuple):
@@ -167,3 +184,110 @@ def _without_rules(tree: Tree, at: Path) -> Tree:
     lint = get(tree, (*at, LINT), {})
     without: Tree = put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})
     return without
+
+
+def annotation_edits(old: Sequence[Plan], new: Sequence[Plan]) -> list[SettingEdit]:
+    """Return the changed annotations: runtimes, which apply to many TrainJobs, precede TrainJobs."""
+    jobs = {(plan.job.namespace, plan.job.name): plan.job.value for plan in old}
+    runtimes = {plan.runtime.id: plan.runtime for plan in new if plan.job.own_runtime is None}
+    return [
+        *(edit for id in sorted(runtimes) for edit in _annotation_edits(_runtime_of(old, id), runtimes[id])),
+        *(
+            edit
+            for job in (plan.job for plan in new)
+            for edit in _annotation_edits(jobs.get((job.namespace, job.name), NO_OBJECT), job)
+        ),
+    ]
+
+
+def _runtime_of(plans: Sequence[Plan], id: ObjectId) -> Tree:
+    """Return a runtime of a side, whether or not a TrainJob of that side uses it."""
+    entry = plans[0].library.find(id.kind, id.namespace, id.name) if plans else None
+    return entry.document.value if entry is not None else NO_OBJECT
+
+
+def _annotation_edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdit]:
+    """Yield the annotation_edits of one annotation, which is a set of rules."""
+    before, after = _ignored_rules(old), _ignored_rules(new.value)
+    if before == after:
+        return
+    place = nearest_existing(new.at(*ANNOTATION))
+    for rule in sorted(before ^ after):
+        if rule in after:
+            change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
+        else:
+            change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
+        rank = ANNOTATION_RANK if rule in lint_rules() else UNKNOWN_RANK
+        owner = ObjectId.from_source(new.document.unedited)
+        yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=owner)
+
+
+def _ignored_rules(tree: Tree) -> frozenset[str]:
+    """Return the rules that the annotation of an object turns off."""
+    text: Any = get(tree, ANNOTATION)
+    return frozenset(listed(text)) if isinstance(text, str) else frozenset()
+
+
+def shown_setting(edit: SettingEdit, old: Sequence[Tree], new: Sequence[Tree]) -> Change:
+    """Return a change of a settings file without secrets.
+
+    Args:
+        edit: the change, with both files.
+        old: the TrainJobs, runtimes and JobSets of the old side, with all patches applied.
+        new: those of the new side.
+    """
+    change = shown(edit.change, *edit.trees)
+    if change.kind == "moved" or edit.owner is not None:
+        return change
+    before = _with_names(change.old, edit.change.old_path, edit.trees[0], old)
+    return change._replace(old=before, new=_with_names(change.new, edit.change.new_path, edit.trees[1], new))
+
+
+def _with_names(value: Any, path: Path, tree: Tree, objects: Sequence[Tree]) -> Any:
+    """Return a masked value of a settings file with the values of its operations as they are in the objects."""
+    for at, operation in _operations(tree) if value is not GONE else ():
+        written = (*at, "value")
+        if not touches(written, path) or (found := _shown_in_objects(operation, objects)) is GONE:
+            continue
+        if len(path) > len(written):
+            value = value_at(found, path[len(written) :])
+        else:
+            value = put(value, written[len(path) :], found)
+    return value
+
+
+def _operations(tree: Tree) -> Iterator[tuple[Path, Tree]]:
+    """Yield the operations of the patches of a settings file whose values have their names in the objects."""
+    environments = tree.get(ENVIRONMENTS)
+    names = environments if isinstance(environments, dict) else ()
+    layers: list[Path] = [(), *((ENVIRONMENTS, name) for name in names)]
+    for layer in layers:
+        items = get(tree, (*layer, PATCHES))
+        for number in range(len(items) if isinstance(items, list) else 0):
+            patch = get(items, (number, "patch"))
+            for index, operation in enumerate(patch if isinstance(patch, list) else ()):
+                pointer = get(operation, ("path",))
+                known = not isinstance(pointer, str) or pointer_secrecy(pointer) not in ("variable", "item")
+                if not known and "value" in operation:
+                    yield (*layer, PATCHES, number, "patch", index), operation
+
+
+def _shown_in_objects(operation: Tree, objects: Sequence[Tree]) -> Any:
+    """Return the value of an operation as the objects show it that have it; GONE without any."""
+    found = GONE
+    for tree in objects:
+        path = _path(tree, operation["path"])
+        if value_at(tree, path) == operation["value"] and found in (GONE, operation["value"]):
+            found = masked_at(tree, path)
+    return found
+
+
+def _path(tree: Any, pointer: str) -> Path:
+    """Return the path of a JSON pointer in an object."""
+    path: Path = ()
+    for part in pointer.split("/")[1:]:
+        step: str | int = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(tree, list):
+            step = len(tree) - 1 if part == "-" else int(part) if part.isdecimal() and len(part) < 10 else -1
+        path, tree = (*path, step), value_at(tree, (step,))
+    return path
