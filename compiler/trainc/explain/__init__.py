@@ -16,7 +16,7 @@ from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.recompiling import Decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Document, Location, Path, Place
