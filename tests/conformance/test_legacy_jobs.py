@@ -17,7 +17,7 @@ from batches import in_batches
 from conformance.recordings import marks, or_skip, recorded
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.container_environment import Known, Unknown, environment
 from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of

@@ -19,8 +19,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compilation, compile_documents
-from trainc.compilation.run import Run, start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Run, start
 from trainc.files.inputs import File, fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural

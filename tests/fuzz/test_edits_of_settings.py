@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 from trainc.compilation import Compilation, compile_paths
 from trainc.compilation.environment_runs import selected
-from trainc.compilation.run import BUILD, Run, start
-from trainc.compilation.user_options import NO_OPTIONS
+from trainc.compilation.run import BUILD, NO_OPTIONS, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.review import compare
 from trainc.review.reviewed import Review

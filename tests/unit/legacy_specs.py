@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import trainc
 from trainc import Result
 from trainc.base.kinds import find
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.frontends.lowering import Loss
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.frameworks import front_end

@@ -12,7 +12,7 @@ import yaml
 from running import run
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.suffix import LETTERS, digest
 
 NAME = re.compile(rf"ddp-[{LETTERS}]{{5}}\Z")

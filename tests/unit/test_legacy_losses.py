@@ -24,7 +24,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.base.kinds import LEGACY, Kind, find
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.frontends.lowering import Loss, LossEffect
 from trainc.kubernetes.trees import Path as Steps
 from trainc.kubernetes.trees import Tree, get, put

@@ -177,7 +177,7 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
 
 def test_gangs_do_not_apply() -> None:
     import trainc
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options
 
     tree = job(SCHEDULER, SERVER, WORKER)
     options = Options(legacy=True, no_config=True, gang="volcano")

@@ -18,9 +18,8 @@ from running import run
 
 from trainc.compilation import compile_paths, duplicates
 from trainc.compilation.environment_runs import EnvironmentRun, runs, selected
-from trainc.compilation.run import BUILD, start
+from trainc.compilation.run import BUILD, Options, start
 from trainc.compilation.shared_objects import WrittenObject, shared_objects, written_objects
-from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic
 from trainc.emit.yaml import render
 

@@ -12,7 +12,7 @@ from running import run
 from unit.legacy_specs import compiled_legacy
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.trees import Tree
 from trainc.legacy import mpijob

@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Environment, Setting
 from trainc.kubernetes.documents import parse

@@ -11,7 +11,7 @@ from running import run
 from unit.legacy_specs import compiled_legacy, losses
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.kubernetes.trees import Tree
 from trainc.legacy.layout import field_paths

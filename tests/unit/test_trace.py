@@ -19,24 +19,30 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compiled, compile_paths
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gotypes import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history
-from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, corresponding_path, leaves, value_at
+from trainc.provenance.tracing.correspondence import (
+    GONE,
+    KEYS,
+    PATCHES,
+    TracedOperation,
+    corresponding_path,
+    leaves,
+    patch,
+    value_at,
+)
 from trainc.provenance.tracing.experiments import Experiments
-from trainc.provenance.tracing.lineage import Lineage, lineage_after
-from trainc.provenance.tracing.patches import TracedOperation, patch
+from trainc.provenance.tracing.history import Lineage, lineage_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.pipeline.plan import Plan
-    from trainc.provenance.tracing.experiments import OutputField
-    from trainc.provenance.tracing.input_fields import Group, InputField
+    from trainc.provenance.tracing.experiments import Group, InputField, OutputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 RUN = start(Options(legacy=True, no_config=True)).with_project(())

@@ -12,10 +12,9 @@ from purposes import compile_for, internal
 
 import trainc
 from trainc.base.kinds import COMPILED
-from trainc.cli.common.copies import as_read
+from trainc.cli.common.output_folder import as_read
 from trainc.compilation import Compilation, compile_documents, duplicates, read, wrong_namespace
-from trainc.compilation.run import Purpose, Run
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Purpose, Run
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming import Transformation
