@@ -8,8 +8,7 @@ from trainc.api.checked_arguments import checked, checked_options
 from trainc.api.compiling import request_of
 from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
-from trainc.compilation.run import COMPILE
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, NO_OPTIONS, Options
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 
@@ -143,7 +142,6 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
     """
     from trainc import pods
     from trainc.kubernetes.container_environment import sources
-    from trainc.provenance.tracing.masked_forms import masked_forms
 
     given = [document.value for document in compilation.others]
     flavors = _flavors(compilation)
@@ -153,7 +151,6 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
             sources([*compiled.objects, *given], compiled.namespace),
             name,
             flavors.get(id(compiled.objects[0])),
-            masked_forms(compiled.plan),
         )
 
 

@@ -10,23 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
-from trainc.explain.set_fields import fields_set_by
 from trainc.kubernetes.trees import Memory
+from trainc.masking.masked_values import masked_at
 from trainc.provenance.tracing.correspondence import leaves
-from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.provenance.tracing.recompiling import Decisions
-from trainc.source.masking import masked_at
-from trainc.source.unnamed_secrets import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled
-    from trainc.diagnostics import Location, Path, Place
+    from trainc.diagnostics import Document, Location, Path, Place
     from trainc.explain.selectors import Selector
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import TrainJob
-    from trainc.provenance.tracing import Trace
+    from trainc.provenance.tracing import Origin, Trace
 
 
 class Writing(NamedTuple):
@@ -75,8 +72,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
         for index, (tree, found) in enumerate(zip(compiled.objects, chosen, strict=True)):
             if found:
                 trace = trace or compiled.trace()
-                forms = masked_forms(compiled.plan)
-                fields = [Explained(path, tuple(writings(trace, index, path, forms))) for path in found]
+                fields = [Explained(path, tuple(writings(trace, index, path))) for path in found]
                 if selector is not None:
                     # Thirty more compilations of the TrainJob: only for the fields that the user selects.
                     decisions = decisions or Decisions(compiled.plan)
@@ -85,7 +81,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
                     fields = [
                         each._replace(release=title if by else "") for each, by in zip(fields, by_release, strict=True)
                     ]
-                yield Account(compiled.plan.job, redacted(tree, forms), tuple(fields))
+                yield Account(compiled.plan.job, tree, tuple(fields))
 
 
 def inputs_selected(compiled: Compiled, selector: Selector) -> set[Path]:
@@ -108,12 +104,12 @@ def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
             yield path
 
 
-def writings(trace: Trace, index: int, path: Path, forms: Mapping[str, str]) -> Iterator[Writing]:
+def writings(trace: Trace, index: int, path: Path) -> Iterator[Writing]:
     """Yield the writings of a field, the latest first, each with the value as it is shown in its object."""
     for origin in trace.history(index, path):
         at = _located(origin.place) if origin.in_file else None
         objects, there = origin.at
-        yield Writing(origin.stage, origin.by, masked_at(redacted(objects, forms), there), at)
+        yield Writing(origin.stage, origin.by, masked_at(objects, there), at)
 
 
 _LOCATED: Final = Memory()
@@ -126,3 +122,26 @@ def _located(place: Place) -> Location:
     if known is None:
         known = _LOCATED.keep(key, (place, place.locate()))
     return known[1]
+
+
+def fields_set_by(
+    trace: Trace, objects: Sequence[Tree], document: Document, paths: Collection[Path]
+) -> Iterator[tuple[int, Path, Origin]]:
+    """Yield each field of the objects whose last write depends on an input field, with its origin.
+
+    Args:
+        trace: the provenance of the objects.
+        objects: the objects of a TrainJob.
+        document: the document of the input fields.
+        paths: the paths of the input fields, as they are written; a mapping or a list has all fields in it.
+    """
+    for index, tree in enumerate(objects):
+        for path in leaves(in_order(tree)):
+            origin = trace.origin(index, path)
+            if not origin.in_file:
+                continue
+            source = origin.place.in_text()
+            if (source.document.file, source.document.line) != (document.file, document.line):
+                continue
+            if any(source.path[: len(wanted)] == wanted for wanted in paths):
+                yield index, path, origin

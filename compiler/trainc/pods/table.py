@@ -13,13 +13,12 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc.base.columns import folded
-from trainc.base.plural import plural
+from trainc.base.texts import folded, plural
 from trainc.kubernetes.container_environment import Unknown
 from trainc.kubernetes.pod_resources import shown_amounts
 from trainc.kubernetes.quantity import Quantity
+from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline import plan
-from trainc.source.masking import MASK, masked
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def words(texts: list[Value]) -> str:
 
     The values of references are masked by the option that has them.
     """
-    return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts))
+    return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts, secret="words"))
 
 
 def word(text: str) -> str:

@@ -19,11 +19,9 @@ from trainc.compilation import environment_runs
 from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
-from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
 from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
-from trainc.review.changes.changed_settings import shown_setting
 from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
 from trainc.review.commits import branch_merges
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
@@ -34,11 +32,10 @@ from trainc.review.sides import side_files, side_pairs
 from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled, Run
     from trainc.diagnostics import ObjectId, Place
-    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
     from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
@@ -315,7 +312,6 @@ class _Reviewer:
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(old, new, judgement),
-            forms=_forms(old, new),
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -325,21 +321,20 @@ class _Reviewer:
         return not old.job.plan.release.is_same(new.job.plan.release)
 
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
-        known, forms = None, _forms(old, new)
+        known = None
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
-            cause = self._cause(edit, forms) if edit else None
-            yield Line(shown(change, old.tree, new.tree, forms), consequence, cause)
+            cause = self._cause(edit) if edit else None
+            yield Line(shown(change, old.tree, new.tree), consequence, cause)
 
     def setting(self, edit: SettingEdit) -> ChangedSetting:
         """Return a changed setting without secrets."""
-        objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
         at = self._located(edit.place, old=edit.gone)
-        return ChangedSetting(shown_setting(edit, *objects), at, edit.gone, owner=edit.owner, rank=edit.rank)
+        return ChangedSetting(shown(edit.change, *edit.trees), at, edit.gone, owner=edit.owner, rank=edit.rank)
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
@@ -348,7 +343,7 @@ class _Reviewer:
         own = item.own or item
         before, after = self._plans_of(item)
         edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
-        cause = self._cause(edit, _forms(old, new)) if edit else None
+        cause = self._cause(edit) if edit else None
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,
@@ -357,7 +352,6 @@ class _Reviewer:
             before=old.tree if old else None,
             after=own.tree if new else None,
             loses_data=new is None and loses_data(own.id, self.used),
-            forms=_forms(old, new),
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -397,34 +391,22 @@ class _Reviewer:
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: InputEdit | ReleaseEdit, forms: Mapping[str, str]) -> Cause:
-        """Return an edit as a cause, which is computed once; `forms` are those of unnamed secrets."""
+    def _cause(self, edit: InputEdit | ReleaseEdit) -> Cause:
+        """Return an edit as a cause, which is computed once."""
         if not isinstance(edit, InputEdit):
             return Cause(edit.by, edit.field, edit.change, edit.at, release=True)
         if id(edit) not in self._shown:
-            self._shown[id(edit)] = (edit, self._make_cause(edit, forms))
+            self._shown[id(edit)] = (edit, self._make_cause(edit))
         return self._shown[id(edit)][1]
 
-    def _make_cause(self, edit: InputEdit, forms: Mapping[str, str]) -> Cause:
+    def _make_cause(self, edit: InputEdit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
-        change = shown(edit.change, *edit.trees, forms)
+        change = shown(edit.change, *edit.trees)
         return Cause(by, change.field, change, at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
-
-
-def _patched_objects(side: Side) -> Iterator[Tree]:
-    """Yield the TrainJobs, runtimes and JobSets of a side with patches, each once."""
-    plans = list(_plans(side).values())
-    yield from {id(value): value for plan in plans for value in (plan.job.value, plan.runtime.value)}.values()
-    yield from (item.tree for item in side.items if item.job is not None)
-
-
-def _forms(*items: SideItem | None) -> Mapping[str, str]:
-    """Return the texts of the unnamed secrets of an object's versions, with their masked forms."""
-    return masked_forms(*(own.job.plan for own in items if own is not None and own.job is not None))

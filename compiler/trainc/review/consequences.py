@@ -17,13 +17,13 @@ from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
+from trainc.masking.masked_messages import masked_violation
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.checks.kueue_webhook.kueue_changes import NOT_EXISTING, NOT_RUNNING, kueue_changes
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.review.changes import touches
-from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -152,14 +152,12 @@ def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed 
     if not differing:
         return None
     judgement = as_a_whole(new.id.kind, judge(new.id.kind, before, after, differing, release, compiled=True))
-    forms = {**old.forms, **new.forms}
     lines = zip(differing, judgement.consequences, strict=True)
     return new._replace(
         status="changed",
-        lines=tuple(Line(shown(change, before, after, forms), consequence) for change, consequence in lines),
+        lines=tuple(Line(shown(change, before, after), consequence) for change, consequence in lines),
         refused=judgement.refused,
         known=judgement.known,
         cause=None,
         before=before,
-        forms=forms,
     )

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.edits.patching.patch_names import numbered
 from trainc.files.selection import SETTINGS
+from trainc.masking.masked_messages import masked_violation
+from trainc.masking.masked_values import masked
 from trainc.review.changes import touches
 from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
-from trainc.source.masking import masked
-from trainc.source.messages import masked_violation
-from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.kubernetes.trees import Tree
@@ -92,8 +91,6 @@ class Reviewed(NamedTuple):
     """The environments in which it is the same; empty for a project without environments."""
     loses_data: bool = False
     """Whether it is removed, and a tool that prunes deletes it with its data."""
-    forms: Mapping[str, str] = NOTHING
-    """The texts of its unnamed secrets, with their masked forms."""
 
     @property
     def causes(self) -> list[Cause]:
@@ -108,19 +105,17 @@ class Reviewed(NamedTuple):
     @property
     def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
-        return self.before and masked(redacted(self.before, self.forms))
+        return self.before and masked(self.before)
 
     @property
     def masked_after(self) -> Tree | None:
         """The whole object after, without secrets."""
-        return self.after and masked(redacted(self.after, self.forms))
+        return self.after and masked(self.after)
 
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(
-            masked_violation(violation, self.before, self.after, forms=self.forms) for violation in self.refused
-        )
+        return tuple(masked_violation(violation, self.before, self.after) for violation in self.refused)
 
     @property
     def effect(self) -> Effect:

@@ -125,16 +125,6 @@ def apply(tree: Any, operations: Sequence[Operation], *, most: int | None = None
     return edited.tree, steps
 
 
-def values(tree: Any, operations: Sequence[Operation]) -> Iterator[tuple[Any, Path | None]]:
-    """Yield the tree after each operation, which can be applied, and the path before it of a value that it copies."""
-    for operation in operations:
-        edited, given = _Edited(tree, None), operation.given
-        copied = edited._resolved(given["from"], ()) if given["op"] == "copy" else None
-        for _ in edited.apply(operation):
-            tree = edited.tree
-        yield tree, copied
-
-
 class _Edited:
     """A tree whose containers are copied before the library changes them."""
 
@@ -212,7 +202,7 @@ class _Edited:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
             from trainc.kubernetes.trees import put
-            from trainc.source.masking import masked_at
+            from trainc.masking.masked_values import masked_at
 
             trees = (self.tree, put(self.tree, path, operation.given["value"]))
             found, wanted = (_value(masked_at(tree, path)) for tree in trees)
@@ -244,7 +234,7 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
 
 def _missing_pointer(node: Any, parts: list[str], number: int, at: Path) -> PatchError:
     """Return the error for a pointer whose part of that number, the first missing one, is not in a container."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     above, written = parts[:number], parts[number]
     where, begin = "/".join(above) or "the object", len("/".join(above)) + 1

@@ -20,13 +20,11 @@ from trainc.diagnostics import ObjectId
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.structural import load
-from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item, same_items, value_at
-from trainc.provenance.tracing.field_names import item_of
-from trainc.source.masking import masked, masked_at, secrecy_at
-from trainc.source.unnamed_secrets import NOTHING, redacted
+from trainc.masking.masked_values import CHANGED, MASK, masked, masked_at, secrecy_at
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item, item_of, same_items, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from trainc.kubernetes.structural import StructuralSchema
     from trainc.kubernetes.trees import Path, Tree
@@ -243,24 +241,23 @@ def schema_of(tree: Any) -> StructuralSchema | None:
     return None if dialect is None else load(kind, dialect)
 
 
-def shown(change: Change, old: Any, new: Any, forms: Mapping[str, str] = NOTHING) -> Change:
-    """Return a change of the tree `old` to `new` without secrets; `forms` are those of unnamed secrets."""
+def shown(change: Change, old: Any, new: Any) -> Change:
+    """Return a change of the tree `old` to `new` without secrets. A secret that changes is marked."""
     if change.kind == "moved":
-        return change._replace(old=redacted(change.old, forms), new=redacted(change.new, forms)) if forms else change
-    before, after = _shown(change.old, old, change.old_path, forms), _shown(change.new, new, change.new_path, forms)
-    field = change.field
-    for text, form in forms.items():
-        field = field.replace(f"[{text}]", f"[{form}]")  # the name of an item
-    return change._replace(field=field, old=before, new=after)
+        return change
+    before, after = _shown(change.old, old, change.old_path), _shown(change.new, new, change.new_path)
+    if before == after and isinstance(after, str):
+        after = after.replace(MASK, CHANGED)
+    return change._replace(old=before, new=after)
 
 
-def _shown(value: Any, tree: Any, path: Path, forms: Mapping[str, str]) -> Any:
+def _shown(value: Any, tree: Any, path: Path) -> Any:
     """Return a value as it is shown at its path in a tree; one that the tree has not, by its context."""
     if value is GONE:
         return value
     if value_at(tree, path) == value:
-        return masked_at(redacted(tree, forms), path)
-    return masked(redacted(value, forms), secret=secrecy_at(tree, path))
+        return masked_at(tree, path)
+    return masked(value, secret=secrecy_at(tree, path))
 
 
 class Experiment:

@@ -7,25 +7,20 @@ Returns  an edit for each changed setting, with its line. Each rule in `lint.dis
          setting. The rules of an environment that only one side has are settings, too, beside the environment itself.
          Each rule of an annotation that the new side turns off, or no longer turns off, is a setting. An added TrainJob
          turns its rules off; an edit of a removed one is not reported.
-
-`shown_setting` masks an edit. The value of an operation of a patch can have its name in the patched object, such as
-that of a variable: it is shown as it is in the objects that have it at the operation's pointer.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.diagnostics import ObjectId, Place
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
-from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review.changes import Change, changes, shown, touches
+from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes import Change, changes
 from trainc.settings.keys import ENVIRONMENTS
-from trainc.source.masking import masked_at
-from trainc.source.secrecy import pointer_secrecy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +44,6 @@ objects, and of annotations with unknown rules."""
 ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
 FIELD: Final = f'metadata.annotations["{IGNORE}"]'
 NO_OBJECT: Final[Tree] = {}
-PATCHES: Final = "patches"
 
 
 class SettingEdit(NamedTuple):
@@ -217,7 +211,7 @@ def _annotation_edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdi
             change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
         else:
             change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
-        rank = ANNOTATION_RANK if rule in LINT_RULES else UNKNOWN_RANK
+        rank = ANNOTATION_RANK if rule in lint_rules() else UNKNOWN_RANK
         owner = ObjectId.from_source(new.document.unedited)
         yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=owner)
 
@@ -226,68 +220,3 @@ def _ignored_rules(tree: Tree) -> frozenset[str]:
     """Return the rules that the annotation of an object turns off."""
     text: Any = get(tree, ANNOTATION)
     return frozenset(listed(text)) if isinstance(text, str) else frozenset()
-
-
-def shown_setting(edit: SettingEdit, old: Sequence[Tree], new: Sequence[Tree]) -> Change:
-    """Return a change of a settings file without secrets.
-
-    Args:
-        edit: the change, with both files.
-        old: the TrainJobs, runtimes and JobSets of the old side, with all patches applied.
-        new: those of the new side.
-    """
-    change = shown(edit.change, *edit.trees)
-    if change.kind == "moved" or edit.owner is not None:
-        return change
-    before = _with_names(change.old, edit.change.old_path, edit.trees[0], old)
-    return change._replace(old=before, new=_with_names(change.new, edit.change.new_path, edit.trees[1], new))
-
-
-def _with_names(value: Any, path: Path, tree: Tree, objects: Sequence[Tree]) -> Any:
-    """Return a masked value of a settings file with the values of its operations as they are in the objects."""
-    for at, operation in _operations(tree) if value is not GONE else ():
-        written = (*at, "value")
-        if not touches(written, path) or (found := _shown_in_objects(operation, objects)) is GONE:
-            continue
-        if len(path) > len(written):
-            value = value_at(found, path[len(written) :])
-        else:
-            value = put(value, written[len(path) :], found)
-    return value
-
-
-def _operations(tree: Tree) -> Iterator[tuple[Path, Tree]]:
-    """Yield the operations of the patches of a settings file whose values have their names in the objects."""
-    environments = tree.get(ENVIRONMENTS)
-    names = environments if isinstance(environments, dict) else ()
-    layers: list[Path] = [(), *((ENVIRONMENTS, name) for name in names)]
-    for layer in layers:
-        items = get(tree, (*layer, PATCHES))
-        for number in range(len(items) if isinstance(items, list) else 0):
-            patch = get(items, (number, "patch"))
-            for index, operation in enumerate(patch if isinstance(patch, list) else ()):
-                pointer = get(operation, ("path",))
-                known = not isinstance(pointer, str) or pointer_secrecy(pointer) not in ("variable", "item")
-                if not known and "value" in operation:
-                    yield (*layer, PATCHES, number, "patch", index), operation
-
-
-def _shown_in_objects(operation: Tree, objects: Sequence[Tree]) -> Any:
-    """Return the value of an operation as the objects show it that have it; GONE without any."""
-    found = GONE
-    for tree in objects:
-        path = _path(tree, operation["path"])
-        if value_at(tree, path) == operation["value"] and found in (GONE, operation["value"]):
-            found = masked_at(tree, path)
-    return found
-
-
-def _path(tree: Any, pointer: str) -> Path:
-    """Return the path of a JSON pointer in an object."""
-    path: Path = ()
-    for part in pointer.split("/")[1:]:
-        step: str | int = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(tree, list):
-            step = len(tree) - 1 if part == "-" else int(part) if part.isdecimal() and len(part) < 10 else -1
-        path, tree = (*path, step), value_at(tree, (step,))
-    return path

@@ -18,17 +18,17 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import listed
+from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import WORDS
-from trainc.source.masking import MASK
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -231,8 +231,8 @@ def value(given: Any) -> str:
     """Return a value on one line, as YAML or JSON."""
     if given is GONE:
         return ""
-    if given == MASK:
-        return MASK
+    if isinstance(given, str) and given.startswith(MASK) and given.isprintable():
+        return given
     if isinstance(given, str):
         from trainc.emit.yaml import inline
 

@@ -16,14 +16,13 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
-from trainc.provenance.tracing.correspondence import value_at
+from trainc.masking.masked_values import CHANGED
 from trainc.review.consequences import WORDS
 from trainc.review.formats import meaning, name_in_namespace, origin, printable
-from trainc.source.masking import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 LINE: Final = 4000
 """The maximum length of a line of a page."""
-CHANGED: Final = "\N{SQUARED ASTERISK}"
-"""The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 CONTEXT: Final = 3
 """The number of unchanged lines that are shown before and after a difference."""
@@ -142,17 +139,16 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
     yield '<table class="side"><thead><tr><td><th scope="col">'
     yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
     for row in side_by_side(old, new):
-        yield (_stretch(row) if isinstance(row, Stretch) else _line_row(row)).replace(CHANGED, MASK[-1])
+        yield _stretch(row) if isinstance(row, Stretch) else _line_row(row)
     yield "</table>"
 
 
 def _with_changed_masks(reviewed: Reviewed) -> Tree | None:
-    """Return the whole object after, without secrets: with CHANGED for the mask of a value that changes."""
+    """Return the whole object after, without secrets. A secret that changes is marked."""
     tree = reviewed.masked_after
     for change in (line.change for line in reviewed.lines):
-        is_hidden = isinstance(change.new, str) and change.new == change.old and MASK in change.new
-        if tree is not None and is_hidden and value_at(tree, change.new_path) == change.new:
-            tree = put(tree, change.new_path, change.new.replace(MASK, MASK[:-1] + CHANGED))
+        if tree is not None and isinstance(change.new, str) and CHANGED in change.new:
+            tree = put(tree, change.new_path, change.new)
     return tree
 
 

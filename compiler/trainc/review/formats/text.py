@@ -6,7 +6,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import UNLIMITED, wrapped
+from trainc.base.texts import UNLIMITED, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
@@ -175,9 +175,7 @@ def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
 def _values(change: Change) -> Iterator[tuple[str, str]]:
     """Yield the lines of a value with their marks; for a changed value, a diff with one line of context."""
     old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
-    if old == new:
-        yield " ", "the difference is a likely secret: ***"
-    elif old and new and len(old) + len(new) <= LONGEST:
+    if old and new and len(old) + len(new) <= LONGEST:
         for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
             if not line.startswith("@@"):
                 yield line[0], line[1:]
