@@ -12,8 +12,7 @@ from trainc.base.releases import DEFAULT_RELEASE, find_release
 from trainc.diagnostics import Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline.delivery import Delivery
-from trainc.pipeline.objects import NO_PROJECT, Project
+from trainc.pipeline.objects import NO_PROJECT, Delivery, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import (
     Branch,

@@ -384,7 +384,7 @@ def unknown_violations(
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict" and release.source != "code":
-        from trainc.pipeline.checks.unsure_fields import unsure
+        from trainc.pipeline.checks.field_homes import unsure
 
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             yield unsure(document.value, violation, found, release)
