@@ -20,7 +20,7 @@ ROWS = {"base/trainjob_dialects.py", "base/releases.py", "base/behaviours.py"}
 """The modules that have the rows."""
 OF_TEXTS = {"source/secrets.py"}
 """The module with a pattern of keys in texts that no parser has read."""
-KEYS = frozenset(row.key for row in DIALECTS.values() if not row.has_module)
+KEYS = frozenset(row.key for row in DIALECTS.values() if not row.has_overrides)
 """The dialects that a release writes: the form could be confused with them."""
 IDENTIFIER = re.compile(r"v[2-9]_\d+")
 OF_OLDER = {"_targets_of_v2_0"}

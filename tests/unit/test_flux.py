@@ -14,7 +14,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation.user_options import Options
-from trainc.pipeline.frameworks.flux.words import shell_word
+from trainc.pipeline.frameworks.flux import shell_word
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

@@ -127,7 +127,7 @@ class TrainJob(NamedTuple):
     @property
     def has_overrides(self) -> bool:
         """Whether its dialect has overrides instead of patches."""
-        return bool(self.dialect) and DIALECTS[self.dialect].has_module
+        return bool(self.dialect) and DIALECTS[self.dialect].has_overrides
 
     @property
     def patches_field(self) -> str:

@@ -190,7 +190,7 @@ def _patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
     """Return the patch of a TrainJob that sets a field; an empty one if none does."""
     home = _home_of(job, path, release) if path[-1] not in GROUPS else None
     is_own = not detect(job, release.dialect).mark
-    if home is None or not is_own or DIALECTS[release.dialect].has_module:
+    if home is None or not is_own or DIALECTS[release.dialect].has_overrides:
         return {}
     value = get(job, path)
     return home.wrapped(value) if _patch_sets(home, value, release) else {}

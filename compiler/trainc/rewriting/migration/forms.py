@@ -164,7 +164,7 @@ class _LegacyJob:
             spec["trainer"] = trainer
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
-        job = job if dialect.has_module else in_dialect(job, dialect)
+        job = job if dialect.has_overrides else in_dialect(job, dialect)
         return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
 
     def _metadata(self) -> Tree:
