@@ -47,8 +47,9 @@ from trainc.rewriting.migration.parametric_template import (
     containers,
     parametric_template,
     template_with_names,
+    with_container_name,
+    with_job_name,
 )
-from trainc.rewriting.migration.renamed_parts import with_container_name, with_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,7 +40,7 @@ from trainc.pipeline.passes.conform import conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.rewriting.upgrade.jobs import Texts, UpgradedJob, text_place
+from trainc.rewriting.upgrade.rewritten_documents import Texts, UpgradedJob, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
