@@ -41,6 +41,10 @@ _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _ENV: Final = "env"
 _LAST: Final = {"name": ""}
 """A variable that both sides have, so that the variables are matched by their names, also if all of them differ."""
+_OF_CONTAINER: Final = re.compile(r"^.*\.(?:initContainers|containers)\[([^\]]*)\]\.")
+_OF_JOB: Final = re.compile(r"^spec\.replicatedJobs\[([^\]]*)\]\.(?:template\.spec\.)?")
+SHOWN: Final = 3
+"""The number of reasons that a line shows."""
 
 
 class ObjectDifference(NamedTuple):
@@ -357,12 +361,6 @@ def _with_empty_lists(jobset: Tree) -> Tree:
             if get(job, path) is None:
                 jobset = put(jobset, (*JOBS_OF_JOBSET, index, *path), {})
     return jobset
-
-
-_OF_CONTAINER: Final = re.compile(r"^.*\.(?:initContainers|containers)\[([^\]]*)\]\.")
-_OF_JOB: Final = re.compile(r"^spec\.replicatedJobs\[([^\]]*)\]\.(?:template\.spec\.)?")
-SHOWN: Final = 3
-"""The number of reasons that a line shows."""
 
 
 def reason(change: Change) -> str:

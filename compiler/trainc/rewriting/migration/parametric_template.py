@@ -37,6 +37,8 @@ COUNT: Final = re.compile(r"[0-9]+(:[0-9]+)?")
 """A number of pods or processes, or the bounds of one."""
 LABELS: Final = ("template", "spec", "template", "metadata")
 """The path of a pod's metadata in a replicated job."""
+_RULES: Final = ("template", "spec", "podFailurePolicy", "rules")
+_TARGETS: Final = "targetReplicatedJobs"
 
 
 class ParametricTemplate(NamedTuple):
@@ -203,10 +205,6 @@ def _larger_job(plan: Plan) -> Plan | None:
     lowered = frameworks.front_end(kind).lower(put(job, path, get(job, path, 1) + 1), None)
     larger = resolved_plan(plan, runtime=lowered.runtime)
     return larger._replace(job=larger.job._replace(value=lowered.job))
-
-
-_RULES: Final = ("template", "spec", "podFailurePolicy", "rules")
-_TARGETS: Final = "targetReplicatedJobs"
 
 
 def with_container_name(spec: Tree, slot: Slot, name: str) -> Tree:

@@ -28,9 +28,9 @@ from trainc.rewriting.migration.host_files import named_files
 from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
-    from trainc.explain.losses import LossesOfJob
     from collections.abc import Callable, Iterator
 
+    from trainc.explain.losses import LossesOfJob
     from trainc.kubernetes.trees import Tree
     from trainc.review.reviewed import Review
     from trainc.rewriting.migration.migrated import Migrated, Migration
