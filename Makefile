@@ -17,6 +17,9 @@ FLOORS ?= .venv-floors
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
+# Bytecode: without it, each process of the tests would compile trainc and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-floors test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-sessions bench-stages
 

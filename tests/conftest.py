@@ -1,10 +1,35 @@
-"""Cheaper garbage collections, and the summary of a run: what the skipped tests need, with their number."""
+"""Folders to work in, cheaper garbage collections, and the summary of a run: what the skipped tests need."""
 
 from __future__ import annotations
 
 import gc
 from collections import Counter
+from pathlib import Path
 from typing import Any
+
+import pytest
+from committing import git
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make an empty folder the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def empty_root(empty_folder: Path) -> Path:
+    """Make an empty folder the current one, and the root of a repository."""
+    (empty_folder / ".git").mkdir()
+    return empty_folder
+
+
+@pytest.fixture
+def empty_repository(empty_folder: Path) -> Path:
+    """Make a new git repository the current folder."""
+    git("init", "--quiet")
+    return empty_folder
 
 
 def pytest_collection_finish() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import cluster_runtime, replicated_job, train_job, write_json
 from purposes import compile_for
 
 import trainc
@@ -14,8 +14,6 @@ from trainc.compilation.run import COMPILE, Purpose
 from trainc.compilation.user_options import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic, Location
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 GPUS = {"limits": {"nvidia.com/gpu": 2}}
 SHM = {"name": "shm", "mountPath": "/dev/shm"}
 
@@ -27,29 +25,25 @@ def container(**fields: Any) -> dict[str, Any]:
 
 def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
     """Return a replicated job; the one named `node` is the trainer."""
-    template = {"spec": {"containers": list(containers) or [container()], **(pod or {})}, "metadata": of_pods or {}}
-    metadata = {"labels": ANCESTOR} if name == "node" else {}
-    return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
+    job = replicated_job(name, pod={"containers": list(containers) or [container()], **(pod or {})})
+    job["template"]["spec"]["template"]["metadata"] = of_pods or {}
+    return job
 
 
 def runtime(*jobs: Any, policy: Any = None, gang: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
     """Return a runtime of these jobs, by default for torch and without a gang."""
-    spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
-    policies = {"mlPolicy": {"torch": {}} if policy is None else policy} | ({"podGroupPolicy": gang} if gang else {})
-    return {
-        **HEAD,
-        "kind": "ClusterTrainingRuntime",
-        "metadata": {"name": "r", **metadata},
-        "spec": {**policies, "template": {"spec": spec}},
-    }
+    policies: dict[str, Any] = {"mlPolicy": {"torch": {}} if policy is None else policy} | (
+        {"podGroupPolicy": gang} if gang else {}
+    )
+    return cluster_runtime(*jobs or [replicated()], metadata=metadata, jobset=of_jobset, **policies)
 
 
 def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
     """Return a TrainJob with labels, annotations, suspend and `patches`; other arguments are its trainer's."""
-    metadata = {"name": name} | {key: fields.pop(key, {}) for key in ("labels", "annotations")}
-    suspend = {"suspend": fields.pop("suspend")} if "suspend" in fields else {}
-    spec = suspend | {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
-    return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+    metadata = {key: fields.pop(key, {}) for key in ("labels", "annotations")}
+    spec = {"suspend": fields.pop("suspend")} if "suspend" in fields else {}
+    spec["runtimePatches"] = fields.pop("patches", [])
+    return train_job(fields, name=name, runtime=runtime, metadata=metadata, **spec)
 
 
 TEMPLATE = ("trainingRuntimeSpec", "template")
@@ -62,17 +56,11 @@ def patch(pod: Any) -> dict[str, Any]:
     return {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
 
 
-def written(folder: Path, *documents: Any) -> str:
-    path = folder / "x.json"
-    path.write_text("\n".join(map(json.dumps, documents)))
-    return str(path)
-
-
 def warnings(
     folder: Path, *documents: Any, options: Options = NO_OPTIONS, purpose: Purpose = COMPILE
 ) -> list[Diagnostic]:
     """Return the warnings for these documents."""
-    done = compile_for(purpose, [written(folder, *documents)], options)
+    done = compile_for(purpose, [write_json(folder, *documents)], options)
     assert [d.message for d in done.diagnostics if d.severity == "error"] == []
     return [d for d in done.diagnostics if d.severity == "warning"]
 

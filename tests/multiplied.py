@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
-from pathlib import Path
 from string import ascii_lowercase
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
@@ -122,9 +121,3 @@ def many_listings() -> Files:
     for outer, inner in product(range(40), range(40)):
         yield f"d{outer}/d{inner}/.trainc-outputs", LISTING + names
         yield f"d{outer}/d{inner}/.trainc-runtimes", '{\n  "runtimes": {' + names
-
-
-def write(folder: Path, files: Files) -> None:
-    for name, text in files:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)

@@ -82,7 +82,9 @@ class Release:
 
     def run(self, *args: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run `trainc ARGS`."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root / "compiler"), "PYTHONDONTWRITEBYTECODE": "1"}
+        # The folders of the package are links: no bytecode of the copy may be written beside the modules.
+        bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(self.root / "bytecode")}
+        environment = {**os.environ, **bytecode, "PYTHONPATH": str(self.root / "compiler")}
         command = [sys.executable, "-m", "trainc", *args]
         return subprocess.run(
             command, check=False, capture_output=True, text=True, input=stdin, cwd=cwd, env=environment

@@ -37,7 +37,7 @@ ENVIRONMENTS = "environments: {dev: {namespaceSuffix: -dev}, prod: {}}\n"
 SETTINGS = f"output: rendered\npassthrough: true\nruntimes: {{builtin: allow}}\n{ENVIRONMENTS}"
 
 
-def write(folder: Path, *teams: str) -> None:
+def write_teams(folder: Path, *teams: str) -> None:
     """Write the project of some teams, each with a job and a claim in a namespace of its own."""
     (folder / ".git").mkdir()
     (folder / "trainc.yaml").write_text(SETTINGS)

@@ -17,7 +17,7 @@ from argocd.sidecar import USER, Sidecar
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty repository; its application folder apps/training is the current folder."""
     root = tmp_path / "repository"
     (root / "apps" / "training").mkdir(parents=True)

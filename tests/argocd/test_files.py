@@ -18,17 +18,17 @@ from trainc.settings import DEFAULT
 HALF = MOST_BYTES // 2
 
 
-def error_of(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
+def error_of(application: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
     """Return the message and its file for an application whose files have these sizes."""
     for name, size in sizes.items():
-        path = repository / "apps" / "training" / name
+        path = application / "apps" / "training" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
             opened.truncate(size)
-    settings = repository / "trainc.yaml"
+    settings = application / "trainc.yaml"
     above = next((str(file) for file in (settings, Path("trainc.yaml")) if file.exists()), "")
     found = too_many(
-        [start(Options(runtimes=runtimes, settings=DEFAULT._replace(file=above)))], os.path.realpath(repository)
+        [start(Options(runtimes=runtimes, settings=DEFAULT._replace(file=above)))], os.path.realpath(application)
     )
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 
@@ -54,36 +54,36 @@ TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...], str, str]] = {
 
 
 @pytest.mark.parametrize(("sizes", "runtimes"), [pytest.param(*row, id=name) for name, row in NOT_TOO_MUCH.items()])
-def test_within_the_limits(sizes: dict[str, int], runtimes: tuple[str, ...], repository: Path) -> None:
-    assert error_of(repository, sizes, *runtimes) is None
+def test_within_the_limits(sizes: dict[str, int], runtimes: tuple[str, ...], application: Path) -> None:
+    assert error_of(application, sizes, *runtimes) is None
 
 
 @pytest.mark.parametrize(
     ("sizes", "runtimes", "much", "where"), [pytest.param(*row, id=name) for name, row in TOO_MUCH.items()]
 )
 def test_what_is_too_much(
-    sizes: dict[str, int], runtimes: tuple[str, ...], much: str, where: str, repository: Path
+    sizes: dict[str, int], runtimes: tuple[str, ...], much: str, where: str, application: Path
 ) -> None:
     message = f"the Application has {much} of manifests, more than the limit of 10 MiB"
-    assert error_of(repository, sizes, *runtimes) == (message, where)
+    assert error_of(application, sizes, *runtimes) == (message, where)
 
 
-def test_a_file_counts_once_however_many_links_lead_to_it(repository: Path) -> None:
+def test_a_file_counts_once_however_many_links_lead_to_it(application: Path) -> None:
     for number in range(5):
-        (repository / "apps" / "training" / f"{number}.yaml").symlink_to("z.yaml")
-    assert error_of(repository, {"z.yaml": HALF}) is None
+        (application / "apps" / "training" / f"{number}.yaml").symlink_to("z.yaml")
+    assert error_of(application, {"z.yaml": HALF}) is None
 
 
-def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_files(application: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application_files, "MOST_FILES", 3)
-    assert error_of(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
-    assert error_of(repository, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
+    assert error_of(application, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
+    assert error_of(application, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
 
 
-def test_what_is_counted_is_what_is_read(repository: Path) -> None:
-    error_of(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
-    (repository / "apps" / "training" / "g").symlink_to("b")
-    counted = list(application_files.files_below(os.curdir, os.path.realpath(repository)))
+def test_what_is_counted_is_what_is_read(application: Path) -> None:
+    error_of(application, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
+    (application / "apps" / "training" / "g").symlink_to("b")
+    counted = list(application_files.files_below(os.curdir, os.path.realpath(application)))
     assert counted == ["a.yaml", "b/c.yml", "f.json"]
     assert f"({len(counted)} files read)" in run("cmp", "generate").err
 

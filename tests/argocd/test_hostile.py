@@ -68,12 +68,12 @@ def cmp(command: str, log: Path, **variables: str) -> Done:
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), opened, taken)
 
 
-def judge(done: Done, repository: Path) -> None:
+def judge(done: Done, application: Path) -> None:
     """Assert that the process opened only the repository, trainc and Python, ran no program, and was fast."""
     assert [event for event in done.opened if event.startswith("!")] == []
-    strange = [path for path in done.opened if path.startswith(str(repository.parent.resolve()))]
+    strange = [path for path in done.opened if path.startswith(str(application.parent.resolve()))]
     strange += [path for path in done.opened if path.startswith(("/etc/host", "/etc/passwd", "/dev/zero", "/proc"))]
-    assert [path for path in strange if not path.startswith(f"{repository.resolve()}{os.sep}")] == []
+    assert [path for path in strange if not path.startswith(f"{application.resolve()}{os.sep}")] == []
     assert done.seconds < SECONDS
     assert "Traceback" not in done.err
 
@@ -198,13 +198,13 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.fixture
-def attacked(repository: Path) -> Path:
-    outside = repository.parent / "outside"
+def attacked(application: Path) -> Path:
+    outside = application.parent / "outside"
     outside.mkdir()
     (outside / "job.yaml").write_text(JOB.replace("finetune", "stolen"))
     (outside / "trainc.yaml").write_text("lint: {strict: true}\n")
-    (repository / "apps" / "training" / "job.yaml").write_text(JOB)
-    return repository
+    (application / "apps" / "training" / "job.yaml").write_text(JOB)
+    return application
 
 
 @pytest.mark.parametrize(("make", "said"), [pytest.param(*row, id=name) for name, row in HOSTILE.items()])
@@ -265,8 +265,8 @@ def test_little_is_read_as_yaml_to_find_a_trainjob(attacked: Path, tmp_path: Pat
         assert out in done.out
 
 
-def test_discovery_among_five_thousand_files(repository: Path, tmp_path: Path) -> None:
-    app = repository / "apps" / "training"
+def test_discovery_among_five_thousand_files(application: Path, tmp_path: Path) -> None:
+    app = application / "apps" / "training"
     body = "apiVersion: v1\nkind: ConfigMap\n" + "".join(f"# line {line}\n" for line in range(200))
     for folder in range(100):
         (app / str(folder)).mkdir()

@@ -99,7 +99,7 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
 
 
 @pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in UNDERSTOOD.items()])
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("application")
 def test_what_is_understood(variables: dict[str, str], expected: Options) -> None:
     assert read_options({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables}) == (expected, [])
 
@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in REFUSED.items()])
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("application")
 def test_what_is_refused(variables: dict[str, str], expected: str) -> None:
     assert read_options({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables})[1] == [expected]
 
@@ -214,9 +214,9 @@ def test_what_is_refused(variables: dict[str, str], expected: str) -> None:
         pytest.param("/apps/training", "apps/training", id="an absolute one"),
     ],
 )
-def test_the_root(path: str | None, root: str, repository: Path) -> None:
+def test_the_root(path: str | None, root: str, application: Path) -> None:
     variables = {} if path is None else {"ARGOCD_APP_SOURCE_PATH": path}
-    assert plugin_environment.root(variables) == os.path.realpath(repository / root)
+    assert plugin_environment.root(variables) == os.path.realpath(application / root)
 
 
 def test_the_root_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,13 +246,13 @@ def test_plugin_yaml_announces_them_too() -> None:
     assert plugin["spec"]["parameters"]["static"] == parameters.announcement()
 
 
-def test_the_announcement_names_the_trainjobs_that_there_are(repository: Path) -> None:
+def test_the_announcement_names_the_trainjobs_that_there_are(application: Path) -> None:
     jobs = ("b", "a", "", "{}")
     head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
     for number, name in enumerate(jobs):
-        (repository / "apps" / "training" / f"{number}.yaml").write_text(f"{head}metadata: {{name: {name}}}\n")
-    (repository / "apps" / "training" / "broken.yaml").write_text("TrainJob: a: b")
-    (repository / "other.yaml").write_text(f"{head}metadata: {{name: elsewhere}}\n")
+        (application / "apps" / "training" / f"{number}.yaml").write_text(f"{head}metadata: {{name: {name}}}\n")
+    (application / "apps" / "training" / "broken.yaml").write_text("TrainJob: a: b")
+    (application / "other.yaml").write_text(f"{head}metadata: {{name: elsewhere}}\n")
     done = run("cmp", "parameters")
     assert (done.code, done.err) == (0, "")
     announced = json.loads(done.out)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from argocd.sidecar import FILES, Sidecar
+from files import write_files
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
@@ -38,12 +39,12 @@ MENTIONED = {"notes.yaml": f'data: {{a: "\nkind: TrainJob\n"}}\n{CLAIM}' + "#" *
 APP = "apps/training"
 
 
-def ask(request: str, sidecar: Sidecar, repository: Path, flags: list[str]) -> Any:
+def ask(request: str, sidecar: Sidecar, project: Path, flags: list[str]) -> Any:
     """Return the server's response, which is the same for every user."""
     assert HARNESS is not None
     answers = []
     for user in ["-1"] if sidecar.user is None else ["-1", str(sidecar.user)]:
-        command = [HARNESS, "--plugin", str(FILES / "plugin.yaml"), "--repo", str(repository), "--app", APP]
+        command = [HARNESS, "--plugin", str(FILES / "plugin.yaml"), "--repo", str(project), "--app", APP]
         command += ["--kube-version", "1.36", "--uid", user, *flags, request]
         variables = {"PATH": sidecar.path, "TMPDIR": str(sidecar.folder.parent)}
         done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=60)
@@ -61,24 +62,17 @@ def shown(answer: Any) -> str:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     """Return a repository with a text file in the application's folder and a folder of runtimes."""
     root = tmp_path / "repository"
-    write(
-        root,
+    write_files(
         {
             f"{APP}/README.md": "# Jobs\n",
             "platform/ours.yaml": BUILT_IN.replace("name: torch-distributed", "name: ours", 1),
         },
+        root,
     )
     return root
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def parameters(*given: dict[str, Any]) -> list[str]:
@@ -153,26 +147,26 @@ def test_a_request(
     files: dict[str, str],
     flags: list[str],
     sidecar: Sidecar,
-    repository: Path,
+    project: Path,
     snapshot: SnapshotAssertion,
 ) -> None:
-    write(repository / APP, files)
-    assert uncounted(shown(ask(request_, sidecar, repository, flags))) == snapshot
+    write_files(files, project / APP)
+    assert uncounted(shown(ask(request_, sidecar, project, flags))) == snapshot
 
 
 def test_argo_cd_refuses_a_link_out_before_any_plugin(
-    sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion
+    sidecar: Sidecar, project: Path, snapshot: SnapshotAssertion
 ) -> None:
-    write(repository / APP, APPLICATION)
-    (repository / "out.yaml").symlink_to("../elsewhere.yaml")
-    assert shown(ask("generate", sidecar, repository, [])) == snapshot
+    write_files(APPLICATION, project / APP)
+    (project / "out.yaml").symlink_to("../elsewhere.yaml")
+    assert shown(ask("generate", sidecar, project, [])) == snapshot
 
 
-def test_a_link_inside_is_followed(sidecar: Sidecar, repository: Path) -> None:
-    write(repository / APP, APPLICATION)
-    (repository / APP / "ours.yaml").symlink_to("../../platform/ours.yaml")
-    (repository / APP / "again").symlink_to(".")
-    kinds = [manifest["kind"] for manifest in ask("generate", sidecar, repository, [])["manifests"]]
+def test_a_link_inside_is_followed(sidecar: Sidecar, project: Path) -> None:
+    write_files(APPLICATION, project / APP)
+    (project / APP / "ours.yaml").symlink_to("../../platform/ours.yaml")
+    (project / APP / "again").symlink_to(".")
+    kinds = [manifest["kind"] for manifest in ask("generate", sidecar, project, [])["manifests"]]
     assert kinds == ["JobSet", "PersistentVolumeClaim"]
 
 
@@ -204,7 +198,7 @@ TEXTS = (
 )
 
 
-def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path) -> None:
+def test_strings_arrive_as_they_were_written(sidecar: Sidecar, project: Path) -> None:
     labels = {f"l-{number}": text for number, text in enumerate(NAMES)} | {text: text for text in NAMES}
     texts = {f"example.com/t-{number}": text for number, text in enumerate(TEXTS)} | {text: text for text in NAMES}
     variables = [{"name": f"V{number}", "value": text} for number, text in enumerate(TEXTS) if text]
@@ -217,8 +211,8 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path)
     }
     data = {f"k{number}": text for number, text in enumerate(TEXTS)} | {text: text for text in NAMES}
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "012", "labels": labels}, "data": data}
-    write(repository / APP, {"job.json": json.dumps(job), "other.json": json.dumps(other)})
-    jobset, passed = ask("generate", sidecar, repository, ["--app-namespace", "1e3"])["manifests"]
+    write_files({"job.json": json.dumps(job), "other.json": json.dumps(other)}, project / APP)
+    jobset, passed = ask("generate", sidecar, project, ["--app-namespace", "1e3"])["manifests"]
     assert passed == other
     assert jobset["metadata"] == {"name": "finetune", "namespace": "1e3", "labels": labels, "annotations": texts}
     (container,) = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
@@ -226,10 +220,10 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path)
     assert [entry for entry in container["env"] if entry in variables] == variables
 
 
-def test_what_argo_cd_itself_loses(sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion) -> None:
+def test_what_argo_cd_itself_loses(sidecar: Sidecar, project: Path, snapshot: SnapshotAssertion) -> None:
     """Argo CD writes the response as JSON and parses that as YAML, which allows fewer characters."""
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "a\x85b"}}
-    write(repository / APP, {"job.yaml": JOB, "other.json": json.dumps(other)})
-    assert ask("generate", sidecar, repository, [])["manifests"][1]["data"] == {"a": "a b"}
-    write(repository / APP, {"other.json": json.dumps(other).replace("0085", "007f")})
-    assert shown(ask("generate", sidecar, repository, [])) == snapshot
+    write_files({"job.yaml": JOB, "other.json": json.dumps(other)}, project / APP)
+    assert ask("generate", sidecar, project, [])["manifests"][1]["data"] == {"a": "a b"}
+    write_files({"other.json": json.dumps(other).replace("0085", "007f")}, project / APP)
+    assert shown(ask("generate", sidecar, project, [])) == snapshot

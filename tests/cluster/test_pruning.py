@@ -23,7 +23,7 @@ def test_nothing_of_another_environment_is_pruned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     nlp, vis = teams = cluster.namespace("nlp"), cluster.namespace("vis")
-    two_environments.write(tmp_path, *teams)
+    two_environments.write_teams(tmp_path, *teams)
     try:
         assert _apply(cluster, tmp_path, nlp) == {"dev": set(), "prod": set()}
 

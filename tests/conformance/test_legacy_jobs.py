@@ -18,8 +18,7 @@ from conformance.recordings import marks, or_skip, recorded
 
 import trainc
 from trainc.compilation.user_options import Options
-from trainc.kubernetes.container_environment import Unknown, environment
-from trainc.kubernetes.downward import Known
+from trainc.kubernetes.container_environment import Known, Unknown, environment
 from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of
 

@@ -5,7 +5,7 @@ from typing import Any
 from batches import in_batches
 from conformance.recordings import are_equal, lines
 
-from trainc.kubernetes.resources import merge_resources
+from trainc.kubernetes.quantity import merge_resources
 
 
 @in_batches("case", lines("merge_resources"))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from committing import commit, git
+from committing import commit
+from files import write
 from running import run
 
 from trainc.budget import BUDGETS, CI, Budget, Unit
@@ -95,14 +96,12 @@ CASES: list[tuple[Unit, str]] = [
 
 
 @pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
-def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_every_command(unit: Unit, command: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [*DOCUMENTS, *MORE.get(unit, ())]
     text = "---\n".join(documents)
     changed = text.replace("a/b:1", "a/b:2")
     for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
-        Path(name).parent.mkdir()
-        Path(name).write_text(content)
+        write(name, content)
     if unit == "skipped bytes":
         Path("app/data.json").write_text('{"kind": "Dashboard"}')
     items = "".join("- " + document.strip().replace("\n", "\n  ") + "\n" for document in documents)
@@ -124,19 +123,17 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("output", ["-", "out"])
 def test_a_report_names_the_budget_and_nothing_is_written(
-    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    output: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "x.yaml").write_text("---\n".join(DOCUMENTS))
+    (empty_folder / "x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
-    monkeypatch.chdir(tmp_path)
     done = run("build", "x.yaml", "-o", output, "--budget", "ci", "--report", "json=report.json")
     assert (done.code, done.out) == (1, "")
     assert [found["id"] for found in json.loads(Path("report.json").read_text())] == ["over-budget"]
     assert not Path("out").exists()
 
 
-def test_copied_documents_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_copied_documents_count(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text(
         "---\n".join([*DOCUMENTS, f"{{apiVersion: v1, kind: Service, metadata: {{name: {'é' * 3000}}}}}\n"])
     )
@@ -149,8 +146,7 @@ def test_copied_documents_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert f"more than {size + 4000} output bytes" in done.err
 
 
-def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_settings_count(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
@@ -173,8 +169,7 @@ def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "cmp generate",
     ],
 )
-def test_the_settings_count_in_every_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_settings_count_in_every_command(command: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
     arguments = [*command.split(), "--budget", "ci"]
@@ -185,8 +180,7 @@ def test_the_settings_count_in_every_command(command: str, tmp_path: Path, monke
     assert "more than 5000 input bytes" in done.err + done.out
 
 
-def test_the_variable_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_variable_of_the_plugin(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
     assert "more than 100 output bytes" in run("cmp", "generate").err
@@ -218,8 +212,7 @@ def test_the_limit_of_skipped_bytes_is_that_of_16_times_as_many_input_bytes() ->
         assert budget.limits["skipped bytes"] == 16 * budget.limits["input bytes"]
 
 
-def test_a_skipped_file_costs_no_input_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_skipped_file_costs_no_input_bytes(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("data.json").write_text(json.dumps({"a": "b" * 10_000}))
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
@@ -230,10 +223,8 @@ def test_a_skipped_file_costs_no_input_bytes(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("command", ["build", "validate", "cmp generate", "diff HEAD~1..HEAD", "diff HEAD"])
 @pytest.mark.parametrize("name", ["trainc.yaml", "base.yaml", "patch.txt"])
 def test_files_that_settings_name_count(
-    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, command: str, empty_repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("base.yaml").write_text("lint: {strict: false}\n")
     Path("patch.txt").write_text("spec: {suspend: true}\n")
@@ -249,8 +240,7 @@ def test_files_that_settings_name_count(
     assert (done.code, "more than 20000 input bytes" in done.err + done.out) == (1, True), done.err
 
 
-def test_a_marked_file_that_is_parsed_costs_input_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_marked_file_that_is_parsed_costs_input_bytes(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("rendered.yaml").write_text(f"{MARK}TrainJob a.\nkind: TrainJob\n# {'x' * 5000}\n")
     monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))

@@ -12,6 +12,7 @@ from pathlib import Path
 import multiplied
 import pytest
 from committing import commit, git
+from files import write_files
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -388,7 +389,7 @@ def measured(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[st
 def unit(tmp_path_factory: pytest.TempPathFactory) -> float:
     """Return the processor time of `cmp generate` on 500 TrainJobs in one file."""
     folder = tmp_path_factory.mktemp("unit")
-    multiplied.write(folder, iter([multiplied.jobs(500)]))
+    write_files([multiplied.jobs(500)], folder)
     done, seconds = measured(GENERATE, folder)
     assert (done.returncode, done.stdout.count("kind: JobSet")) == (0, 500), done.stderr
     return seconds
@@ -398,7 +399,7 @@ def unit(tmp_path_factory: pytest.TempPathFactory) -> float:
 def test_an_input_that_multiplies(
     command: str, files: Callable[[], multiplied.Files], code: int, expected: str, unit: float, tmp_path: Path
 ) -> None:
-    multiplied.write(tmp_path, files())
+    write_files(files(), tmp_path)
     done, seconds = measured(command, tmp_path)
     output = done.stdout + done.stderr
     assert (done.returncode, expected in output) == (code, True), output[-2000:]
@@ -409,10 +410,10 @@ def test_an_input_that_multiplies(
 @pytest.mark.parametrize("files", [multiplied.many_listings, multiplied.a_large_listing])
 def test_listings_of_a_commit(files: Callable[[], multiplied.Files], unit: float, tmp_path: Path) -> None:
     git("init", "--quiet", "-b", "main", at=tmp_path)
-    multiplied.write(tmp_path, iter([multiplied.jobs(1)]))
+    write_files([multiplied.jobs(1)], tmp_path)
     commit(at=tmp_path)
     git("checkout", "--quiet", "-b", "pr", at=tmp_path)
-    multiplied.write(tmp_path, files())
+    write_files(files(), tmp_path)
     commit(at=tmp_path)
     done, seconds = measured("diff main..pr --budget ci -- .", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -420,8 +421,6 @@ def test_listings_of_a_commit(files: Callable[[], multiplied.Files], unit: float
 
 
 def test_10000_trainjobs_with_30_labels_are_within_the_budget(tmp_path: Path) -> None:
-    multiplied.write(
-        tmp_path, iter([multiplied.jobs(10_000), multiplied.settings(f"labels: {multiplied.mapping(30)}\n")])
-    )
+    write_files([multiplied.jobs(10_000), multiplied.settings(f"labels: {multiplied.mapping(30)}\n")], tmp_path)
     done = limited("validate --budget ci", tmp_path)
     assert (done.returncode, "no problems found: 10000 TrainJobs" in done.stdout) == (0, True), done.stderr[-2000:]

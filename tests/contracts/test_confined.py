@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import pytest
 from committing import git
+from files import write
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
@@ -61,11 +62,6 @@ def finish(process: subprocess.Popen[str]) -> Done:
 
 def trainc(*arguments: str) -> Done:
     return finish(start(*arguments))
-
-
-def write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    Path(path).write_text(text)
 
 
 def files(folder: str) -> dict[str, bytes]:
@@ -205,7 +201,7 @@ def remove(path: str) -> None:
 
 
 @contextmanager
-def swapping(path: str, *others: Callable[[str], None]) -> Iterator[None]:
+def swapping(path: str, *others: Callable[[str], object]) -> Iterator[None]:
     """Replace a path repeatedly, with each of the others in turn."""
     over = threading.Event()
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from committing import commit, git
 from declared import ENTRIES
+from files import write
 from running import Done, run
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
@@ -592,8 +593,7 @@ def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPat
 def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, text in CONSOLES[id].items():
         path = tmp_path / "team" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        write(path, text)
         path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
     monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")

@@ -9,6 +9,8 @@ from committing import git
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
+pytestmark = pytest.mark.usefixtures("empty_repository")
+
 ROOT = Path(__file__).parents[2]
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -30,13 +32,6 @@ SHARED_MEMORY = """\
                 - name: shm
                   emptyDir: {medium: Memory}
 """
-
-
-@pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    git("init", "-q")
-    return tmp_path
 
 
 def shown(done: Done) -> str:

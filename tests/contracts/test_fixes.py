@@ -22,6 +22,8 @@ from running import Done, run
 
 from trainc.base.ids import LINT_RULES
 
+pytestmark = pytest.mark.usefixtures("empty_root")
+
 ROOT = Path(__file__).parents[2]
 CONFIG = f"lint: {{disable: [{', '.join(BESIDE)}]}}\n"
 RANKS = ("", "unsafe", "safe")
@@ -60,14 +62,6 @@ ONE_EDIT = [
     }
 ]
 """The rows of the table of common mistakes that one edit repairs."""
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create a repository as the current folder."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def problems(*args: str) -> list[dict[str, Any]]:
@@ -285,7 +279,7 @@ def test_what_has_no_single_repair_stays(name: str) -> None:
 TYPO = f"{JOB}{REFERENCE}  trainer: {{numNode: 2}}\n"
 
 
-def test_nothing_is_written_through_a_link(folder: Path) -> None:
+def test_nothing_is_written_through_a_link(empty_root: Path) -> None:
     Path("other").mkdir()
     Path("other/real.yaml").write_text(TYPO)
     Path("job.yaml").symlink_to("other/real.yaml")

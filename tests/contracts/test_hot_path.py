@@ -53,14 +53,11 @@ OURS = {
     "trainc.emit": "order yaml",
     "trainc.files": "confine inputs output_marks selection",
     "trainc.frontends": "extensions reading",
-    "trainc.kubernetes": (
-        "string_formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
-    ),
-    "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
-    "trainc.kubernetes.merge": "list_order",
+    "trainc.kubernetes": ("string_formats gotypes images libyaml merge names objectmeta quantity trees violations"),
+    "trainc.kubernetes.documents": "composer events scalars streams yamlerror",
     "trainc.kubernetes.structural": "nodes",
     "trainc.kubernetes.validation": (
-        "pod_only combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
+        "combinators container env volume_files job metadata mounts pod ports resource_rules volumes"
     ),
     "trainc.pipeline.passes": (
         "accelerate admit carry conform deliver framework gang initialize "

@@ -62,23 +62,23 @@ def jobs(numbers: range, version: str) -> str:
     return "---\n".join(JOB.format(number=number, team=number // 60, version=version) for number in numbers)
 
 
-def files(folder: Path) -> Files:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def files(builds: Path) -> Files:
+    return {str(path.relative_to(builds)): path.read_bytes() for path in builds.rglob("*") if path.is_file()}
 
 
-def restore(folder: Path, wanted: Files) -> None:
+def restore(builds: Path, wanted: Files) -> None:
     """Make a folder contain exactly these files. Files that are already right are not rewritten, to save time."""
-    there = files(folder)
+    there = files(builds)
     for path in there.keys() - wanted.keys():
-        (folder / path).unlink()
+        (builds / path).unlink()
     for path, data in wanted.items():
         if there.get(path) != data:
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
+            (builds / path).parent.mkdir(parents=True, exist_ok=True)
+            (builds / path).write_bytes(data)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create the old and new inputs and their outputs `old` and `new`."""
     folder = tmp_path_factory.mktemp("builds")
     for version, numbers in (("old", range(ADDED, ADDED + KEPT + GONE)), ("new", range(ADDED + KEPT))):
@@ -90,13 +90,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Rehearsal:
     """A repeatable build from the old outputs to the new ones."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.old = files(folder / "old")
-        restore(folder / "out", self.old)
+    def __init__(self, builds: Path) -> None:
+        self.folder = builds
+        self.old = files(builds / "old")
+        restore(builds / "out", self.old)
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "build", "jobs.yaml", "-o", "out"],
-            cwd=folder,
+            cwd=builds,
             env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -115,45 +115,45 @@ class Rehearsal:
 
 
 @pytest.fixture
-def rehearsal(folder: Path) -> Iterator[Rehearsal]:
-    rehearsal = Rehearsal(folder)
+def rehearsal(builds: Path) -> Iterator[Rehearsal]:
+    rehearsal = Rehearsal(builds)
     yield rehearsal
     rehearsal.process.communicate(timeout=60)
 
 
 def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
-    folder: Path, rehearsal: Rehearsal
+    builds: Path, rehearsal: Rehearsal
 ) -> None:
-    old, new = files(folder / "old"), files(folder / "new")
+    old, new = files(builds / "old"), files(builds / "new")
     wanted = {path: data.decode() for path, data in new.items()}
     done = [rehearsal.run_until("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
-    assert files(folder / "out") == new
+    assert files(builds / "out") == new
     chance, whole = random.Random(1), min(seconds for _, seconds in done)
     killed = 0
     for _ in range(MOMENTS):
         code, _ = rehearsal.run_until(str(chance.uniform(0, whole)))
-        left = files(folder / "out")
+        left = files(builds / "out")
         parts = {path for path in left if path.endswith(PART)}
         made = left.keys() - parts
         assert len(parts) <= 1
         assert all(Path(path).name.startswith(".") for path in parts)
         assert [path for path in made if left[path] not in (old.get(path), new.get(path))] == []
         killed += code == -signal.SIGKILL
-        with outputs.opened(str(folder / "out"), make=True, notify=print) as output:
-            changes = outputs.plan(output, wanted, paths=[str(folder / "jobs.yaml")], prune=True)
+        with outputs.opened(str(builds / "out"), make=True, notify=print) as output:
+            changes = outputs.plan(output, wanted, paths=[str(builds / "jobs.yaml")], prune=True)
             assert changes.diagnostics == ()
             assert outputs.apply(output, changes) == ()
-        assert files(folder / "out") == new
+        assert files(builds / "out") == new
     assert killed > MOMENTS // 5
 
 
-def test_the_next_build_may_be_another_one(folder: Path, rehearsal: Rehearsal) -> None:
+def test_the_next_build_may_be_another_one(builds: Path, rehearsal: Rehearsal) -> None:
     """Outputs of jobs that were new in the killed build and no longer exist are pruned."""
     chance = random.Random(2)
     _, whole = rehearsal.run_until("never")
-    (folder / "jobs.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
+    (builds / "jobs.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
     for _ in range(5):
         rehearsal.run_until(str(chance.uniform(0, whole)))
-        assert run("build", str(folder / "jobs.yaml"), "-o", str(folder / "out")).code == 0
-        assert files(folder / "out") == files(folder / "old")
+        assert run("build", str(builds / "jobs.yaml"), "-o", str(builds / "out")).code == 0
+        assert files(builds / "out") == files(builds / "old")

@@ -148,15 +148,14 @@ def test_the_health_check_is_added_to_the_settings(tmp_path: Path) -> None:
 
 
 @with_kubectl
-def test_applied_manifests_are_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_applied_manifests_are_parsed(empty_folder: Path) -> None:
     assert run("init").code == 0
     assert run("build", "-o", "rendered").code == 0
-    (tmp_path / "integrations").symlink_to(ROOT / "integrations")
+    (empty_folder / "integrations").symlink_to(ROOT / "integrations")
     found = {}
     for command in commands("kubectl", "apply"):
         local = ["kubectl", "label", "--local", *command[2:], "a=b", "-o", "name"]
-        done = subprocess.run(local, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(local, cwd=empty_folder, capture_output=True, text=True, timeout=60, check=True)
         found[command[-1]] = done.stdout.split()
     assert found == {
         "rendered/prod": ["jobset.jobset.x-k8s.io/first-job"],

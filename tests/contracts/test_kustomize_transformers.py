@@ -116,7 +116,7 @@ def projects(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]], lis
     return environment, jobs, runtimes
 
 
-def write(folder: Path, documents: list[dict[str, Any]], **kustomization: Any) -> None:
+def write_kustomization(folder: Path, documents: list[dict[str, Any]], **kustomization: Any) -> None:
     folder.mkdir()
     (folder / "all.yaml").write_text(yaml.safe_dump_all(documents))
     (folder / "kustomization.yaml").write_text(json.dumps({"resources": ["all.yaml"], **kustomization}))
@@ -133,8 +133,8 @@ def overlay(
 ) -> None:
     """Write the kustomization of an environment: names are changed in that of the TrainJobs."""
     names = {key: environment[key] for key in ("namePrefix", "nameSuffix") if key in environment}
-    write(folder / "jobs", jobs, **names)
-    write(folder / "runtimes", runtimes)
+    write_kustomization(folder / "jobs", jobs, **names)
+    write_kustomization(folder / "runtimes", runtimes)
     (folder / "fields.yaml").write_text(json.dumps(FIELDS))
     kustomization = {
         "resources": ["jobs", "runtimes"],
@@ -207,7 +207,7 @@ def test_an_image_is_that_of_kustomize(given_images: list[str], item: dict[str, 
     containers = [{"name": f"c{index}", "image": image} for index, image in enumerate(given_images)]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": containers}}
     with TemporaryDirectory() as name:
-        write(Path(name) / "pod", [pod], images=[item])
+        write_kustomization(Path(name) / "pod", [pod], images=[item])
         (built,) = yaml.safe_load_all(kustomized(Path(name) / "pod"))
     place: Any = Place(None)  # type: ignore[arg-type]
     ours = Image(item["name"], place, item.get("newName", ""), item.get("newTag", ""), item.get("digest", ""))
@@ -262,7 +262,7 @@ def test_the_printed_fields_let_kustomize_change_images_and_names(tmp_path: Path
     assert (fields.code, fields.err) == (0, "")
     (tmp_path / "fields.yaml").write_text(fields.out)
     images = [{"name": "acme/app", "newName": "mirror/app", "newTag": "2"}]
-    write(tmp_path / "all", documents)
+    write_kustomization(tmp_path / "all", documents)
     (tmp_path / "kustomization.yaml").write_text(
         json.dumps({"resources": ["all"], "configurations": ["fields.yaml"], "images": images, "namePrefix": "team-"})
     )

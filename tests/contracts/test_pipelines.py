@@ -38,14 +38,12 @@ FLUX_FLAGS = {
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository with `trainc init`, as CI checks it out."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
-    (tmp_path / ".git").mkdir()
     assert run("init").code == 0
     assert run("build", "-o", "rendered").code == 0
-    return tmp_path
+    return empty_root
 
 
 def steps_of_github() -> list[str]:
@@ -97,24 +95,24 @@ def test_zizmor_reads_every_workflow() -> None:
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_of_a_good_repository(tool: str, repository: Path) -> None:
+def test_the_steps_of_a_good_repository(tool: str, project: Path) -> None:
     steps = here(STEPS[tool])
     assert len(steps) == 4
     assert ends(steps) == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_with_an_invalid_job(tool: str, repository: Path) -> None:
-    job = repository / "jobs" / "first-job.yaml"
+def test_the_steps_with_an_invalid_job(tool: str, project: Path) -> None:
+    job = project / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("numNodes: 1", "numNodes: many"))
     assert ends(here(STEPS[tool]))[:3] == [1, 1, 1]
     reports = {"github": {"trainc.sarif"}, "gitlab": {"gl-code-quality-report.json", "trainc.xml"}}
-    assert {path.name for path in repository.iterdir() if path.is_file()} >= reports[tool]
+    assert {path.name for path in project.iterdir() if path.is_file()} >= reports[tool]
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_without_a_job(tool: str, repository: Path) -> None:
-    (repository / "jobs" / "first-job.yaml").unlink()
+def test_the_steps_without_a_job(tool: str, project: Path) -> None:
+    (project / "jobs" / "first-job.yaml").unlink()
     assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
 
 

@@ -24,7 +24,7 @@ UNREACHED = re.compile(r"Could not find a version|No matching distribution|Max r
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository with everything committed, including its rendered folder."""
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")

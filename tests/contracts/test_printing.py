@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 import yaml
-from committing import commit, git
+from committing import commit
 from running import Done, run
 
 from trainc.files.output_marks import MARK
@@ -296,9 +296,8 @@ OF_SETTINGS: Final = (Command("settings"), Command("settings --format json"))
 
 
 @pytest.mark.parametrize("command", OF_SETTINGS, ids=lambda line: line.words)
-def test_settings(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings(command: Command, empty_folder: Path) -> None:
     """The canary is in each key and each value of trainc.yaml, at the start and at the end."""
-    monkeypatch.chdir(tmp_path)
     Path("in").mkdir()
     shown = 0
     settings = [yaml.safe_load(SETTINGS)]
@@ -364,9 +363,8 @@ ARGUMENTS: Final = (
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a git repository with files, folders and a branch whose names are canaries; it is the current folder."""
-    monkeypatch.chdir(tmp_path)
     for folder in (Path("in"), Path("in", NAME), Path("plain")):
         folder.mkdir()
         (folder / f"{NAME}.yaml").write_text(f"{JOB}---\n{RUNTIME}".replace("team", f"team-{len(str(folder))}"))
@@ -377,13 +375,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rendered").mkdir()
     Path("rendered", f"{NAME}.yaml").write_text(NAME)
     Path("rendered", f"{NAME}-stale.yaml").write_text(f"{MARK}{NAME}\n# Source: {json.dumps(f'../{NAME}')}\n")
-    git("init", "--quiet")
     commit()
-    return tmp_path
+    return empty_repository
 
 
 @pytest.mark.parametrize("command", LINES, ids=lambda line: line.words)
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_names_of_files(command: Command) -> None:
     check(run(*command.words.split()), command)
     Path("in", f"{NAME}-broken.yaml").unlink()
@@ -391,7 +388,7 @@ def test_names_of_files(command: Command) -> None:
 
 
 @pytest.mark.parametrize("words", ARGUMENTS, ids=lambda words: " ".join(words).replace(NAME, "NAME"))
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_arguments(words: tuple[str, ...]) -> None:
     check(run(*words), Command("", manifest=False))
 
@@ -424,9 +421,8 @@ POLICIES: Final = ("torch: {numProcPerNode: 1}", "flux: {numProcPerNode: 1}", "m
 @pytest.mark.parametrize(
     "command", [*(line for line in LINES if not line.manifest), *OF_SETTINGS], ids=lambda line: line.words
 )
-def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_prints_a_secret(command: Command, empty_folder: Path) -> None:
     """Everything but manifests is masked, in valid jobs and in diagnostics of faulty ones."""
-    monkeypatch.chdir(tmp_path)
     Path("in").mkdir()
     Path("plain").mkdir()
     Path("plain/a.yaml").write_text(f"{JOB}---\n{RUNTIME}")

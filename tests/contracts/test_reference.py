@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
 from pages import ROOT, Section, sections
 from running import run
 
@@ -90,9 +89,8 @@ def test_every_built_in_runtime_has_a_row() -> None:
     assert missing == set(), "add the runtime to the table in docs/runtimes.md"
 
 
-def test_the_rows_of_the_built_in_runtimes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rows_of_the_built_in_runtimes(empty_folder: Path) -> None:
     """A row has the owner and the image, and requests other than the default ones."""
-    monkeypatch.chdir(tmp_path)
     wrong = []
     for found in json.loads(run("runtimes", "list", "--format", "json").out):
         owner, image, rest = RUNTIMES[found["name"]]

@@ -17,6 +17,7 @@ import committing
 import multiplied
 import pytest
 import yaml
+from files import write_files
 from purposes import internal
 from running import run
 
@@ -247,7 +248,7 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
 def validated(size: int, file: Path, files: Iterable[tuple[str, str]]) -> object:
     """Validate some files, which may have warnings but no errors."""
     folder = file.parent / f"of-{size}"
-    multiplied.write(folder, iter(files))
+    write_files(files, folder)
     done = run("validate", str(folder))
     assert done.code == 0, done.out
     return done
@@ -378,8 +379,7 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["build"], ["build", "--check"], ["diff", "HEAD"]], ids=["build", "check", "diff"])
-def test_three_environments(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_three_environments(command: list[str], empty_folder: Path) -> None:
     committing.git("init", "--quiet")
     write = Path("jobs.yaml").write_text
     environments = "".join(f"  {name}: {{namespace: ns-{name}}}\n" for name in "abc")
@@ -392,7 +392,7 @@ def test_three_environments(command: list[str], tmp_path: Path, monkeypatch: pyt
         write(text.replace("torch-distributed}}", "torch-distributed}, trainer: {numNodes: 2}}"))
 
     def work(options: list[str]) -> int:
-        return steps(lambda size, file: run(*command, *options), SMALL, tmp_path)
+        return steps(lambda size, file: run(*command, *options), SMALL, empty_folder)
 
     work(["--env", "a"])  # the first run imports modules
     one, three = work(["--env", "a"]), work([])

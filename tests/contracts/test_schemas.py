@@ -16,7 +16,7 @@ import pytest
 from trainc.base.kinds import EACH, JOB, KINDS, RUNTIME, RUNTIMES, Kind
 from trainc.base.releases import RELEASES, TrainerRelease
 from trainc.frontends import extensions
-from trainc.kubernetes.gostructs import GoField, Struct
+from trainc.kubernetes.gotypes import GoField, Struct
 from trainc.kubernetes.structural import StructuralSchema, bundled
 from trainc.pipeline.checks import cel
 from trainc.pipeline.frameworks import FRAMEWORKS

@@ -17,6 +17,7 @@ from typing import Any
 
 import multiplied
 import pytest
+from files import write_files
 from running import run
 
 from trainc.kubernetes.trees import forget
@@ -212,7 +213,7 @@ def test_twice_the_names(search: Callable[[int], Files], tmp_path: Path) -> None
     taken = []
     for size in (1, SMALL, 2 * SMALL):
         folder = tmp_path / f"of-{size}"
-        multiplied.write(folder, iter(search(size).items()))
+        write_files(search(size), folder)
         run("validate", str(folder))  # imports, schemas
         taken.append(steps(partial(run, "validate", str(folder))))
     base, small, large = taken

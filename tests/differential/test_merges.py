@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unit.test_merge import MERGED, REFUSED
 
-from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
+from trainc.kubernetes.gotypes import ROOT, GoField, Struct, struct
 from trainc.kubernetes.merge import MergeError, strategic_merge
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from trainc.edits.patching import Patches, types
 from trainc.edits.patching.applying import applied
 from trainc.edits.patching.parsed_patches import Patch
 from trainc.edits.patching.patch_faults import PatchError
-from trainc.kubernetes.gostructs import ROOT, Struct, struct
+from trainc.kubernetes.gotypes import ROOT, Struct, struct
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:

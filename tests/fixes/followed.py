@@ -52,7 +52,7 @@ class Field(NamedTuple):
     """The words after it."""
 
 
-def write(given: Path, folder: Path) -> None:
+def write_repository(given: Path, folder: Path) -> None:
     """Write an input as a repository."""
     if given.is_dir():
         shutil.copytree(given, folder, dirs_exist_ok=True)

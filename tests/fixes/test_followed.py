@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fixes.followed import INPUTS, edited, problems, write
+from fixes.followed import INPUTS, edited, problems, write_repository
 
 LATER = {
     "builtin-false": "the setting that is meant forbids the runtime of the job",
@@ -22,9 +22,8 @@ LATER = {
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
-def test_each_fix_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(INPUTS[name], tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_each_fix_removes_its_diagnostic(name: str, empty_folder: Path) -> None:
+    write_repository(INPUTS[name], empty_folder)
     before = problems()
     errors: Counter[str] = Counter()
     old = Counter(each["id"] for each in before if each["severity"] == "error")

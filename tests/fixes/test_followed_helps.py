@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
-from fixes.followed import INPUTS, Problem, fields, follow, problems, write
+from fixes.followed import INPUTS, Problem, fields, follow, problems, write_repository
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
@@ -40,7 +40,7 @@ def test_each_help_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch
     def written(number: int) -> Path:
         folder = tmp_path / str(number)
         folder.mkdir()
-        write(INPUTS[name], folder)
+        write_repository(INPUTS[name], folder)
         monkeypatch.chdir(folder)
         return folder
 
@@ -69,7 +69,7 @@ def test_other_helps(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: p
     for name, given in INPUTS.items():
         folder = tmp_path / name.replace(" ", "-")
         folder.mkdir()
-        write(given, folder)
+        write_repository(given, folder)
         monkeypatch.chdir(folder)
         for found in problems():
             if "fix" not in found and not fields(found):

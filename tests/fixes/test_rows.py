@@ -27,10 +27,8 @@ class Beside(TextFile):
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_row(row: str, snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(INPUTS / row, tmp_path, dirs_exist_ok=True)
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
+def test_row(row: str, snapshot: SnapshotAssertion, empty_root: Path) -> None:
+    shutil.copytree(INPUTS / row, empty_root, dirs_exist_ok=True)
     report = run("validate", "--legacy")
     safe = run("validate", "--legacy", "--fix", "--diff").out
     unsafe = run("validate", "--legacy", "--fix", "--unsafe-fixes", "--diff").out

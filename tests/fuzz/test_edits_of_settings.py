@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from committing import git
+from files import write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -118,7 +119,7 @@ def some(draw: st.DrawFn, keys: dict[str, st.SearchStrategy[Any]]) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two equal projects, without settings."""
     top = tmp_path_factory.mktemp("projects")
     git("init", "--quiet", at=top)
@@ -130,8 +131,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 files[f"{path}/{name}.yaml"] = RUNTIME.format(**row)
             for path, text in files.items():
                 file = top / side / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
+                write(file, text)
     return top
 
 
@@ -143,15 +143,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 @given(before=files(), after=files())
 def test_the_review_of_mutated_settings_has_all_objects(
-    folder: Path, before: dict[str, Any], after: dict[str, Any]
+    projects: Path, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    check(folder, before, after)
+    check(projects, before, after)
 
 
-def check(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+def check(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
     """Check the review of two settings files: its objects, and that each change has a cause or names settings."""
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
-    os.chdir(folder)
+    os.chdir(projects)
     found = reviewed(before, after)
     old, new = compiled("before", before), compiled("after", after)
     if found.failed or old is None:
@@ -218,5 +218,5 @@ def differing_objects(new: Objects, old: Objects) -> set[tuple[str, str, str]]:
         pytest.param({"delivery": {"nameSuffixHash": True}}, {"delivery": {"nameSuffixHash": True}, "images": [{"name": "ghcr.io/acme/one", "newTag": "2"}]}, id="an immutable field"),  # noqa: E501
     ],
 )  # fmt: skip
-def test_recorded_edits(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
-    check(folder, before, after)
+def test_recorded_edits(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    check(projects, before, after)

@@ -18,6 +18,7 @@ from pathlib import Path
 import multiplied
 import pytest
 from batches import one_in_four
+from files import write_files
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 500 if "EXAMPLES" in os.environ else 8
@@ -90,7 +91,7 @@ def seconds_of(command: str, folder: Path, files: dict[str, str], most: float) -
     """Return the exit code of a command, its processor time, and its errors."""
     for file in folder.iterdir():
         file.unlink()
-    multiplied.write(folder, iter(files.items()))
+    write_files(files, folder)
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

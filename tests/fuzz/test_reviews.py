@@ -273,12 +273,10 @@ def is_of(file: str, folder: str) -> bool:
 
 
 @pytest.mark.parametrize("part", one_in_four(range(PARTS)))
-def test_a_mutated_tree_is_reviewed(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "repository").mkdir()
-    (tmp_path / "outside.yaml").write_text(JOB.format("outside", 0))
+def test_a_mutated_tree_is_reviewed(part: int, empty_repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty_repository / "repository").mkdir()
+    (empty_repository / "outside.yaml").write_text(JOB.format("outside", 0))
     monkeypatch.chdir("repository")
-    git("init", "--quiet")
 
     @given(histories())
     @seed(part)
@@ -296,9 +294,7 @@ files = st.tuples(st.sampled_from(BELOW), st.sampled_from(MANIFESTS + OTHERS), m
 
 
 @pytest.mark.parametrize("part", one_in_four(range(PARTS)))
-def test_a_mutated_output_folder_is_checked(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def test_a_mutated_output_folder_is_checked(part: int, empty_repository: Path) -> None:
     Path("jobs").mkdir()
     Path("jobs/a.yaml").write_text(JOB.format("a", 1))
     text = "sources: [jobs]\noutput: rendered\nenvironments: {dev: {}, prod: {namespace: ml}}\n"

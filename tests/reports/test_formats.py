@@ -96,7 +96,7 @@ class InFormats(TextFile):
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository with its folder `jobs` as the current folder."""
     jobs = tmp_path / "repository" / "jobs"
     jobs.mkdir(parents=True)
@@ -204,8 +204,8 @@ def test_diagnostics_outside_of_the_repositorys_files(form: str, input: str, bui
         pytest.param("../../a.yaml", "{outside}/a.yaml", id="outside"),
     ],
 )
-def test_a_path_is_the_repositorys(form: str, given: str, known: str, repository: Path) -> None:
-    root = os.path.realpath(repository)
+def test_a_path_is_the_repositorys(form: str, given: str, known: str, project: Path) -> None:
+    root = os.path.realpath(project)
     os.symlink("..", "link")
     at = Location(given.format(root=root), 1, 1)
     (shown,) = READERS[form](render(form, [diagnostic(place=at)]))

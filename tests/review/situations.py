@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from files import write
+
 from trainc.compilation.run import READ, Run, start
 from trainc.compilation.user_options import NO_OPTIONS
 from trainc.diagnostics import Diagnostic, Location, ObjectId
@@ -175,8 +177,7 @@ def review(folder: Path, before: Files, after: Files, run: Run | None = None) ->
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
             path = folder / side / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            write(path, text)
     old, new = parse_sides(("before", "after"))
     return compare(old, new, run or start(NO_OPTIONS, READ))
 

@@ -17,10 +17,8 @@ FORMATS = ("text", "markdown", "html", "json")
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path) -> Path:
     """A repository whose branch `pr` changes the image of a TrainJob."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     assert run("init").code == 0
     commit("A first job")
     git("checkout", "--quiet", "-b", "pr")
@@ -28,7 +26,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     job.write_text(job.read_text().replace("train.py", "other.py"))
     commit("Another program")
     git("update-ref", "refs/remotes/origin/main", "main")
-    return tmp_path
+    return empty_repository
 
 
 def review(old: str, *more: str, new: str = "HEAD") -> Done:
@@ -112,10 +110,10 @@ def test_after_dashes_such_a_file_is_a_path() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_git_does_not_search_for_a_repository(repository: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+def test_git_does_not_search_for_a_repository(project: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     """A folder of the working tree that is a bare repository, where `main` is the branch of the change."""
     git("branch", "planted")
-    bare = repository.parent / f"{repository.name}.git"
+    bare = project.parent / f"{project.name}.git"
     git("clone", "--quiet", "--bare", ".", str(bare))
     git("update-ref", "refs/heads/main", "HEAD", at=bare)
     git("pack-refs", "--all", at=bare)
@@ -129,17 +127,17 @@ def test_git_does_not_search_for_a_repository(repository: Path, monkeypatch: pyt
     assert "other.py" in done.out
 
 
-def test_the_repository_of_a_hook(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_repository_of_a_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Git sets GIT_DIR for its hooks, relative to the root of the working tree."""
     monkeypatch.setenv("GIT_DIR", ".git")
     monkeypatch.chdir("jobs")
     done = run("diff", "main..HEAD", "-r", "../runtimes", "--format", "json", "--", ".")
     assert json.loads(done.out)["summary"]["changed"] == 2
-    monkeypatch.setenv("GIT_DIR", str(repository / "nosuch"))
+    monkeypatch.setenv("GIT_DIR", str(project / "nosuch"))
     assert run("diff", "main..HEAD").code == 0
 
 
-def test_a_worktree(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worktree(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("worktree", "add", "--quiet", "--detach", "elsewhere", "pr")
     monkeypatch.chdir("elsewhere/jobs")
     assert "other.py" in run("diff", "main..HEAD", "-r", "../runtimes", "--", ".").out

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from committing import commit, git
+from files import write
 from plugin import generate
 from running import Done, run
 
@@ -33,20 +34,13 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(empty_repository: Path) -> None:
     """Create the project P on the branch main, and switch to the branch pr."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     assert run("init").code == 0
     write("jobs/team/job.yaml", Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))
     assert run("build").code == 0
     commit()
     git("switch", "--quiet", "--create", "pr")
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def review(form: str = "text", *more: str) -> Done:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from running import run
 
 FORMATS = ("text", "markdown", "html", "json")
@@ -21,15 +22,13 @@ spec:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     Path("jobs").mkdir()
     Path("jobs/finetune.yaml").write_text(JOB)
     commit()
-    return tmp_path
+    return empty_repository
 
 
 def review(*arguments: str) -> tuple[int, str]:
@@ -60,7 +59,7 @@ NO_CHANGE = [
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("attributes", CHANGES)
-def test_an_attribute_that_changes_a_file_is_an_error(repository: Path, attributes: str, form: str) -> None:
+def test_an_attribute_that_changes_a_file_is_an_error(project: Path, attributes: str, form: str) -> None:
     Path(".gitattributes").write_text(f"*.yaml {attributes}\n")
     commit()
     code, err = review("--format", form)
@@ -70,7 +69,7 @@ def test_an_attribute_that_changes_a_file_is_an_error(repository: Path, attribut
 
 
 @pytest.mark.parametrize("attributes", NO_CHANGE)
-def test_an_attribute_that_changes_nothing_is_none(repository: Path, attributes: str) -> None:
+def test_an_attribute_that_changes_nothing_is_none(project: Path, attributes: str) -> None:
     Path(".gitattributes").write_text(f"*.yaml {attributes}\n")
     commit()
     assert review() == (0, "")
@@ -87,14 +86,13 @@ def test_an_attribute_that_changes_nothing_is_none(repository: Path, attributes:
         pytest.param(".gitattributes", '"jobs/f\\151netune.yaml" ident\n', 1, id="a quoted name"),
     ],
 )
-def test_git_reads_the_attributes(repository: Path, name: str, text: str, code: int) -> None:
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text)
+def test_git_reads_the_attributes(project: Path, name: str, text: str, code: int) -> None:
+    write(name, text)
     commit()
     assert review()[0] == code
 
 
-def test_the_line_ends_of_utf_16(repository: Path) -> None:
+def test_the_line_ends_of_utf_16(project: Path) -> None:
     Path("jobs/finetune.yaml").write_bytes(JOB.encode("utf-16"))
     Path(".gitattributes").write_text("*.yaml text eol=crlf\n")
     commit()
@@ -107,7 +105,7 @@ def test_the_line_ends_of_utf_16(repository: Path) -> None:
 @pytest.mark.parametrize(
     "file", ["trainc.yaml", "shared.yaml", "patches/image.yaml", "runtimes/torch.yaml", "text.txt"]
 )
-def test_every_file_that_a_review_reads(repository: Path, file: str) -> None:
+def test_every_file_that_a_review_reads(project: Path, file: str) -> None:
     texts = {
         "trainc.yaml": "extends: shared.yaml\npatches: [{path: patches/image.yaml, target: {kind: TrainJob}}]\n",
         "shared.yaml": "runtimes: {paths: [runtimes]}\n",
@@ -116,8 +114,7 @@ def test_every_file_that_a_review_reads(repository: Path, file: str) -> None:
         "text.txt": JOB.replace("finetune", "linked"),
     }
     for name, text in texts.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(f"{text}# $Id$\n")
+        write(name, f"{text}# $Id$\n")
     Path("jobs/link.yaml").symlink_to("../text.txt")
     commit()
     Path(".gitattributes").write_text(f"{file} ident\n")
@@ -127,7 +124,7 @@ def test_every_file_that_a_review_reads(repository: Path, file: str) -> None:
     assert f"HEAD:{file}: error[checkout-attribute]" in err
 
 
-def test_a_fault_of_the_old_side_is_a_warning(repository: Path) -> None:
+def test_a_fault_of_the_old_side_is_a_warning(project: Path) -> None:
     Path(".gitattributes").write_text("*.yaml ident\n")
     commit()
     Path(".gitattributes").unlink()
@@ -137,7 +134,7 @@ def test_a_fault_of_the_old_side_is_a_warning(repository: Path) -> None:
     assert "warning[checkout-attribute]: in HEAD~1: the attribute ident changes this file" in err
 
 
-def test_attributes_of_a_merge(repository: Path) -> None:
+def test_attributes_of_a_merge(project: Path) -> None:
     git("checkout", "--quiet", "-b", "branch")
     Path(".gitattributes").write_text("*.yaml ident\n")
     commit()
@@ -149,7 +146,7 @@ def test_attributes_of_a_merge(repository: Path) -> None:
     assert "main...branch:jobs/finetune.yaml: error[checkout-attribute]" in done.err
 
 
-def test_the_attacks_are_real(repository: Path) -> None:
+def test_the_attacks_are_real(project: Path) -> None:
     Path(".gitattributes").write_text("*.yaml ident\n")
     commit()
     Path("jobs/finetune.yaml").unlink()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit
 from environments import JOB
 from running import run
 
@@ -31,16 +31,14 @@ def edit(path: str, old: str, new: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a committed project with two environments and two TrainJobs, one of which is not in prod."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs").mkdir()
+    (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS)
     for name in ("train", "trial"):
         Path(f"jobs/{name}.yaml").write_text(JOB.format(name=name))
-    git("init", "--quiet")
     commit()
-    return tmp_path
+    return empty_repository
 
 
 def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,8 @@ from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
 from trainc.review.reviewed import Review
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 HERE = Path(__file__).parent
 OWN = {"page.css", "page.js"}
 
@@ -57,11 +59,6 @@ def counted(root: Element) -> dict[str, int]:
 
 def words(element: Element) -> str:
     return "".join(element.itertext())
-
-
-@pytest.fixture(autouse=True)
-def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("case", SITUATIONS)

@@ -22,6 +22,8 @@ from trainc.review.escaping import SENTENCE, code, cut, fenced, prose
 from trainc.review.formats import markdown
 from trainc.review.reviewed import Review
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 HERE = Path(__file__).parent
 SCREEN = 45
 LIMIT = 65_536
@@ -56,11 +58,6 @@ def outside_of_code(element: Element) -> str:
     if element.tag in {"code", "pre"}:
         return element.tail or ""
     return (element.text or "") + "".join(map(outside_of_code, element)) + (element.tail or "")
-
-
-@pytest.fixture(autouse=True)
-def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("case", SITUATIONS)

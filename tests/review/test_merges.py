@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from running import run
 
 from trainc.review import temporary_repository
@@ -31,13 +32,12 @@ spec:
 
 
 def written(text: str, path: str = "jobs/finetune.yaml") -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
+    write(path, text)
     commit()
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose main sets another image, and whose branch sets the number of nodes."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
@@ -69,20 +69,20 @@ def merged(branch: str, *options: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_base_is_compared_with_the_merge(repository: Path, form: str) -> None:
+def test_the_base_is_compared_with_the_merge(project: Path, form: str) -> None:
     done = run("diff", "main...branch", "--format", form, "--", "jobs")
     assert (done.code, done.err) == (0, "")
     assert "numNodes" in done.out
     assert ("train:2" in done.out) == (form == "html")  # a page has the whole objects
 
 
-def test_the_first_line_names_the_merge(repository: Path) -> None:
+def test_the_first_line_names_the_merge(project: Path) -> None:
     done = run("diff", "main...branch", "--", "jobs")
     assert done.out.startswith("main -> merge of branch: 1 JobSet changes\n")
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_with_two_merge_bases_a_fix_that_the_merge_takes_back_is_shown(repository: Path, form: str) -> None:
+def test_with_two_merge_bases_a_fix_that_the_merge_takes_back_is_shown(project: Path, form: str) -> None:
     criss_cross()
     assert len(git("merge-base", "--all", "main", "branch").split()) == 2
     done = run("diff", "main...branch", "--format", form, "--", "jobs")
@@ -94,14 +94,14 @@ def test_with_two_merge_bases_a_fix_that_the_merge_takes_back_is_shown(repositor
 
 
 @pytest.mark.parametrize("revisions", ["main...first", "first...main"])
-def test_a_branch_that_is_not_ahead_or_not_behind(repository: Path, revisions: str) -> None:
+def test_a_branch_that_is_not_ahead_or_not_behind(project: Path, revisions: str) -> None:
     done = run("diff", revisions, "--", "jobs")
     assert ("nothing changes" in done.out) == (revisions == "main...first")
     assert done.code == 0
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_conflict_names_the_files(repository: Path, form: str) -> None:
+def test_a_conflict_names_the_files(project: Path, form: str) -> None:
     git("checkout", "--quiet", "branch")
     for number in range(7):
         written(job("train:3", name=f"job-{number}"), f"jobs/{number}.yaml")
@@ -116,7 +116,7 @@ def test_a_conflict_names_the_files(repository: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "caf\udce9", 'a "b"'])
-def test_a_conflict_in_a_file_with_an_odd_name(repository: Path, name: str) -> None:
+def test_a_conflict_in_a_file_with_an_odd_name(project: Path, name: str) -> None:
     for branch in ("branch", "main"):
         git("checkout", "--quiet", branch)
         written(branch, f"{name}.txt")
@@ -145,7 +145,7 @@ FIRST_LINES = {
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_older_git_compares_with_the_merge_base(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     old_git(tmp_path, monkeypatch)
     done = run("diff", "main...branch", "--format", form, "--", "jobs")
@@ -160,9 +160,9 @@ def test_an_older_git_compares_with_the_merge_base(
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_shallow_clone_compares_with_the_merge_base(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    git("clone", "--quiet", "--no-local", "--depth=2", "--no-single-branch", str(repository), str(tmp_path / "clone"))
+    git("clone", "--quiet", "--no-local", "--depth=2", "--no-single-branch", str(project), str(tmp_path / "clone"))
     monkeypatch.chdir(tmp_path / "clone")
     review = ("diff", "origin/main...origin/branch", "--format", form, "--", "jobs")
     base = "merge base of origin/main and origin/branch (shallow clone)"
@@ -173,7 +173,7 @@ def test_a_shallow_clone_compares_with_the_merge_base(
     assert "no merge base: the clone is shallow; fetch the history of both" in " ".join(done.err.split())
 
 
-def test_unrelated_histories_have_no_merge(repository: Path) -> None:
+def test_unrelated_histories_have_no_merge(project: Path) -> None:
     git("checkout", "--quiet", "--orphan", "other")
     commit()
     done = run("diff", "main...other", "--", "jobs")
@@ -187,26 +187,26 @@ DRIVERS = {
 }
 
 
-def test_no_merge_driver_runs_and_no_attribute_decides_the_merge(repository: Path, tmp_path: Path) -> None:
+def test_no_merge_driver_runs_and_no_attribute_decides_the_merge(project: Path, tmp_path: Path) -> None:
     for branch in ("main", "branch"):
         git("checkout", "--quiet", branch)
         written("* merge=evil\n", ".gitattributes")
     ran = tmp_path / "ran"
     for name, text in DRIVERS.items():
-        with (repository / ".git" / name).open("a") as file:
+        with (project / ".git" / name).open("a") as file:
             file.write(text.format(ran=ran))
-    before = {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()}
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     done = run("diff", "main...branch", "--", "jobs")
     assert (done.code, done.err) == (0, "")
     assert "spec.trainer.numNodes: 1 -> 2" in done.out
-    assert {path: path.read_bytes() for path in repository.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
     assert not ran.exists()
     git("merge", "--quiet", "--no-edit", "main")
     assert ran.exists()  # the attack is real
 
 
 @pytest.mark.parametrize("attribute", ["merge=union", "merge=binary", "-merge"])
-def test_a_conflict_is_one_whatever_the_attributes_say(repository: Path, attribute: str) -> None:
+def test_a_conflict_is_one_whatever_the_attributes_say(project: Path, attribute: str) -> None:
     for branch in ("main", "branch"):
         git("checkout", "--quiet", branch)
         written(f"* {attribute}\n", ".gitattributes")
@@ -217,7 +217,7 @@ def test_a_conflict_is_one_whatever_the_attributes_say(repository: Path, attribu
     assert run("diff", "main...branch", "--", "jobs").code == 1
 
 
-def test_nothing_of_a_merge_remains(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_a_merge_remains(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     program = "import sys; from trainc.cli import run; sys.argv[0] = 'trainc'; run()"
     command = [sys.executable, "-c", program, "diff", "main...branch", "--", "jobs"]
@@ -227,18 +227,18 @@ def test_nothing_of_a_merge_remains(repository: Path, tmp_path: Path, monkeypatc
     assert not [*(tmp_path / "temporary").iterdir()]
 
 
-def test_a_hook_that_has_its_objects_elsewhere(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_that_has_its_objects_elsewhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a pre-receive hook, the commits of a push are in a folder of their own."""
-    (repository / "incoming").mkdir()
-    Path(".git/objects").rename(repository / "incoming" / "objects")
+    (project / "incoming").mkdir()
+    Path(".git/objects").rename(project / "incoming" / "objects")
     Path(".git/objects").mkdir()
-    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(repository / "incoming" / "objects"))
-    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(repository / ".git" / "objects"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(project / "incoming" / "objects"))
+    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(project / ".git" / "objects"))
     assert "1 JobSet changes" in run("diff", "main...branch", "--", "jobs").out
 
 
 def test_a_repository_with_sha256_and_an_odd_name(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / 'an "odd"\nname'
     root.mkdir()
@@ -252,7 +252,7 @@ def test_a_repository_with_sha256_and_an_odd_name(
     assert "spec.trainer.numNodes: 1 -> 2" in run("diff", "main...branch", "--", "jobs").out
 
 
-def test_a_merge_that_takes_too_long_is_an_error(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_that_takes_too_long_is_an_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree that has itself in many folders costs git more time than any review may take."""
     git("checkout", "--quiet", "first")
     text = "".join(f"{line}\n" for line in range(200))
@@ -270,7 +270,7 @@ def test_a_merge_that_takes_too_long_is_an_error(repository: Path, monkeypatch: 
     assert "git merge-tree takes longer than 1 seconds" in done.err
 
 
-def test_an_object_that_is_not_here_is_not_fetched(repository: Path) -> None:
+def test_an_object_that_is_not_here_is_not_fetched(project: Path) -> None:
     blob = git("rev-parse", "first:jobs/finetune.yaml")
     Path(".git/objects", blob[:2], blob[2:]).unlink()
     done = run("diff", "main...branch", "--", "jobs")

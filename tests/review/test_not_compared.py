@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from committing import commit, git
 from environments import JOB
+from files import write
 from running import Done, run
 
 FORMATS = ("text", "markdown", "json", "html")
@@ -32,11 +33,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("build").code == 0
     commit()
     git("switch", "--quiet", "--create", "pr")
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def review(form: str = "json", *more: str, sides: str = "main..HEAD", paths: tuple[str, ...] = ("jobs",)) -> Done:

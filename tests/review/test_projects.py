@@ -18,10 +18,8 @@ IMAGE = "images: [{name: pytorch/pytorch, newName: team/x}]\n"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(empty_repository: Path) -> None:
     """A project with a job in a folder of a team, and the branch `pr`."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     assert run("init").code == 0
     Path("jobs/team").mkdir()
     Path("jobs/team/job.yaml").write_text(Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))

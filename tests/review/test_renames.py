@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from committing import commit, git
+from committing import commit
+from files import write
 from running import run
+
+pytestmark = pytest.mark.usefixtures("empty_repository")
 
 SETTINGS = "sources: [jobs]\noutput: rendered\n"
 ENVIRONMENTS = "environments:\n  dev: {cluster: d, nameSuffix: -dev}\n  prod: {cluster: p}\n"
@@ -22,25 +25,18 @@ def job(name: str, image: str = "acme/ft:1", runtime: str = "torch-distributed",
     )
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
-
-
-def write(files: dict[str, str]) -> None:
+def rewrite(files: dict[str, str]) -> None:
     for path in Path("jobs").glob("*"):
         path.unlink()
     for name, text in files.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(text)
+        write(name, text)
 
 
 def change(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str, str, list[str]]]:
     """Return the status, the old and the new name, and the changed fields of each object."""
-    write(old | ({} if "trainc.yaml" in old else {"trainc.yaml": SETTINGS}))
+    rewrite(old | ({} if "trainc.yaml" in old else {"trainc.yaml": SETTINGS}))
     commit()
-    write(new)
+    rewrite(new)
     done = run("diff", "--format", "json")
     assert done.code == 0, done.err
     return [shown(each) for each in json.loads(done.out)["objects"]]
@@ -107,9 +103,9 @@ def test_the_objects_of_a_renamed_job(
 
 
 def test_the_text_of_a_renamed_job() -> None:
-    write({"trainc.yaml": SETTINGS, "jobs/a.yaml": job("a")})
+    rewrite({"trainc.yaml": SETTINGS, "jobs/a.yaml": job("a")})
     commit()
-    write({"jobs/a.yaml": job("a2", "acme/ft:2")})
+    rewrite({"jobs/a.yaml": job("a2", "acme/ft:2")})
     assert run("diff").out == (
         """\
 HEAD -> the working tree: 1 JobSet changes

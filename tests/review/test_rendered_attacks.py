@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from committing import commit, git
 from environments import JOB
+from files import write
 from running import run
 
 SETTINGS = "sources: [jobs]\noutput: rendered\nenvironments: {prod: {namespace: ml}}\n"
@@ -26,20 +27,13 @@ MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(empty_repository: Path) -> None:
     """Create a project with its outputs on the branch main."""
-    (tmp_path / "jobs").mkdir()
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+    (empty_repository / "jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS)
     Path("jobs/a.yaml").write_text(JOB.format(name="a"))
     assert run("build").code == 0
     commit()
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def added_objects(*more: str) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from committing import commit, git
 from environments import JOB
+from files import write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import run
@@ -47,8 +48,7 @@ def make(settings: str) -> bytes:
     commit()
     for path in outputs:
         copy = Path("../live") / path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(path.read_text())
+        write(copy, path.read_text())
     for file in ("live.yaml", "../live.yaml"):
         Path(file).write_text(text)
     return text.encode()

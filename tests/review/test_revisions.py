@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from committing import git
+from files import write_files
 from running import Done, run
 
 RUNTIME = """\
@@ -44,21 +45,14 @@ spec:
 """
 
 
-def write(files: dict[str, str], at: Path | str = ".") -> None:
-    for name, text in files.items():
-        path = Path(at, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def commit(files: dict[str, str], at: Path | str = ".") -> None:
-    write(files, at)
+    write_files(files, at)
     git("add", "-A", at=at)
     git("commit", "-q", "--allow-empty", "-m", "A change", at=at)
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create three commits: a first one, one on main and one on a branch, which is checked out."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
@@ -99,19 +93,19 @@ def review(*arguments: str) -> dict[str, str]:
         pytest.param(["main:jobs/finetune.yaml", "jobs/finetune.yaml", "-r", "runtimes"], {"finetune": "changed"}, id="a file of a revision, and one"),  # noqa: E501
     ],
 )  # fmt: skip
-def test_what_is_compared(repository: Path, arguments: list[str], expected: dict[str, str]) -> None:
+def test_what_is_compared(project: Path, arguments: list[str], expected: dict[str, str]) -> None:
     assert review(*arguments) == expected
 
 
-def test_the_working_tree_has_changes_that_are_not_committed(repository: Path) -> None:
-    write({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
+def test_the_working_tree_has_changes_that_are_not_committed(project: Path) -> None:
+    write_files({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
     Path("jobs/evaluate.yaml").unlink()
     git("rm", "-q", "--cached", "jobs/more.yaml")
     assert review("HEAD") == {"evaluate": "removed", "finetune": "changed", "new": "added"}
 
 
 def test_paths_are_of_the_current_folder_and_names_of_the_repository(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir("jobs")
     assert review("first..HEAD", "-r", "../runtimes") == {"finetune": "changed", "more": "added"}
@@ -151,17 +145,15 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
         pytest.param(["../no.yaml", "../no2.yaml"], 'unknown revision "../no.yaml"', id="paths, not a range"),
     ],
 )
-def test_what_is_unclear(repository: Path, arguments: list[str], message: str) -> None:
+def test_what_is_unclear(project: Path, arguments: list[str], message: str) -> None:
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
     assert message in done.err
 
 
 @pytest.mark.parametrize("arguments", [[], ["HEAD"], ["main"], ["main..HEAD", "--", "job.yaml"]])
-def test_a_repository_without_commits(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
-    write({"job.yaml": job()})
+def test_a_repository_without_commits(arguments: list[str], empty_repository: Path) -> None:
+    write_files({"job.yaml": job()})
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
     assert "the current branch has no commits yet; commit first, or compare two folders" in done.err
@@ -182,21 +174,21 @@ AMBIGUOUS = {
 
 
 @pytest.mark.parametrize("folder", AMBIGUOUS)
-def test_an_argument_that_is_a_revision_and_a_path_is_an_error(repository: Path, folder: str) -> None:
+def test_an_argument_that_is_a_revision_and_a_path_is_an_error(project: Path, folder: str) -> None:
     commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
     done = run("diff", *AMBIGUOUS[folder], "-r", "runtimes")
     assert (done.code, done.out) == (2, "")
     assert f"ambiguous argument '{folder}': both revision and path help: use --" in " ".join(done.err.split())
 
 
-def test_the_full_hash_of_a_commit_is_a_revision(repository: Path) -> None:
+def test_the_full_hash_of_a_commit_is_a_revision(project: Path) -> None:
     folder = git("rev-parse", "main")
     commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
     assert "ambiguous argument" in run("diff", folder, "jobs").err
 
 
 @pytest.mark.parametrize("folder", ["main", "main...HEAD", "origin/main..HEAD", "HEAD"])
-def test_dashes_separate_revisions_from_paths(repository: Path, folder: str) -> None:
+def test_dashes_separate_revisions_from_paths(project: Path, folder: str) -> None:
     git("update-ref", "refs/remotes/origin/main", "main")
     commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
     changed = {"finetune": "changed", "more": "added"}
@@ -209,19 +201,19 @@ def test_dashes_separate_revisions_from_paths(repository: Path, folder: str) -> 
     assert review(f"./{folder}", "jobs", "-r", "runtimes") == {}
 
 
-def test_without_a_revision_no_folder_replaces_head(repository: Path) -> None:
-    write({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
+def test_without_a_revision_no_folder_replaces_head(project: Path) -> None:
+    write_files({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
     assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
     assert review() == {"finetune": "changed", "other": "added"}
 
 
-def test_the_value_of_an_option_does_not_separate(repository: Path) -> None:
+def test_the_value_of_an_option_does_not_separate(project: Path) -> None:
     done = run("diff", "main..HEAD", "--only", "--", "-r", "nosuch")
     assert 'no TrainJob "--" in the given paths' in done.err
 
 
-def test_paths_that_no_revision_is_called_like(repository: Path) -> None:
-    write(
+def test_paths_that_no_revision_is_called_like(project: Path) -> None:
+    write_files(
         {
             "old/runtimes.yaml": RUNTIME,
             "old/jobs.yaml": job(),
@@ -233,20 +225,19 @@ def test_paths_that_no_revision_is_called_like(repository: Path) -> None:
     assert review("old", "jobs/../a..b") == {"other": "changed"}
 
 
-def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+def test_no_repository(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(empty_folder.parent))
     assert "not a git repository" in run("diff", "HEAD").err
 
 
-def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_git(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     done = run("diff", "HEAD")
     assert done.code == 2
     assert "git is required to read revisions, and is not on the PATH" in done.err
 
 
-def test_git_that_cannot_run(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_cannot_run(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir(exist_ok=True)
     (tmp_path / "bin" / "git").write_text("not a program")
     (tmp_path / "bin" / "git").chmod(0o755)
@@ -256,10 +247,10 @@ def test_git_that_cannot_run(repository: Path, tmp_path: Path, monkeypatch: pyte
     assert "git is required to read revisions, and cannot be run: Exec format error" in done.err
 
 
-def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
-    write({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
+def test_each_revision_has_its_own_settings_and_runtimes(project: Path) -> None:
+    write_files({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
     commit({"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
-    write({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
+    write_files({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
     commit({})
     done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes")
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
@@ -284,7 +275,7 @@ def reported(*arguments: str) -> list[str]:
     return re.findall(r"(?:warning|error)\[([\w-]+)\]", run("diff", *arguments).err)
 
 
-def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
+def test_the_changed_settings_of_two_revisions(project: Path) -> None:
     commit({"trainc.yaml": RULES_OFF})
     expected = [("trainc.yaml", "lint.disable", "added")] * 2
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == expected
@@ -297,7 +288,7 @@ def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "removed")] * 2
 
 
-def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(repository: Path) -> None:
+def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(project: Path) -> None:
     commit({"trainc.yaml": "lint: {strict: true}\n"})
     commit({"jobs/trainc.yaml": RULES_OFF})
     assert settings("HEAD~1..HEAD", "-r", "runtimes", "--", "jobs", "runtimes") == [
@@ -307,17 +298,17 @@ def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(rep
     ]
 
 
-def test_settings_are_those_of_the_commit_behind_a_link(repository: Path) -> None:
+def test_settings_are_those_of_the_commit_behind_a_link(project: Path) -> None:
     commit({"shared/settings.txt": RULES_OFF})
     Path("trainc.yaml").symlink_to("shared/settings.txt")
     commit({})
     Path("trainc.yaml").unlink()
-    write({"trainc.yaml": "lint: {strict: true}\n"})
+    write_files({"trainc.yaml": "lint: {strict: true}\n"})
     assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "added")] * 2
 
 
 @pytest.mark.parametrize("target", ["/etc/hostname", "../outside.yaml", "nosuch", "jobs"])
-def test_settings_that_are_not_a_file_of_the_commit_are_an_error(repository: Path, target: str) -> None:
+def test_settings_that_are_not_a_file_of_the_commit_are_an_error(project: Path, target: str) -> None:
     Path("trainc.yaml").symlink_to(target)
     commit({})
     done = run("diff", "HEAD~1..HEAD", "--", "jobs", "runtimes")
@@ -325,7 +316,7 @@ def test_settings_that_are_not_a_file_of_the_commit_are_an_error(repository: Pat
     assert "HEAD:trainc.yaml: error[unreadable]" in done.err
 
 
-def test_a_changed_setting_is_a_difference(repository: Path) -> None:
+def test_a_changed_setting_is_a_difference(project: Path) -> None:
     commit({"trainc.yaml": RULES_OFF})
     done = run("diff", "HEAD~1..HEAD", "--exit-code")
     assert done.code == 3
@@ -335,7 +326,7 @@ def test_a_changed_setting_is_a_difference(repository: Path) -> None:
 SILENT = "lint: {disable: [no-resources, image-version]}\n"
 
 
-def test_the_settings_of_the_base_branch_decide_what_is_reported(repository: Path) -> None:
+def test_the_settings_of_the_base_branch_decide_what_is_reported(project: Path) -> None:
     commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
     paths = ("--", "jobs", "runtimes")
     assert "image-version" not in reported("main...HEAD", *paths)
@@ -343,11 +334,11 @@ def test_the_settings_of_the_base_branch_decide_what_is_reported(repository: Pat
     assert "image-version" in reported("main...HEAD", "--review-config", "main:./trainc.yaml", *paths)
     assert "image-version" not in reported("main...HEAD", "--review-config", "HEAD:trainc.yaml", *paths)
     assert "image-version" not in reported("main...HEAD", "--review-config", "trainc.yaml", *paths)
-    write({"odd:name.yaml": SILENT})
+    write_files({"odd:name.yaml": SILENT})
     assert "image-version" not in reported("main...HEAD", "--review-config", "./odd:name.yaml", *paths)
 
 
-def test_strictness_is_that_of_the_base_branch(repository: Path) -> None:
+def test_strictness_is_that_of_the_base_branch(project: Path) -> None:
     commit({"trainc.yaml": "lint: {strict: true}\n"})
     commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
     assert run("diff", "HEAD~1..HEAD").code == 0
@@ -356,7 +347,7 @@ def test_strictness_is_that_of_the_base_branch(repository: Path) -> None:
     assert "error[image-version]" in done.err
 
 
-def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(repository: Path) -> None:
+def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(project: Path) -> None:
     accelerators = "accelerators: {nvidia.com/gpu: {volumes: [{name: etc, hostPath: /etc, mountPath: /etc}]}}\n"
     commit({"trainc.yaml": accelerators})
     for config in ("HEAD~1:trainc.yaml", "HEAD:trainc.yaml", "trainc.yaml"):
@@ -366,7 +357,7 @@ def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(repository:
 
 
 @pytest.mark.parametrize("planted", ["main:trainc.yaml", "origin/main:trainc.yaml"])
-def test_no_file_replaces_the_settings_of_a_revision(repository: Path, planted: str) -> None:
+def test_no_file_replaces_the_settings_of_a_revision(project: Path, planted: str) -> None:
     commit({planted: SILENT, "jobs/more.yaml": job("more", image="train:latest")})
     done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
     if planted.startswith("origin"):
@@ -399,7 +390,7 @@ def test_no_file_replaces_the_settings_of_a_revision(repository: Path, planted: 
         pytest.param("-", "", id="standard input"),
     ],
 )
-def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, message: str) -> None:
+def test_settings_of_a_review_that_are_not_valid(project: Path, config: str, message: str) -> None:
     Path("out").symlink_to("../..")
     commit({"bad.yaml": "lint: {disable: [nosuch]}\n", "broken.yaml": "lint: {"})
     done = run("diff", "main..HEAD", "--review-config", config, "--", "jobs", "runtimes")
@@ -407,31 +398,31 @@ def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, 
     assert message in " ".join(done.err.split())
 
 
-def test_a_base_branch_without_settings_turns_off_no_rule(repository: Path) -> None:
+def test_a_base_branch_without_settings_turns_off_no_rule(project: Path) -> None:
     commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
     assert "image-version" in reported("main..HEAD", "--review-config", "main:trainc.yaml")
 
 
-def test_a_bare_repository(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bare_repository(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
     monkeypatch.chdir(tmp_path / "bare")
     assert review("first..branch") == {"finetune": "changed", "more": "added"}
     assert review("first..branch", "jobs/finetune.yaml", "runtimes") == {"finetune": "changed"}
 
 
-def test_another_working_tree(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_working_tree(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("worktree", "add", "-q", str(tmp_path / "other"), "main")
     monkeypatch.chdir(tmp_path / "other")
     assert review("first") == {"evaluate": "changed"}
 
 
-def test_in_a_hook(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", ".git")
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert review("first") == {"finetune": "changed", "more": "added"}
 
 
-def test_a_submodule_is_another_repository(repository: Path, tmp_path: Path) -> None:
+def test_a_submodule_is_another_repository(project: Path, tmp_path: Path) -> None:
     git("clone", "-q", ".", str(tmp_path / "theirs"))
     git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "theirs"), "theirs")
     commit({})
@@ -439,7 +430,7 @@ def test_a_submodule_is_another_repository(repository: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ['a "quoted" one.yaml', "two\nlines.yaml", "caf\udce9.yaml", "*.yaml", ":(top).yaml"])
-def test_odd_names(repository: Path, name: str) -> None:
+def test_odd_names(project: Path, name: str) -> None:
     commit({f"jobs/{name}": job("odd")})
     assert review("HEAD~1..HEAD") == {"odd": "added"}
     done = run_apart("diff", "HEAD~1..HEAD", "--format", "json")
@@ -465,15 +456,17 @@ LINKS = {
 }
 
 
-def linked(repository: Path) -> None:
-    write({"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")})
+def linked(project: Path) -> None:
+    write_files(
+        {"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")}
+    )
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
     commit({})
 
 
-def test_links_within_the_repository(repository: Path) -> None:
-    linked(repository)
+def test_links_within_the_repository(project: Path) -> None:
+    linked(project)
     assert review("HEAD~1..HEAD", "jobs", "runtimes") == dict.fromkeys(["linked", "deep", "twice"], "added")
     assert review("HEAD", "jobs", "runtimes") == {}
 
@@ -487,8 +480,8 @@ def test_links_within_the_repository(repository: Path) -> None:
         pytest.param("nosuch.yaml", "dangling or circular link", id="nowhere"),
     ],
 )
-def test_links_that_are_not_followed(repository: Path, target: str, reason: str) -> None:
-    write({"../elsewhere.yaml": job("elsewhere")})
+def test_links_that_are_not_followed(project: Path, target: str, reason: str) -> None:
+    write_files({"../elsewhere.yaml": job("elsewhere")})
     Path("jobs/circle.yaml").symlink_to(target)
     commit({})
     done = run("diff", "HEAD~1..HEAD")
@@ -496,7 +489,7 @@ def test_links_that_are_not_followed(repository: Path, target: str, reason: str)
     assert f"jobs/circle.yaml: is added: it is a {reason}" in done.out
 
 
-def decoy(repository: Path) -> None:
+def decoy(project: Path) -> None:
     """Commit a copy of the jobs on main, and a changed job on another branch."""
     git("checkout", "-q", "main")
     copies = {f"decoy/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()}
@@ -511,17 +504,17 @@ def hidden() -> None:
     Path("teams").symlink_to("decoy")
 
 
-def test_a_link_in_the_working_tree_does_not_redirect_a_revision(repository: Path) -> None:
-    decoy(repository)
+def test_a_link_in_the_working_tree_does_not_redirect_a_revision(project: Path) -> None:
+    decoy(project)
     hidden()
     assert review("main..HEAD", "--", "teams/jobs", "runtimes") == {"finetune": "changed"}
     assert review("main:teams/jobs", "HEAD:./teams/jobs", "-r", "runtimes") == {"finetune": "changed"}
-    absolute = str(repository / "teams" / "jobs")
+    absolute = str(project / "teams" / "jobs")
     assert review("main..HEAD", "--", absolute, "runtimes") == {"finetune": "changed"}
 
 
-def test_a_link_of_a_commit_is_followed_in_that_commit(repository: Path) -> None:
-    decoy(repository)
+def test_a_link_of_a_commit_is_followed_in_that_commit(project: Path) -> None:
+    decoy(project)
     git("rm", "-rq", "teams")
     commit({"decoy/jobs/finetune.yaml": job(image="train:7")})
     Path("teams").symlink_to("decoy")
@@ -533,7 +526,7 @@ def test_a_link_of_a_commit_is_followed_in_that_commit(repository: Path) -> None
     assert review("main:teams/jobs", "HEAD:teams/jobs/finetune.yaml", "-r", "runtimes")["finetune"] == "changed"
 
 
-def test_a_link_in_the_working_tree_does_not_redirect_runtimes(repository: Path) -> None:
+def test_a_link_in_the_working_tree_does_not_redirect_runtimes(project: Path) -> None:
     files = {"platform/runtimes/ours.yaml": RUNTIME, "decoy/runtimes/ours.yaml": RUNTIME}
     git("rm", "-rq", "runtimes")
     plain = job().replace('  trainer: {image: "train:1"}\n', "")
@@ -546,15 +539,15 @@ def test_a_link_in_the_working_tree_does_not_redirect_runtimes(repository: Path)
     assert review("HEAD~1..HEAD", "-r", "platform/runtimes", "--", "jobs/finetune.yaml") == {"finetune": "changed"}
 
 
-def test_runtimes_outside_the_repository_are_of_the_disk(repository: Path, tmp_path: Path) -> None:
+def test_runtimes_outside_the_repository_are_of_the_disk(project: Path, tmp_path: Path) -> None:
     git("rm", "-rq", "runtimes")
     commit({})
-    write({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
+    write_files({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
     assert review("HEAD~1..HEAD", "-r", "../runtimes", "--", "jobs") == {}
 
 
-def test_a_link_in_the_working_tree_leaves_no_file_out(repository: Path) -> None:
-    write({"settings.yaml": "lint: {disable: [no-gang]}\n"})
+def test_a_link_in_the_working_tree_leaves_no_file_out(project: Path) -> None:
+    write_files({"settings.yaml": "lint: {disable: [no-gang]}\n"})
     commit({})
     commit({"jobs/finetune.yaml": job(image="train:9")})
     Path("settings.yaml").unlink()
@@ -565,10 +558,10 @@ def test_a_link_in_the_working_tree_leaves_no_file_out(repository: Path) -> None
 
 
 def test_links_above_the_repository_are_of_the_disk(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoy(repository)
-    (tmp_path / "link").symlink_to(repository.parent)
+    decoy(project)
+    (tmp_path / "link").symlink_to(project.parent)
     (tmp_path / "deep").symlink_to("link/team/teams")
     hidden()
     for path in (tmp_path / "link" / "team" / "teams" / "jobs", tmp_path / "deep" / "jobs"):
@@ -581,20 +574,20 @@ def test_links_above_the_repository_are_of_the_disk(
 
 
 def test_a_link_to_the_current_folder_does_not_redirect_a_revision(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoy(repository)
+    decoy(project)
     hidden()
     monkeypatch.chdir("teams/jobs")
-    monkeypatch.setenv("PWD", str(repository / "teams" / "jobs"))
+    monkeypatch.setenv("PWD", str(project / "teams" / "jobs"))
     assert review("main..HEAD", "-r", "../../runtimes") == {"finetune": "changed"}
-    monkeypatch.setenv("PWD", str(repository))
+    monkeypatch.setenv("PWD", str(project))
     assert review("main..HEAD", "-r", "../../runtimes") == {}
 
 
 @pytest.mark.parametrize("target", ["../..", "/", "teams"])
-def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(repository: Path, target: str) -> None:
-    decoy(repository)
+def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(project: Path, target: str) -> None:
+    decoy(project)
     git("rm", "-rq", "teams")
     Path("teams").symlink_to(target)
     commit({})
@@ -606,8 +599,8 @@ def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(repository: Path, 
         assert "HEAD:teams/jobs: error[link-out]" in done.err
 
 
-def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    linked(repository)
+def test_a_revision_is_as_its_checkout(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(project)
     commit(
         {"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:4"), "jobs/.hidden.yaml": "]", "jobs/b.yaml": job("b")}
     )
@@ -620,7 +613,7 @@ def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeyp
         subprocess.run(["tar", "-x"], input=archive, cwd=tmp_path / str(number), check=True)
         git("init", "-q", at=tmp_path / str(number))
     for one, other in [(0, 1), (0, 4), (4, 0), (1, 2), (2, 3), (3, 4)]:
-        monkeypatch.chdir(repository)
+        monkeypatch.chdir(project)
         of_revisions = run("diff", f"{revisions[one]}..{revisions[other]}", "--format", "json")
         monkeypatch.chdir(tmp_path)
         of_folders = run("diff", str(one), str(other), "--format", "json")
@@ -675,10 +668,10 @@ ATTACKS = {
 
 
 @pytest.fixture
-def hostile(repository: Path, tmp_path: Path) -> Path:
+def hostile(project: Path, tmp_path: Path) -> Path:
     """Return the file that exists once anything in the repository has run."""
     ran = tmp_path / "ran"
-    hooks = repository / ".git" / "hooks"
+    hooks = project / ".git" / "hooks"
     marker = hooks / "post-index-change"
     hooks.mkdir(exist_ok=True)
     for name in ("post-index-change", "post-checkout", "fsmonitor-watchman", "reference-transaction"):
@@ -702,30 +695,30 @@ def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 @pytest.mark.parametrize("arguments", [["main..HEAD"], ["main...HEAD"], ["HEAD"], ["HEAD:jobs", "main:jobs"]])
-def test_nothing_of_an_untrusted_repository_runs(repository: Path, hostile: Path, arguments: list[str]) -> None:
-    before = snapshot(repository)
+def test_nothing_of_an_untrusted_repository_runs(project: Path, hostile: Path, arguments: list[str]) -> None:
+    before = snapshot(project)
     assert run("diff", *arguments, "-r", "runtimes").code == 0
     assert not hostile.exists(), hostile.read_text()
-    assert snapshot(repository) == before
+    assert snapshot(project) == before
 
 
-def test_the_attacks_are_real(repository: Path, hostile: Path) -> None:
+def test_the_attacks_are_real(project: Path, hostile: Path) -> None:
     subprocess.run(["git", "status"], capture_output=True, check=False)
     assert hostile.exists()
 
 
-def test_an_object_that_is_not_here_is_not_fetched(repository: Path, hostile: Path) -> None:
+def test_an_object_that_is_not_here_is_not_fetched(project: Path, hostile: Path) -> None:
     blob = git("rev-parse", "main:jobs/evaluate.yaml")
     hostile.unlink(missing_ok=True)
-    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    before = snapshot(repository)
+    (project / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    before = snapshot(project)
     done = run("diff", "main..HEAD")
     assert (done.code, done.out) == (2, "")
     assert not hostile.exists(), hostile.read_text()
-    assert snapshot(repository) == before
+    assert snapshot(project) == before
 
 
-def test_a_replaced_object_is_read_as_it_was_committed(repository: Path) -> None:
+def test_a_replaced_object_is_read_as_it_was_committed(project: Path) -> None:
     old, new = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "branch:jobs/finetune.yaml")
     git("replace", old, new)
     assert review("main..branch")["finetune"] == "changed"
@@ -750,7 +743,7 @@ def test_a_replaced_object_is_read_as_it_was_committed(repository: Path) -> None
         ),
     ],
 )
-def test_a_damaged_commit(data: bytes, message: str, repository: Path) -> None:
+def test_a_damaged_commit(data: bytes, message: str, project: Path) -> None:
     arguments = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
     tree = subprocess.run(arguments, input=data, capture_output=True, check=True).stdout.decode().strip()
     git("update-ref", "refs/heads/damaged", git("commit-tree", tree, "-m", "x"))
@@ -781,7 +774,7 @@ MODES = {"40755": "jobs", "0040000": "jobs", "140000": "jobs", "120777": "link",
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
-def test_a_mode_is_read_as_git_reads_it(mode: str, form: str, repository: Path, tmp_path: Path) -> None:
+def test_a_mode_is_read_as_git_reads_it(mode: str, form: str, project: Path, tmp_path: Path) -> None:
     """The mode 140000 is a submodule, as is that of every type that git does not know."""
     objects = {
         "jobs": tree_of([("100644", "odd.yaml", git("hash-object", "-w", "--stdin", stdin=job("odd").encode()))]),
@@ -823,7 +816,7 @@ WRONG_ENTRIES = {
 
 @pytest.mark.parametrize("case", WRONG_ENTRIES)
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
-def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, repository: Path) -> None:
+def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, project: Path) -> None:
     entries, message = WRONG_ENTRIES[case]
     file, tree = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "main^{tree}")
     committed(tree_of([(mode, name, tree if mode == "40000" else file) for mode, name in entries]), "odd")
@@ -832,13 +825,13 @@ def test_an_entry_that_no_checkout_makes_is_an_error(case: str, form: str, repos
     assert message in " ".join(done.err.split())
 
 
-def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_git_commands(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
     log = tmp_path / "log"
-    write({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)
+    write_files({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)
     (tmp_path / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    linked(repository)
+    linked(project)
     log.unlink()
     assert run("diff", "main...HEAD").code == run("diff", "HEAD", "jobs/link.yaml", "runtimes").code == 0
     options = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.warnAmbiguousRefs=true "

@@ -19,9 +19,7 @@ environments:
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def project(empty_repository: Path) -> None:
     assert run("init").code == 0
 
 

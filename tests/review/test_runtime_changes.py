@@ -10,6 +10,8 @@ import pytest
 from linting import runtime, trainjob
 from running import run
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 RUNTIME = 'ClusterTrainingRuntime "r"'
 TEAMS = "no TrainJob here uses it; teams elsewhere may"
 
@@ -17,11 +19,6 @@ TEAMS = "no TrainJob here uses it; teams elsewhere may"
 def changed(name: str = "r", restarts: int = 3) -> dict[str, Any]:
     """Return a runtime with another number of restarts."""
     return runtime(of_jobset={"failurePolicy": {"maxRestarts": restarts}}) | {"metadata": {"name": name}}
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def notes(old: list[Any], new: list[Any], *options: str) -> list[str]:

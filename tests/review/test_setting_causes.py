@@ -21,10 +21,8 @@ HASH = "delivery: {nameSuffixHash: true}"
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(empty_repository: Path) -> None:
     """A project with two TrainJobs and two environments, in a repository."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     assert run("init").code == 0
     Path("jobs/team").mkdir()
     Path("jobs/team/job.yaml").write_text(JOB.read_text().replace("first-job", "team-job"))

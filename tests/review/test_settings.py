@@ -18,17 +18,14 @@ from trainc.review.setting_changes import edits
 from trainc.settings import DEFAULT, Settings
 from trainc.settings.model import SettingsFile
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 
 def settings(text: str | None) -> Settings:
     if text is None:
         return DEFAULT
     document = Document(file="trainc.yaml", line=1, text=text, value=yaml.safe_load(text))
     return Settings(document=document, settings_files=(SettingsFile(document, "/repository/trainc.yaml"),))
-
-
-@pytest.fixture(autouse=True)
-def in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import pytest
 import yaml
 from running import run
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 JOB: dict[str, Any] = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
     "kind": "TrainJob",
@@ -17,11 +19,6 @@ JOB: dict[str, Any] = {
     "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 2, "image": "acme/ft:1"}},
 }
 QUEUE, CLASS, SECONDS = (f"kueue.x-k8s.io/{name}" for name in ("queue-name", "priority-class", "max-exec-time-seconds"))
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def job(*, runtime: str = "", labels: dict[str, str] | None = None, patch: Any = None, **spec: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from manifests import cluster_runtime, replicated_job, train_job
 from purposes import internal
 from running import run
 from syrupy.assertion import SnapshotAssertion
@@ -18,6 +19,8 @@ from trainc.compilation.user_options import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.accelerate import accelerate, requests
 
+pytestmark = pytest.mark.usefixtures("empty_root")
+
 GPU = "nvidia.com/gpu"
 DRIVER = {"name": "driver", "hostPath": "/opt/driver", "mountPath": "/usr/local/driver"}
 MOUNT = {"name": "driver", "mountPath": "/usr/local/driver"}
@@ -27,22 +30,10 @@ CARD: dict[str, Any] = {"volumes": [DRIVER], "env": [PATH]}
 POD = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec")
 
 
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def compiled(accelerators: Any, pod: dict[str, Any]) -> Compiled:
+def with_accelerators(accelerators: Any, pod: dict[str, Any]) -> Compiled:
     """Compile a job on a runtime with this pod, in a project with these accelerators."""
-    template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
-    template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
-    kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-    runtime = {**kind, "kind": "ClusterTrainingRuntime", "metadata": {"name": "cards"}}
-    runtime["spec"] = {"template": {"spec": {"replicatedJobs": [{"name": "node", "template": template}]}}}
-    job = {**kind, "kind": "TrainJob", "metadata": {"name": "draw"}, "spec": {"runtimeRef": {"name": "cards"}}}
-    Path("job.yaml").write_text(yaml.safe_dump_all([runtime, job]))
+    runtime = cluster_runtime(replicated_job("node", pod=pod), name="cards")
+    Path("job.yaml").write_text(yaml.safe_dump_all([runtime, train_job(name="draw", runtime="cards")]))
     Path("trainc.yaml").write_text(yaml.safe_dump({"accelerators": accelerators}))
     found = internal(trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"]))))
     assert not found.failed, found.diagnostics
@@ -51,7 +42,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> Compiled:
 
 def pod_spec(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
     """Return the compiled pod spec."""
-    found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
+    found: dict[str, Any] = get(with_accelerators(accelerators, pod).objects[0], POD)
     return found
 
 
@@ -134,7 +125,7 @@ def test_of_two_accelerators_the_first_in_the_file_wins() -> None:
 
 
 def test_done_twice_it_is_done_once() -> None:
-    plan = compiled({GPU: CARD}, {"containers": [node()]}).plan
+    plan = with_accelerators({GPU: CARD}, {"containers": [node()]}).plan
     assert accelerate(plan).spec == plan.spec
 
 
@@ -201,7 +192,7 @@ def test_a_wrong_entry(text: str, place: str, expected: str, snapshot: SnapshotA
     ],
 )
 def test_where_it_comes_from(path: tuple[str | int, ...], line: str, value: str) -> None:
-    compiled({}, {"containers": [node()]})
+    with_accelerators({}, {"containers": [node()]})
     Path("trainc.yaml").write_text(LINES)
     job = internal(trainc.compile(["job.yaml"], options=Options(settings=settings.load(["job.yaml"])))).jobs[0]
     origin = job.trace().origin(0, (*POD, *path))

@@ -62,12 +62,10 @@ WRONG_OPTIONS: list[tuple[str, Any, type[Exception], str]] = [
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs").mkdir()
-    (tmp_path / "jobs" / "a.yaml").write_text(JOB)
-    (tmp_path / "jobs" / "runtime.yaml").write_text(RUNTIME)
+def _folder(empty_root: Path) -> None:
+    (empty_root / "jobs").mkdir()
+    (empty_root / "jobs" / "a.yaml").write_text(JOB)
+    (empty_root / "jobs" / "runtime.yaml").write_text(RUNTIME)
 
 
 def namespaces(compilation: trainc.Result) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from committing import git
+from files import write
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -49,9 +50,7 @@ def lines(drawn: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_values_are_those_of_git(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def test_the_values_are_those_of_git(seed: int, empty_repository: Path) -> None:
     drawn = random.Random(seed)
     Path("jobs/sub").mkdir(parents=True)
     names, seen = "".join(f"{name}\0" for name in NAMES), set[str]()
@@ -64,26 +63,28 @@ def test_the_values_are_those_of_git(seed: int, tmp_path: Path, monkeypatch: pyt
         for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
             expected.setdefault(path, {})[name] = value
         lists = {
-            os.path.normpath(tmp_path / folder): AttributeList(text.encode(), is_root=folder == ".")
+            os.path.normpath(empty_repository / folder): AttributeList(text.encode(), is_root=folder == ".")
             for folder, text in texts.items()
         }
         for path, values in expected.items():
-            above = [(folder, each) for folder, each in lists.items() if str(tmp_path / path).startswith(f"{folder}/")]
-            assert attributes_of(str(tmp_path / path), above) == values, (path, texts)
+            above = [
+                (folder, each)
+                for folder, each in lists.items()
+                if str(empty_repository / path).startswith(f"{folder}/")
+            ]
+            assert attributes_of(str(empty_repository / path), above) == values, (path, texts)
             seen |= {*values.values()}
     assert {"set", "unset", "lfs", "crlf", "UTF-16"} <= seen
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path(".git").mkdir()
+def project(empty_root: Path) -> Path:
     Path("jobs").mkdir()
     Path("jobs/finetune.yaml").write_text(JOB)
-    return tmp_path
+    return empty_root
 
 
-def test_a_warning(repository: Path, snapshot: SnapshotAssertion) -> None:
+def test_a_warning(project: Path, snapshot: SnapshotAssertion) -> None:
     Path("jobs/other.yaml").write_text(JOB.replace("finetune", "evaluate"))
     Path(".gitattributes").write_text("*.yaml ident\njobs/finetune.yaml working-tree-encoding=UTF-7\n")
     done = run("validate", "jobs")
@@ -94,7 +95,7 @@ def test_a_warning(repository: Path, snapshot: SnapshotAssertion) -> None:
 
 
 @pytest.mark.parametrize("command", ["validate jobs", "build jobs", "build jobs -o out", "cmp generate"])
-def test_every_command_that_deploys(repository: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_every_command_that_deploys(project: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     Path(".gitattributes").write_text("*.yaml filter=lfs\n")
     if command == "cmp generate":
         monkeypatch.chdir("jobs")
@@ -106,7 +107,7 @@ def test_every_command_that_deploys(repository: Path, monkeypatch: pytest.Monkey
     )
 
 
-def test_the_paths_of_a_function(repository: Path) -> None:
+def test_the_paths_of_a_function(project: Path) -> None:
     Path(".gitattributes").write_text("*.yaml filter=lfs\n")
     request = (
         "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n"
@@ -120,7 +121,7 @@ def test_the_paths_of_a_function(repository: Path) -> None:
     "file",
     ["trainc.yaml", "shared.yaml", "patches/image.yaml", "runtimes/torch.yaml", "text.txt", "jobs/finetune.yaml"],
 )
-def test_every_file_that_a_run_reads(repository: Path, file: str) -> None:
+def test_every_file_that_a_run_reads(project: Path, file: str) -> None:
     texts = {
         "trainc.yaml": "extends: shared.yaml\npatches: [{path: patches/image.yaml, target: {kind: TrainJob}}]\n",
         "shared.yaml": "runtimes: {paths: [runtimes]}\n",
@@ -132,8 +133,7 @@ def test_every_file_that_a_run_reads(repository: Path, file: str) -> None:
         "text.txt": JOB.replace("finetune", "linked"),
     }
     for name, text in texts.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(f"{text}# $Id$\n")
+        write(name, f"{text}# $Id$\n")
     Path("jobs/link.yaml").symlink_to("../text.txt")
     Path(file).parent.joinpath(".gitattributes").write_text(f"{Path(file).name} ident\n")
     shown = "jobs/link.yaml" if file == "text.txt" else file
@@ -153,36 +153,35 @@ def test_every_file_that_a_run_reads(repository: Path, file: str) -> None:
     ],
 )
 def test_an_attribute_that_changes_nothing_is_none(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
-    (repository / "main/jobs").mkdir(parents=True)
-    (repository / ".git").rename("main/.git")
-    (repository / "jobs/finetune.yaml").rename("main/jobs/finetune.yaml")
+    (project / "main/jobs").mkdir(parents=True)
+    (project / ".git").rename("main/.git")
+    (project / "jobs/finetune.yaml").rename("main/jobs/finetune.yaml")
     monkeypatch.chdir("main")
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text)
+    write(name, text)
     assert "checkout-attribute" not in run("validate", "jobs").out
 
 
-def test_a_link_has_no_effect(repository: Path) -> None:
+def test_a_link_has_no_effect(project: Path) -> None:
     Path("list").write_text("*.yaml ident\n")
     Path(".gitattributes").symlink_to("list")
     assert "checkout-attribute" not in run("validate", "jobs").out
 
 
-def test_a_submodule_has_its_own(repository: Path) -> None:
+def test_a_submodule_has_its_own(project: Path) -> None:
     Path(".gitattributes").write_text("*.yaml ident\n")
     Path("jobs/.git").write_text("gitdir: ../.git/modules/jobs\n")
     assert "checkout-attribute" not in run("validate", "jobs").out
 
 
-def test_the_line_ends_of_utf_16(repository: Path) -> None:
+def test_the_line_ends_of_utf_16(project: Path) -> None:
     Path("jobs/finetune.yaml").write_bytes(JOB.encode("utf-16"))
     Path(".gitattributes").write_text("*.yaml text eol=crlf\n")
     assert "the attribute eol=crlf changes this file" in run("validate", "jobs").out
 
 
-def test_a_large_file_is_not_read(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attributes, "LARGEST", 8)
     Path(".gitattributes").write_text("*.yaml ident\n")
     out = run("validate", "jobs").out

@@ -169,21 +169,21 @@ def test_no_secret_in_a_message() -> None:
     assert "hunter" not in done.out
 
 
-def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_runtimes_are_listed(
+    snapshot: SnapshotAssertion, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
-    (tmp_path / "team.yaml").write_text(runtime)
+    (empty_folder / "team.yaml").write_text(runtime)
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     listed = run("runtimes", "list")
     assert listed.out == snapshot
     # A file in a folder is one runtime, however often it is given.
-    for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(tmp_path)]):
+    for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(empty_folder)]):
         assert len(run("runtimes", "list", *same).out.splitlines()) == len(listed.out.splitlines())
 
 
-def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
+def test_the_runtimes_as_json(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty_folder / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
     only_built_in(monkeypatch, "plain")
     assert json.loads(run("runtimes", "list", "--format", "json").out) == [
         {
@@ -219,16 +219,10 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ]
 
 
-def test_a_runtime_of_the_current_folder_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_runtime_of_the_current_folder_is_printed(empty_folder: Path) -> None:
     ours = (BUILT_IN / "plain.yaml").read_text().replace("python:3.13-slim", "ours:1")
-    (tmp_path / "plain.yaml").write_text(ours)
+    (empty_folder / "plain.yaml").write_text(ours)
     assert run("runtimes", "show", "plain").out == ours
-
-
-@pytest.fixture
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.usefixtures("empty_folder")
@@ -342,15 +336,12 @@ def test_a_file_of_settings_and_none_are_two_options() -> None:
 
 @pytest.mark.parametrize("word", ["yaml", "json"])
 @pytest.mark.parametrize("words", [("-o", "{}"), ("-o{}",), ("--output={}",)])
-def test_the_format_of_kubectl_is_no_folder(
-    word: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / word).mkdir()
+def test_the_format_of_kubectl_is_no_folder(word: str, words: tuple[str, ...], empty_folder: Path) -> None:
+    (empty_folder / word).mkdir()
     done = run("build", *(part.format(word) for part in words))
     assert (done.code, done.out) == (2, "")
     assert f"-o is the output folder: use --format {word}, or -o ./{word} for a folder of that name." in done.err
-    assert [*tmp_path.iterdir()] == [tmp_path / word]
+    assert [*empty_folder.iterdir()] == [empty_folder / word]
 
 
 @pytest.mark.parametrize(

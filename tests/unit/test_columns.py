@@ -38,8 +38,7 @@ def test_wrapped(text: str, width: int, expected: str) -> None:
     assert wrapped(text, width) == expected
 
 
-def test_explain_and_diff_fit_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_explain_and_diff_fit_the_terminal(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     Path("old.yaml").write_text(JOB)
     Path("new.yaml").write_text(JOB.replace("2026.11", "2026.12").replace("numNodes: 2", "numNodes: 4"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from files import write
 from purposes import internal
 
 import trainc
@@ -14,6 +15,8 @@ from trainc.compilation import Compilation
 from trainc.compilation.user_options import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
 RUNTIME = """\
@@ -27,17 +30,6 @@ spec:
       - name: node
         template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: {image}}}]}}}}}}}}
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def write(path: str, *documents: str) -> str:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text("---\n".join(documents))
-    return path
 
 
 def job(metadata: str = "name: a", ref: str = "name: r") -> str:

@@ -131,12 +131,11 @@ def test_kubectl_gets_the_words_and_cobras_directive(
     assert capfd.readouterr() == ("".join(f"{line}\n" for line in lines), "")
 
 
-def test_names_are_read_from_a_bounded_number_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_names_are_read_from_a_bounded_number_of_files(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(completing.FILES + 5):
-        (tmp_path / f"{number:04}.yaml").write_text(JOB.format(number))
+        (empty_folder / f"{number:04}.yaml").write_text(JOB.format(number))
     assert len(completed("trainc build --only ", monkeypatch)) == completing.FILES
-    (tmp_path / "0000.yaml").write_text(JOB.format("big") + "#" * completing.SIZE)
+    (empty_folder / "0000.yaml").write_text(JOB.format("big") + "#" * completing.SIZE)
     assert completed("trainc build --only ", monkeypatch) == {""}
 
 
@@ -150,24 +149,20 @@ def test_names_are_read_from_a_bounded_number_of_files(tmp_path: Path, monkeypat
         ("trainc diff main -- ma", {"file,ma"}),
     ],
 )
-def test_revisions(words: str, offered: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def test_revisions(words: str, offered: set[str], empty_repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit()
     git("tag", "v1")
     assert completed(words, monkeypatch) == offered
 
 
-def test_outside_of_a_repository_there_are_no_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_outside_of_a_repository_there_are_no_revisions(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert completed("trainc diff HEA", monkeypatch) == {"file,HEA"}
 
 
-def test_pinned_runtimes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runtimes").mkdir()
+def test_pinned_runtimes_are_offered(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty_folder / "runtimes").mkdir()
     for name in ("team-torch.yaml", "trainingruntime_team-x.yaml", "team.txt", ".trainc-runtimes"):
-        (tmp_path / "runtimes" / name).touch()
+        (empty_folder / "runtimes" / name).touch()
     assert completed("trainc runtimes show team", monkeypatch) == {"plain,team-torch"}
 
 

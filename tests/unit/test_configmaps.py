@@ -220,8 +220,7 @@ none is nearer to the TrainJob: installer.yaml:9:13 and installer.yaml:38:9
 
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*row, id=name) for name, row in FAULTS.items()])
-def test_a_fault(text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_fault(text: str, expected: str, empty_folder: Path) -> None:
     Path("installer.yaml").write_text(text)
     done = run("validate", "installer.yaml")
     assert done.code == 1
@@ -260,16 +259,14 @@ def test_the_namespace_of_those_that_have_none(tmp_path: Path) -> None:
     assert [job.plan.runtime.id.namespace for job in done.jobs] == ["team"]
 
 
-def test_it_is_listed_and_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_it_is_listed_and_printed(empty_folder: Path) -> None:
     Path("installer.yaml").write_text(literal(TWO))
     listed = json.loads(run("runtimes", "list", "--format", "json").out)
     assert [(one["name"], one["line"]) for one in listed if not one["builtIn"]] == [("one", 6), ("two", 35)]
     assert run("runtimes", "show", "one").out == ONE
 
 
-def test_upgrade_leaves_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_upgrade_leaves_it_alone(empty_folder: Path) -> None:
     text = literal(ONE.replace("torch: {}", "torch: {numProcPerNode: auto}"))
     Path("installer.yaml").write_text(text)
     done = run("upgrade", "--write", "installer.yaml")
@@ -295,9 +292,8 @@ def aliased(text: str, count: int, name: str = "installer") -> str:
 
 
 def test_a_text_counts_as_often_as_aliases_repeat_it_and_is_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     parsed: list[str] = []
 
     def parse(text: str) -> Any:
@@ -317,10 +313,7 @@ def test_a_text_counts_as_often_as_aliases_repeat_it_and_is_parsed_once(
 
 
 @pytest.mark.parametrize(("aliases", "runtimes"), [(1, 2), (2, 0)])
-def test_a_config_map_above_1_mib_is_not_searched(
-    aliases: int, runtimes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_config_map_above_1_mib_is_not_searched(aliases: int, runtimes: int, empty_folder: Path) -> None:
     Path("a.yaml").write_text(aliased(ONE + f"# {'é' * 200_000}\n", aliases))
     reading = Reading(kinds=COMPILED)
     reading.gather(["a.yaml"])

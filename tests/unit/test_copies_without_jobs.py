@@ -33,15 +33,13 @@ LOST = "deleted with its data by a tool that prunes"
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def project(empty_repository: Path) -> None:
     Path("trainc.yaml").write_text(SETTINGS)
     Path("job.yaml").write_text(JOB)
     Path("claim.yaml").write_text(CLAIM)
-    git("init", "-q", at=tmp_path)
     assert run("build").code == 0
-    git("add", "-A", at=tmp_path)
-    git("commit", "-qm", "a job and its claim", at=tmp_path)
+    git("add", "-A", at=empty_repository)
+    git("commit", "-qm", "a job and its claim", at=empty_repository)
 
 
 def test_the_claims_stay_when_the_last_job_is_removed() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import MPI, fires, replicated, runtime, silent, trainjob, warnings, written
+from linting import MPI, fires, replicated, runtime, silent, trainjob, warnings
+from manifests import write_json
 from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -65,13 +66,13 @@ def test_a_runtime_is_warned_about_once(tmp_path: Path) -> None:
 )
 def test_an_error_is_not_repeated_as_a_warning(tmp_path: Path, runtime_of_job: Any, trainer: Any, id: str) -> None:
     done = trainc.compile(
-        [written(tmp_path, runtime_of_job, trainjob(**trainer))], options=Options(settings=Settings())
+        [write_json(tmp_path, runtime_of_job, trainjob(**trainer))], options=Options(settings=Settings())
     )
     assert [d.id for d in done.diagnostics] == [id]
 
 
 @pytest.mark.parametrize(("options", "code", "severity"), [([], 0, "warning"), (["--strict"], 1, "error")])
 def test_strict_makes_it_an_error(tmp_path: Path, options: list[str], code: int, severity: str) -> None:
-    done = run("validate", *options, written(tmp_path, runtime(), trainjob(numNodes=0)))
+    done = run("validate", *options, write_json(tmp_path, runtime(), trainjob(numNodes=0)))
     assert done.code == code
     assert f"{severity}[node-count]: numNodes must be at least 1, not 0" in done.out

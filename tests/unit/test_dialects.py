@@ -228,7 +228,7 @@ def manifest(spec: str, version: str = NOW) -> bytes:
         ),
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: gpu}",
-            'note[older-dialect]: numProcPerNode "gpu" belongs to Trainer v2.1; a Trainer v2.3 cluster rejects it',
+            'warning[older-dialect]: numProcPerNode "gpu" belongs to Trainer v2.1; a Trainer v2.3 cluster rejects it',
             id="a word",
         ),
         pytest.param(

@@ -9,7 +9,7 @@ import pytest
 from conformance.recordings import are_equal
 
 from trainc.kubernetes.documents import Chunk, YamlError, parse, read_stream, split
-from trainc.kubernetes.documents.aliases import is_bomb
+from trainc.kubernetes.documents.composer import is_bomb
 
 SCALARS: list[tuple[str, Any]] = [
     # Null and booleans: YAML 1.1, in three spellings each.

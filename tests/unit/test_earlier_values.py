@@ -71,13 +71,11 @@ PATCHES = [
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs").mkdir()
-    (tmp_path / "jobs/a.yaml").write_text(JOB)
-    (tmp_path / "trainc.yaml").write_text(PROJECT)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def project(empty_root: Path) -> Path:
+    (empty_root / "jobs").mkdir()
+    (empty_root / "jobs/a.yaml").write_text(JOB)
+    (empty_root / "trainc.yaml").write_text(PROJECT)
+    return empty_root
 
 
 def history(field: str, *options: str) -> list[tuple[Any, str, str, str]]:
@@ -91,7 +89,7 @@ def history(field: str, *options: str) -> list[tuple[Any, str, str, str]]:
     ]
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("field", "expected"),
     [
@@ -176,8 +174,8 @@ def test_a_value_that_settings_replaced(field: str, expected: list[tuple[Any, st
         ),
     ],
 )
-def test_a_hash_in_a_name(delivery: str, field: str, name: str, before: tuple[str, str], folder: Path) -> None:
-    (folder / "trainc.yaml").write_text(PROJECT + delivery)
+def test_a_hash_in_a_name(delivery: str, field: str, name: str, before: tuple[str, str], project: Path) -> None:
+    (project / "trainc.yaml").write_text(PROJECT + delivery)
     last, plain, *_ = history(field, *([] if delivery else ["--name-suffix-hash"]))
     at, by = ("trainc.yaml:22", "trainc.yaml") if delivery else ("", "the option --name-suffix-hash")
     suffix = last[0].rpartition("-")[2]
@@ -185,8 +183,8 @@ def test_a_hash_in_a_name(delivery: str, field: str, name: str, before: tuple[st
     assert plain == (name.replace("-{}", "").replace("-{0}", ""), "jobs/a.yaml:3", *before)
 
 
-def test_a_diagnostic_of_a_name_with_a_hash_is_at_the_name(folder: Path) -> None:
-    (folder / "jobs/a.yaml").write_text(JOB.replace("name: train,", f"name: {'t' * 50},"))
+def test_a_diagnostic_of_a_name_with_a_hash_is_at_the_name(project: Path) -> None:
+    (project / "jobs/a.yaml").write_text(JOB.replace("name: train,", f"name: {'t' * 50},"))
     done = run("validate", "--env", "dev", "--name-suffix-hash")
     assert done.code == 1
     assert done.out.startswith("jobs/a.yaml:3:18: error[")

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, replicated_job
 
-import trainc
 from trainc import Result
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-ONE_CPU = {"requests": {"cpu": 1}}
+ONE_CPU = {"resources": {"requests": {"cpu": 1}}}
 
 
-def replicated(name: str, *, trainer: bool = False, parallelism: int = 1) -> dict[str, Any]:
-    pod = {"containers": [{"name": name, "image": "i:1", "resources": ONE_CPU}]}
-    spec = {"template": {"spec": pod}, "parallelism": parallelism}
-    return {"name": name, "template": {"metadata": {"labels": ANCESTOR if trainer else {}}, "spec": spec}}
-
-
-def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None, **spec: Any) -> Result:
+def on_torch(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None, **spec: Any) -> Result:
     """Compile a TrainJob on a runtime with this elastic policy, a trainer, and a job of three pods."""
-    jobs = [replicated("node", trainer=True), replicated("data", parallelism=3)]
-    ml_policy = {"torch": {"elasticPolicy": policy}} | ({} if nodes is None else {"numNodes": nodes})
-    runtime = {"mlPolicy": ml_policy, "template": {"spec": {"replicatedJobs": jobs}}, **spec}
-    job = {"runtimeRef": {"name": "r"}, "trainer": trainer or {}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": job},
+    jobs = [
+        replicated_job("node", ONE_CPU),
+        replicated_job("data", {"name": "data", **ONE_CPU}, job={"parallelism": 3}),
     ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    ml_policy = {"torch": {"elasticPolicy": policy}} | ({} if nodes is None else {"numNodes": nodes})
+    return compiled(tmp_path, jobs, trainer, mlPolicy=ml_policy, **spec)
 
 
 def trainer_pods(
     tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
 ) -> tuple[int, list[tuple[str, str]]]:
     """Return the number of trainer pods, and their variables."""
-    compilation = compiled(tmp_path, policy, trainer, nodes)
+    compilation = on_torch(tmp_path, policy, trainer, nodes)
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
     job = compilation.objects[0]["spec"]["replicatedJobs"][0]["template"]["spec"]
     assert (job["completions"], job["completionMode"]) == (job["parallelism"], "Indexed")
@@ -101,7 +85,7 @@ def test_counts(tmp_path: Path, policy: Any, asked: Any, nodes: Any, pods: int, 
     ],
 )
 def test_counts_that_contradict(tmp_path: Path, policy: Any, requested: Any, nodes: Any, message: str) -> None:
-    found = compiled(tmp_path, policy, {} if requested is None else {"numNodes": requested}, nodes).diagnostics
+    found = on_torch(tmp_path, policy, {} if requested is None else {"numNodes": requested}, nodes).diagnostics
     assert [(d.id, d.message) for d in found] == [("elastic-nodes", message)]
 
 
@@ -177,7 +161,7 @@ def test_the_order_of_the_variables(tmp_path: Path) -> None:
     ],
 )
 def test_the_port_that_is_opened(tmp_path: Path, policy: Any, ports: list[int]) -> None:
-    jobset = compiled(tmp_path, policy).objects[0]
+    jobset = on_torch(tmp_path, policy).objects[0]
     container = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
     assert [port["containerPort"] for port in container.get("ports", [])] == ports
 
@@ -192,7 +176,7 @@ def test_the_port_that_is_opened(tmp_path: Path, policy: Any, ports: list[int]) 
 )
 def test_a_gang_is_what_can_start(tmp_path: Path, policy: Any, asked: Any, members: int, cpu: str) -> None:
     trainer = {} if asked is None else {"numNodes": asked}
-    compilation = compiled(tmp_path, policy, trainer, podGroupPolicy={"coscheduling": {}})
+    compilation = on_torch(tmp_path, policy, trainer, podGroupPolicy={"coscheduling": {}})
     (group,) = (found["spec"] for found in compilation.objects if found["kind"] == "PodGroup")
     assert (group["minMember"], group["minResources"]) == (members, {"cpu": cpu})
 
@@ -215,9 +199,9 @@ def test_a_gang_is_what_can_start(tmp_path: Path, policy: Any, asked: Any, membe
     ],
 )
 def test_diagnostics(tmp_path: Path, policy: Any, trainer: Any, ids: list[str]) -> None:
-    assert [d.id for d in compiled(tmp_path, policy, trainer).diagnostics] == ids
+    assert [d.id for d in on_torch(tmp_path, policy, trainer).diagnostics] == ids
 
 
 def test_torchtune_needs_a_number_that_stays(tmp_path: Path) -> None:
-    found = compiled(tmp_path, {}, {"command": ["tune", "run"]}).diagnostics
+    found = on_torch(tmp_path, {}, {"command": ["tune", "run"]}).diagnostics
     assert "elastic-torchtune" in [d.id for d in found]

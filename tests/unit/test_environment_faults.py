@@ -34,14 +34,12 @@ metadata: {{name: h100}}
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a project with two TrainJobs; prod excludes one of them."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs").mkdir()
+    (empty_root / "jobs").mkdir()
     for name in ("train", "trial"):
-        (tmp_path / "jobs" / f"{name}.yaml").write_text(JOB.format(name=name))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (empty_root / "jobs" / f"{name}.yaml").write_text(JOB.format(name=name))
+    return empty_root
 
 
 def settings(text: str) -> None:

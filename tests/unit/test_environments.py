@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 from environments import JOB
+from files import write
 from running import run
+
+from trainc.budget import BUDGETS, CI
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = """\
@@ -24,15 +27,13 @@ environments:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a project with two environments and three TrainJobs, one of which is not in prod."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "jobs" / "team").mkdir(parents=True)
-    (tmp_path / "trainc.yaml").write_text(SETTINGS)
+    (empty_root / "jobs" / "team").mkdir(parents=True)
+    (empty_root / "trainc.yaml").write_text(SETTINGS)
     for name, folder in (("train", "team"), ("eval", "team"), ("trial", "")):
-        (tmp_path / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (empty_root / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
+    return empty_root
 
 
 def tree(folder: Path) -> list[str]:
@@ -119,8 +120,7 @@ def test_nothing_is_written_if_one_environment_has_an_error(project: Path) -> No
 
 def test_nothing_is_written_if_one_folder_has_a_foreign_file(project: Path) -> None:
     foreign = project / "rendered/prod/ml/train.yaml"
-    foreign.parent.mkdir(parents=True)
-    foreign.write_text("kind: ConfigMap\n")
+    write(foreign, "kind: ConfigMap\n")
     done = run("build")
     assert done.code == 1
     assert "rendered/prod/ml/train.yaml: error[output-not-ours]" in done.err
@@ -151,8 +151,7 @@ def test_a_build_of_all_prunes_deleted_environments(project: Path) -> None:
 def test_check_fails_for_a_file_in_any_folder_below_the_output(project: Path, folder: str, name: str) -> None:
     run("build")
     path = Path("rendered", folder, name)
-    path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
+    write(path, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: evil}\n")
     checked = run("build", "--check")
     assert (checked.code, f"{path}: error[output-unexpected]" in checked.err) == (1, True)
     (project / "trainc.yaml").write_text(f"{SETTINGS}keep: [{name}]\n")
@@ -416,14 +415,15 @@ def test_a_link_stops_a_build_and_nothing_behind_it_is_pruned(project: Path) -> 
     assert kept.exists()
 
 
-def test_the_budget_is_that_of_all_environments(project: Path) -> None:
-    names = [f"e{number}" for number in range(60)]
+def test_the_budget_is_that_of_all_environments(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUDGETS, "ci", CI._replace(limits={**CI.limits, "replicated jobs": 100}))
+    names = [f"e{number}" for number in range(6)]
     mappings = "".join(f"  {name}: {{namespace: {name}}}\n" for name in names)
     (project / "trainc.yaml").write_text(f"sources: [jobs]\noutput: rendered\nenvironments:\n{mappings}")
-    jobs = "---\n".join(JOB.format(name=f"job-{number}") for number in range(200))
+    jobs = "---\n".join(JOB.format(name=f"job-{number}") for number in range(20))
     (project / "jobs/trial.yaml").write_text(jobs)
     done = run("build", "--budget", "ci")
     assert done.code == 1
-    assert 'error[over-budget]: more than 10000 replicated jobs, the limit of the budget "ci"' in done.err
+    assert 'error[over-budget]: more than 100 replicated jobs, the limit of the budget "ci"' in done.err
     assert not (project / "rendered").exists()
     assert run("build", "--budget", "ci", "--env", "e1").code == 0

@@ -20,6 +20,8 @@ from trainc.explain import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -50,12 +52,7 @@ metadata: {name: any}
 """
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def write(**files: str) -> None:
+def write_yaml(**files: str) -> None:
     for name, content in files.items():
         Path(f"{name}.yaml").write_text(content)
 
@@ -65,7 +62,7 @@ def found(result: Compilation) -> list[str]:
 
 
 def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runtime() -> None:
-    write(job=JOB, other=JOB.replace("train}", "other}"))
+    write_yaml(job=JOB, other=JOB.replace("train}", "other}"))
     images = "images:\n- name: pytorch/pytorch\n  newName: mirror/pytorch\n  newTag: %s\n"
     assert (
         found(internal(trainc.compile(options=Options(settings=Settings(environment=environment(images % "x")))))) == []
@@ -76,7 +73,7 @@ def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runti
 
 
 def test_a_template_is_one_error() -> None:
-    write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
+    write_yaml(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
     result = internal(
         trainc.compile(options=Options(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}")))
     )
@@ -93,7 +90,7 @@ def test_a_template_is_one_error() -> None:
     ],
 )
 def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: str, place: str) -> None:
-    write(job=JOB.replace("train}", '"train-{{ name }}"}'))
+    write_yaml(job=JOB.replace("train}", '"train-{{ name }}"}'))
     result = internal(trainc.compile(options=Options(settings=settings_of(settings))))
     [error] = [each for each in result.diagnostics if each.id == "template-not-rendered"]
     assert isinstance(error.place, Place)
@@ -102,7 +99,7 @@ def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: 
 
 
 def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
-    write(job=JOB)
+    write_yaml(job=JOB)
     result = internal(trainc.compile(options=Options(settings=settings_of('namePrefix: "${x}-"'))))
     assert [line for line in found(result) if "template" in line] == ["job.yaml:3:18 template-not-rendered"]
 
@@ -110,7 +107,7 @@ def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
 @pytest.mark.parametrize(("namespace", "expected"), [("", True), (", namespace: other", False)])
 def test_a_queue_without_a_namespace_is_in_that_of_the_settings(namespace: str, expected: bool) -> None:
     job = JOB.replace("name: train", "name: train, labels: {kueue.x-k8s.io/queue-name: gpu}")
-    write(job=f"{job}  trainer: {{resourcesPerNode: {{requests: {{cpu: 2}}}}}}\n", queues=QUEUES % namespace)
+    write_yaml(job=f"{job}  trainer: {{resourcesPerNode: {{requests: {{cpu: 2}}}}}}\n", queues=QUEUES % namespace)
     result = internal(trainc.compile(options=Options(settings=settings_of("namespace: ml"))))
     assert ("never-admitted" in " ".join(found(result))) is expected
 
@@ -120,18 +117,18 @@ def subset(path: str, settings: str) -> list[str]:
 
 
 def test_a_subset_has_the_namesakes_of_one_namespace() -> None:
-    write(a=JOB.replace("train}", "train, namespace: a}"), b=JOB.replace("train}", "train, namespace: b}"))
+    write_yaml(a=JOB.replace("train}", "train, namespace: a}"), b=JOB.replace("train}", "train, namespace: b}"))
     assert subset("b.yaml", "labels: {a: b}") == []
     assert subset("b.yaml", "namespace: ml") == ["b.yaml:3:18 duplicate-trainjob"]
 
 
 def test_a_subset_does_not_tell_whether_an_item_matches() -> None:
-    write(a=JOB, b=JOB.replace("train}", "other}"))
+    write_yaml(a=JOB, b=JOB.replace("train}", "other}"))
     assert subset("b.yaml", "images: [{name: nowhere, newTag: x}]") == []
 
 
 def test_an_explanation_names_the_environment() -> None:
-    write(job=JOB)
+    write_yaml(job=JOB)
     settings = "environments:\n  prod:\n    namespace: ml\n    nameSuffix: -prod\n    labels: {env: prod}\n"
     jobs = internal(trainc.compile(options=Options(settings=settings_of(settings, "prod")))).jobs
     shown = "".join(text.render(accounts(jobs), color=False, selected=False))
@@ -148,7 +145,7 @@ def test_an_explanation_names_the_environment() -> None:
 
 
 def test_the_krm_function_reports_a_setting_in_its_file() -> None:
-    write(settings="labels: {a: b c}\n")
+    write_yaml(settings="labels: {a: b c}\n")
     config = {
         "apiVersion": "trainc.dev/v1alpha1",
         "kind": "TrainJobCompiler",
@@ -179,7 +176,7 @@ def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
     Path("jobs").mkdir()
     for name in ("one", "two", "three"):
         Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
-    write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
+    write_yaml(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
     result = internal(trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["."]))))
     assert found(result) == [place]
     [error] = result.diagnostics
@@ -187,12 +184,12 @@ def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
 
 
 def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
-    write(job=JOB, p="spec: {foo: 1}\n", q="spec: {foo: 1}\n")
+    write_yaml(job=JOB, p="spec: {foo: 1}\n", q="spec: {foo: 1}\n")
     Path("trainc.yaml").write_text(
         "patches:\n- {target: {kind: JobSet, name: a}, path: p.yaml}\n"
         "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
     )
-    write(other=JOB.replace("train}", "a}"))
+    write_yaml(other=JOB.replace("train}", "a}"))
     result = internal(trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.load(["."]))))
     assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]
 
@@ -203,8 +200,10 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
         "kind": "ClusterTrainingRuntime",
         "spec": {"template": {"spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {}}}}]}}},
     }
-    write(runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")]))
-    write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
+    write_yaml(
+        runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")])
+    )
+    write_yaml(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
     result = internal(trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.load(["."]))))
     [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
     assert error.message.endswith(" (and 2 more runtimes)")
@@ -212,12 +211,12 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
 
 @pytest.mark.parametrize("patch", ["spec: {foo: 1}\n", JOB.replace("{name: train}", "{}") + "  foo: 1\n"])
 def test_a_subset_with_the_file_of_a_patch_has_all_trainjobs(patch: str) -> None:
-    write(one=JOB, two=JOB.replace("train}", "other}"), patch=patch)
-    write(trainc="patches: [{path: patch.yaml}]\n")
+    write_yaml(one=JOB, two=JOB.replace("train}", "other}"), patch=patch)
+    write_yaml(trainc="patches: [{path: patch.yaml}]\n")
     settings = trainc.settings.load(["."])
     assert found(compile_subset(["patch.yaml"], ".", start(Options(settings=settings)))) == [
         f"patch.yaml:{1 if patch.startswith('spec') else 6}:{8 if patch.startswith('spec') else 3} unknown-field"
     ]
-    write(patch=patch.replace("foo: 1", "suspend: true"))
+    write_yaml(patch=patch.replace("foo: 1", "suspend: true"))
     result = compile_subset(["one.yaml"], ".", start(Options(settings=settings)))
     assert (found(result), len(result.jobs)) == ([], 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from running import run
@@ -31,18 +32,13 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
     git("init", "--quiet")
     write("jobs/a.yaml", JOB.replace("NAME", "a"))
     write("charts/templates/broken.yaml", BROKEN)
     return tmp_path / "repo"
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def command(name: str) -> list[str]:

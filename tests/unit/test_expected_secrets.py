@@ -25,10 +25,9 @@ NAME = "solve-mpi-ssh-auth"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "job.yaml").write_text(JOB)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def project(empty_folder: Path) -> Path:
+    (empty_folder / "job.yaml").write_text(JOB)
+    return empty_folder
 
 
 @pytest.mark.parametrize(
@@ -47,11 +46,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 @pytest.mark.parametrize("same_file", [True, False], ids=["in the file of the job", "in another file"])
-def test_a_secret_of_the_paths_is_not_expected(folder: Path, text: str, expected: int, same_file: bool) -> None:
+def test_a_secret_of_the_paths_is_not_expected(project: Path, text: str, expected: int, same_file: bool) -> None:
     if same_file:
-        (folder / "job.yaml").write_text(f"{JOB}---\n{text}")
+        (project / "job.yaml").write_text(f"{JOB}---\n{text}")
     else:
-        (folder / "secret.yaml").write_text(text)
+        (project / "secret.yaml").write_text(text)
     for command in ("validate", "build"):
         done = run(command, ".")
         assert (done.out + done.err).count("note[secret-expected]") == expected, command
@@ -69,27 +68,27 @@ def test_a_secret_of_the_paths_is_not_expected(folder: Path, text: str, expected
     ],
 )
 def test_a_secret_moves_with_its_job(
-    folder: Path, settings: str, namespace: str, expected: int, passthrough: str
+    project: Path, settings: str, namespace: str, expected: int, passthrough: str
 ) -> None:
-    (folder / "secret.yaml").write_text(SECRET.format(NAME, namespace))
-    (folder / "trainc.yaml").write_text(f"passthrough: {passthrough}\nenvironments: {{dev: {{{settings}}}}}\n")
+    (project / "secret.yaml").write_text(SECRET.format(NAME, namespace))
+    (project / "trainc.yaml").write_text(f"passthrough: {passthrough}\nenvironments: {{dev: {{{settings}}}}}\n")
     for words in (("validate", "."), ("build", "--env", "dev", ".")):
         done = run(*words)
         assert (done.out + done.err).count("note[secret-expected]") == expected, words
 
 
-def test_an_unreadable_secret_is_none(folder: Path) -> None:
-    (folder / "secret.yaml").write_text("kind: Secret\nmetadata: {name: [\n")
+def test_an_unreadable_secret_is_none(project: Path) -> None:
+    (project / "secret.yaml").write_text("kind: Secret\nmetadata: {name: [\n")
     assert run("validate", ".").out.count("note[secret-expected]") == 1
 
 
 @pytest.mark.parametrize("where", ["settings", "annotation"])
-def test_it_can_be_disabled(folder: Path, where: str) -> None:
+def test_it_can_be_disabled(project: Path, where: str) -> None:
     if where == "settings":
-        (folder / "trainc.yaml").write_text("lint: {disable: [secret-expected]}\n")
+        (project / "trainc.yaml").write_text("lint: {disable: [secret-expected]}\n")
     else:
         text = JOB.replace("namespace: ml", "namespace: ml, annotations: {trainc.dev/lint-ignore: secret-expected}")
-        (folder / "job.yaml").write_text(text)
+        (project / "job.yaml").write_text(text)
     done = run("validate", ".")
     assert (done.code, "secret-expected" in done.out) == (0, False)
 
@@ -102,18 +101,18 @@ def git(*arguments: str) -> None:
 
 @pytest.mark.parametrize(("inside", "file"), [(".", "job.yaml"), ("below", "../job.yaml")])
 def test_a_review_has_a_note_with_a_command_that_runs(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, inside: str, file: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, inside: str, file: str
 ) -> None:
-    (folder / "below").mkdir()
-    (folder / "job.yaml").rename(folder / "new.yaml")
+    (project / "below").mkdir()
+    (project / "job.yaml").rename(project / "new.yaml")
     for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "a"]):
         git(*command)
-    (folder / "new.yaml").rename(folder / "job.yaml")
+    (project / "new.yaml").rename(project / "job.yaml")
     git("add", ".")
     git("commit", "-q", "-m", "b")
-    monkeypatch.chdir(folder / inside)
+    monkeypatch.chdir(project / inside)
     for form, title in (("markdown", "<summary>1 note</summary>"), ("html", "<summary>1 note</summary>")):
-        assert title in run("diff", "HEAD~1..HEAD", "--format", form, "--", str(folder)).out
-    done = run("diff", "HEAD~1..HEAD", "--", str(folder))
+        assert title in run("diff", "HEAD~1..HEAD", "--format", form, "--", str(project)).out
+    done = run("diff", "HEAD~1..HEAD", "--", str(project))
     assert f"trainc secret solve {file} | kubectl apply -f -" in done.err
     assert NAME in run("secret", "solve", file).out

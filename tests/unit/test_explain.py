@@ -47,11 +47,9 @@ spec:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text(JOB)
-    return tmp_path
+def project(empty_root: Path) -> Path:
+    (empty_root / "job.yaml").write_text(JOB)
+    return empty_root
 
 
 @pytest.mark.parametrize(
@@ -78,7 +76,7 @@ def test_the_output(
     assert done.out == snapshot
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("project")
 def test_a_copied_field_that_is_never_false() -> None:
     assert run("explain", "job.yaml", "spec.suspend").out.splitlines()[3:] == [
         "  job.yaml:5:12: trainer: the TrainJob",
@@ -164,15 +162,15 @@ def test_each_field_name_selects_only_its_field(case: str) -> None:
         pytest.param(["job.yaml", "spec"], "spec.suspend", id="both"),
     ],
 )
-def test_path_and_field(arguments: list[str], shown: str, folder: Path) -> None:
+def test_path_and_field(arguments: list[str], shown: str, project: Path) -> None:
     done = run("explain", *arguments, stdin=JOB.encode())
     assert done.code == 0
     assert shown in done.out
     assert ("metadata.name  " in done.out) is (shown == "metadata.name")
 
 
-def test_a_folder_with_the_name_of_a_field_is_the_path(folder: Path) -> None:
-    (folder / "spec").mkdir()
+def test_a_folder_with_the_name_of_a_field_is_the_path(project: Path) -> None:
+    (project / "spec").mkdir()
     assert "no TrainJob in the given paths" in run("explain", "spec").err
     assert "spec.suspend" in run("explain", ".", "spec").out
 
@@ -190,7 +188,7 @@ def test_a_folder_with_the_name_of_a_field_is_the_path(folder: Path) -> None:
         pytest.param([".", "spec", "status"], 2, "unexpected extra argument", id="three arguments"),
     ],
 )
-def test_errors(arguments: list[str], code: int, message: str, folder: Path) -> None:
+def test_errors(arguments: list[str], code: int, message: str, project: Path) -> None:
     done = run("explain", *arguments)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
@@ -213,7 +211,7 @@ def test_errors(arguments: list[str], code: int, message: str, folder: Path) -> 
         ("job.yaml", "pass only one PATH, a file or a folder"),
     ],
 )
-def test_no_such_field(field: str, help: str, folder: Path) -> None:
+def test_no_such_field(field: str, help: str, project: Path) -> None:
     done = run("explain", ".", field)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(
@@ -221,9 +219,9 @@ def test_no_such_field(field: str, help: str, folder: Path) -> None:
     )
 
 
-def test_no_such_field_of_several_jobs(folder: Path) -> None:
-    job = (folder / "job.yaml").read_text()
-    (folder / "two.yaml").write_text(job.replace("name: t}", "name: u}"))
+def test_no_such_field_of_several_jobs(project: Path) -> None:
+    job = (project / "job.yaml").read_text()
+    (project / "two.yaml").write_text(job.replace("name: t}", "name: u}"))
     assert 'no field "zzzzzz" in the compiled objects of 2 TrainJobs' in run("explain", ".", "zzzzzz").err
 
 
@@ -240,17 +238,17 @@ def test_no_such_field_of_several_jobs(folder: Path) -> None:
         ("images: [{name: acme/app, newTag: v2}]", "**.image", "trainc.yaml"),
     ],
 )
-def test_each_setting_is_the_source_of_its_field(setting: str, field: str, source: str, folder: Path) -> None:
-    (folder / "job.yaml").write_text(
+def test_each_setting_is_the_source_of_its_field(setting: str, field: str, source: str, project: Path) -> None:
+    (project / "job.yaml").write_text(
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, namespace: ml}\n"
         "spec: {runtimeRef: {name: torch-distributed}, trainer: {image: 'acme/app:v1'}}\n"
     )
-    (folder / "trainc.yaml").write_text(f"{setting}\n")
+    (project / "trainc.yaml").write_text(f"{setting}\n")
     [entry] = json.loads(run("explain", "job.yaml", field, "--format", "json").out)
     assert entry["by"] == source
 
 
-def test_secrets_are_masked_and_control_characters_escaped(folder: Path) -> None:
+def test_secrets_are_masked_and_control_characters_escaped(project: Path) -> None:
     for arguments in ([], ["**.env[HF_TOKEN].value"], ["**.args[1]"], ["--format", "json"]):
         out = run("explain", "job.yaml", *arguments).out
         assert "***" in out
@@ -259,7 +257,7 @@ def test_secrets_are_masked_and_control_characters_escaped(folder: Path) -> None
         assert "\x1b" not in out
 
 
-def test_colours_are_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_are_for_terminals(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = {arguments: run("explain", "job.yaml", *arguments).out for arguments in ((), ("spec.suspend",))}
     monkeypatch.setenv("FORCE_COLOR", "1")
     for arguments, text in plain.items():

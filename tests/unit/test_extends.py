@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from committing import commit, git
+from committing import commit
+from files import write
 from running import run
 
 from trainc.settings.keys import KEYS
@@ -41,21 +42,14 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a repository with a platform and two teams, whose settings extend those of the platform."""
-    write("platform/runtimes/own.yaml", RUNTIME, tmp_path)
+    write("platform/runtimes/own.yaml", RUNTIME)
     for team in ("nlp", "vision"):
-        write(f"teams/{team}/jobs/{team}.yaml", JOB % team, tmp_path)
-        write(f"teams/{team}/trainc.yaml", "extends: ../../platform/trainc.yaml\n", tmp_path)
-    write("platform/trainc.yaml", "runtimes: {paths: [runtimes]}\n", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
-    return tmp_path
-
-
-def write(path: str, text: str, root: Path = Path()) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text)
+        write(f"teams/{team}/jobs/{team}.yaml", JOB % team)
+        write(f"teams/{team}/trainc.yaml", "extends: ../../platform/trainc.yaml\n")
+    write("platform/trainc.yaml", "runtimes: {paths: [runtimes]}\n")
+    return empty_repository
 
 
 def shown(key: str, *arguments: str) -> list[tuple[Any, str]]:

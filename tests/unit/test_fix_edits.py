@@ -12,6 +12,8 @@ from trainc.kubernetes.documents import parse
 from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError, changed_bytes
 from trainc.source.fix_edits import text_changes
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 
 def apply_fix(text: str, *changes: Change) -> str | None:
     """Return the text after a fix; None if it cannot be applied."""
@@ -22,11 +24,6 @@ def apply_fix(text: str, *changes: Change) -> str | None:
         return changed_bytes(FileChanges(text.encode(), found)).decode() if found else None
     except NotVerifiedError:
         return None
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 ONE, TWO = Removal(("a",)), Removal(("b", 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tomllib
@@ -10,38 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, pods_of, replicated_job
 
 import trainc
-from trainc.compilation.user_options import Options
 from trainc.pipeline.frameworks.flux import shell_word
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 FOLDERS = ("/mnt/flux", "/opt/software", "/opt/view", "/curve/")
 """The folders in which the scripts work."""
 
 
-def compiled(
+def on_flux(
     tmp_path: Path, trainer: Any = None, node: Any = None, flux: Any = None, name: str = "node", **pod: Any
 ) -> trainc.Result:
-    """Compile a TrainJob `j` on a runtime with one job."""
-    pod = {"containers": [{"name": "node", "image": "i:1", **(node or {})}], **pod}
-    job = {"name": name, "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
-    runtime = {"mlPolicy": {"flux": flux or {}}, "template": {"spec": {"replicatedJobs": [job]}}}
-    spec = {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": 2, "command": ["solve"], **(trainer or {})}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": spec},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    """Compile a TrainJob `j` of two nodes on a runtime with one job."""
+    job = replicated_job(name, node or {}, trainer=True, pod=pod)
+    of_job = {"numNodes": 2, "command": ["solve"], **(trainer or {})}
+    return compiled(tmp_path, job, of_job, mlPolicy={"flux": flux or {}})
 
 
-def pod(compilation: trainc.Result) -> dict[str, Any]:
-    found: dict[str, Any] = compilation.objects[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    return found
+def pod_of(compilation: trainc.Result) -> dict[str, Any]:
+    (found,) = pods_of(compilation).values()
+    return dict(found)
 
 
 def script(compilation: trainc.Result, name: str = "entrypoint.sh") -> str:
@@ -99,7 +87,7 @@ RUN = ["flux", "run", "-N2", "-n2", "-ocpu-affinity=off", "--env=PYTHONPATH=/app
     ],
 )
 def test_the_first_pod_starts_the_command(tmp_path: Path, trainer: Any, args: list[str], words: list[str]) -> None:
-    first = Pod(tmp_path / "pod", compiled(tmp_path, trainer), "j-node-0-0")
+    first = Pod(tmp_path / "pod", on_flux(tmp_path, trainer), "j-node-0-0")
     assert first.start(*args, LR="0.1") == [*RUN, *words]
 
 
@@ -109,7 +97,7 @@ TAKEN = ("device", "policy", "hosts", "cores", "gpus", "options", "lead", "subdo
 
 def test_the_script_leaves_the_variables_of_the_container_alone(tmp_path: Path) -> None:
     command = [f"$({name})" for name in TAKEN]
-    first = Pod(tmp_path / "pod", compiled(tmp_path, {"command": command}), "j-node-0-0")
+    first = Pod(tmp_path / "pod", on_flux(tmp_path, {"command": command}), "j-node-0-0")
     first.program("opt/views/1/bin/flux", f'env > {first.root}/env; printf "%s\\0" "$@" > {first.calls}')
     given = {name: f"my {name}" for name in TAKEN}
     assert first.start(**given)[len(RUN) :] == list(given.values())
@@ -118,17 +106,17 @@ def test_the_script_leaves_the_variables_of_the_container_alone(tmp_path: Path) 
 
 
 def test_without_a_command_the_instance_stays(tmp_path: Path) -> None:
-    assert Pod(tmp_path / "pod", compiled(tmp_path, {"command": []}), "j-node-0-0").start() == ["sleep", "infinity"]
+    assert Pod(tmp_path / "pod", on_flux(tmp_path, {"command": []}), "j-node-0-0").start() == ["sleep", "infinity"]
 
 
 def test_another_pod_lends_its_broker(tmp_path: Path) -> None:
-    assert Pod(tmp_path / "pod", compiled(tmp_path), "j-node-0-1").start() == []
+    assert Pod(tmp_path / "pod", on_flux(tmp_path), "j-node-0-1").start() == []
 
 
 def test_the_broker_settings(tmp_path: Path) -> None:
     env = [{"name": "FLUX_NETWORK_DEVICE", "value": "ib0"}, {"name": "FLUX_QUEUE_POLICY", "value": "easy"}]
     asked = {"numNodes": 3, "numProcPerNode": 4, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}, "env": env}
-    first = Pod(tmp_path / "pod", compiled(tmp_path, asked), "j-node-0-0")
+    first = Pod(tmp_path / "pod", on_flux(tmp_path, asked), "j-node-0-0")
     assert first.start()[2:6] == ["-N3", "-n12", "-ocpu-affinity=off", "-g2"]
     home = first.root / "mnt/flux/home"
     assert tomllib.loads((home / "config/broker.toml").read_text()) == {
@@ -147,7 +135,7 @@ def test_the_broker_settings(tmp_path: Path) -> None:
 
 
 def test_a_restarted_container_starts_over(tmp_path: Path) -> None:
-    first = Pod(tmp_path / "pod", compiled(tmp_path), "j-node-0-0")
+    first = Pod(tmp_path / "pod", on_flux(tmp_path), "j-node-0-0")
     once = first.start()
     (first.root / "mnt/flux/home/state/content.sqlite").write_text("old")
     first.calls.unlink()
@@ -170,7 +158,7 @@ def test_a_restarted_container_starts_over(tmp_path: Path) -> None:
 )
 def test_how_processes_are_spread(tmp_path: Path, trainer: Any, flux: Any, options: str) -> None:
     resources = {"limits": {"amd.com/gpu": trainer.pop("gpus", 0)}}
-    text = script(compiled(tmp_path, {**trainer, "resourcesPerNode": resources}, flux=flux))
+    text = script(on_flux(tmp_path, {**trainer, "resourcesPerNode": resources}, flux=flux))
     assert f"options='{options}'\n" in text
 
 
@@ -187,7 +175,7 @@ def test_the_image_of_flux(tmp_path: Path, runtime: Any, trainjob: Any, image: s
     def env(entries: Any) -> Any:
         return {"env": [{"name": "FLUX_VIEW_IMAGE", **entry} for entry in entries]}
 
-    (installer,) = pod(compiled(tmp_path, env(trainjob), env(runtime)))["initContainers"]
+    (installer,) = pod_of(on_flux(tmp_path, env(trainjob), env(runtime)))["initContainers"]
     assert (installer["name"], installer["image"]) == ("flux-installer", image)
 
 
@@ -200,7 +188,7 @@ def test_the_image_of_flux(tmp_path: Path, runtime: Any, trainjob: Any, image: s
     ],
 )
 def test_the_wrapped_command(tmp_path: Path, trainer: Any, node: Any, command: str) -> None:
-    container = pod(compiled(tmp_path, trainer, node))["containers"][0]
+    container = pod_of(on_flux(tmp_path, trainer, node))["containers"][0]
     assert container["command"] == ["/bin/bash", "/etc/flux-config/entrypoint.sh", command]
     assert container.get("args") == node.get("args")
 
@@ -208,7 +196,7 @@ def test_the_wrapped_command(tmp_path: Path, trainer: Any, node: Any, command: s
 def test_a_mount_and_a_volume_of_the_same_place_are_replaced(tmp_path: Path) -> None:
     volumes = [{"name": "shared-memory", "emptyDir": {"sizeLimit": "8Gi"}}]
     mounted = {"volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]}
-    found = pod(compiled(tmp_path, node=mounted, volumes=volumes))
+    found = pod_of(on_flux(tmp_path, node=mounted, volumes=volumes))
     assert found["volumes"][0] == {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
     assert found["containers"][0]["volumeMounts"][0] == {
         "name": "shared-memory",
@@ -218,10 +206,10 @@ def test_a_mount_and_a_volume_of_the_same_place_are_replaced(tmp_path: Path) -> 
 
 
 def test_a_trainer_of_another_name_is_compiled_as_the_controller_does(tmp_path: Path) -> None:
-    found = compiled(tmp_path, name="brokers")
+    found = on_flux(tmp_path, name="brokers")
     assert [(d.id, d.severity) for d in found.diagnostics] == [("flux-job-name", "warning")]
-    assert "volumes" not in pod(found)
-    assert pod(found)["containers"][0]["command"][0] == "/bin/bash"
+    assert "volumes" not in pod_of(found)
+    assert pod_of(found)["containers"][0]["command"][0] == "/bin/bash"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +226,7 @@ def test_a_trainer_of_another_name_is_compiled_as_the_controller_does(tmp_path: 
     ],
 )
 def test_rejected(tmp_path: Path, trainer: Any, pod: Any, expected: Any) -> None:
-    assert [(d.id, d.field) for d in compiled(tmp_path, trainer, **pod).diagnostics] == expected
+    assert [(d.id, d.field) for d in on_flux(tmp_path, trainer, **pod).diagnostics] == expected
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,12 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "migrate"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    write("jobs/finetune.yaml", JOB)
-    return tmp_path
+def project(empty_root: Path) -> Path:
+    write_either("jobs/finetune.yaml", JOB)
+    return empty_root
 
 
-def write(path: str, text: str | bytes) -> None:
+def write_either(path: str, text: str | bytes) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_bytes(text if isinstance(text, bytes) else text.encode())
 
@@ -92,7 +90,7 @@ OURS = {
 def test_a_foreign_file(text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     assert is_foreign(data)
-    write("other/x.yaml", data)
+    write_either("other/x.yaml", data)
     done = run("validate")
     assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
     assert done.reported == "1 file without TrainJobs or runtimes was skipped\n"
@@ -102,7 +100,7 @@ def test_a_foreign_file(text: str | bytes) -> None:
 def test_no_foreign_file(text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     assert not is_foreign(data)
-    write("other/x.yaml", data)
+    write_either("other/x.yaml", data)
     assert run("validate").reported == ""
 
 
@@ -116,7 +114,7 @@ def test_no_foreign_file(text: str | bytes) -> None:
     ],
 )  # fmt: skip
 def test_an_error_in_one_of_our_files_has_its_place(text: str, place: str) -> None:
-    write("other/x.yaml", text.replace("finetune", "other"))
+    write_either("other/x.yaml", text.replace("finetune", "other"))
     for name in ("validate", "build"):
         done = run(name, "other")
         assert done.code == 1
@@ -125,8 +123,8 @@ def test_an_error_in_one_of_our_files_has_its_place(text: str, place: str) -> No
 
 @pytest.mark.parametrize("name", READING)
 def test_every_command_counts_the_skipped_files_and_lists_them_with_v(name: str) -> None:
-    write("charts/x.yaml", TEMPLATE)
-    write("jobs/y.yaml", TEMPLATE)
+    write_either("charts/x.yaml", TEMPLATE)
+    write_either("jobs/y.yaml", TEMPLATE)
     done, verbose, long = run(*command(name)), run(*command(name), "-v"), run(*command(name), "--verbose")
     listed = "charts/x.yaml: skipped\njobs/y.yaml: skipped\n"
     assert (done.code, done.out) == (verbose.code, verbose.out) == (long.code, long.out)
@@ -137,7 +135,7 @@ def test_every_command_counts_the_skipped_files_and_lists_them_with_v(name: str)
 
 @pytest.mark.parametrize("name", READING)
 def test_a_file_on_the_command_line_is_never_skipped(name: str) -> None:
-    write("charts/x.yaml", TEMPLATE)
+    write_either("charts/x.yaml", TEMPLATE)
     more = {
         "diff": ["jobs/finetune.yaml", "charts/x.yaml"],
         "secret": ["finetune", "charts/x.yaml"],
@@ -150,22 +148,22 @@ def test_a_file_on_the_command_line_is_never_skipped(name: str) -> None:
 
 
 def test_a_file_of_r_is_never_skipped_but_one_in_its_folder_is() -> None:
-    write("charts/x.yaml", TEMPLATE)
+    write_either("charts/x.yaml", TEMPLATE)
     assert run("build", "jobs", "-r", "charts/x.yaml").code == 1
     done = run("build", "jobs", "-r", "charts")
     assert (done.code, done.reported) == (0, "1 file without TrainJobs or runtimes was skipped\n")
 
 
 def test_a_file_of_two_paths_counts_once() -> None:
-    write("charts/x.yaml", TEMPLATE)
+    write_either("charts/x.yaml", TEMPLATE)
     assert run("build", ".", "-r", "charts", "-r", ".").reported == "1 file without TrainJobs or runtimes was skipped\n"
 
 
 def test_passthrough_skips_nothing() -> None:
-    write("jobs/claim.yaml", CLAIM)
+    write_either("jobs/claim.yaml", CLAIM)
     done = run("build", "jobs", "--passthrough")
     assert (done.code, done.reported, "kind: PersistentVolumeClaim" in done.out) == (0, "", True)
-    write("jobs/x.yaml", TEMPLATE)
+    write_either("jobs/x.yaml", TEMPLATE)
     done = run("build", "jobs", "--passthrough")
     assert (done.code, done.out) == (1, "")
     assert "jobs/x.yaml:1:2: error[yaml]" in done.reported
@@ -174,8 +172,8 @@ def test_passthrough_skips_nothing() -> None:
 
 
 def test_documents_of_other_kinds_in_our_files_are_still_counted() -> None:
-    write("jobs/finetune.yaml", f"{JOB}---\n{CLAIM}")
-    write("jobs/x.yaml", CLAIM)
+    write_either("jobs/finetune.yaml", f"{JOB}---\n{CLAIM}")
+    write_either("jobs/x.yaml", CLAIM)
     assert run("build", "jobs").reported.splitlines() == [
         "1 file without TrainJobs or runtimes was skipped",
         "omitted 1 document of other kinds (--passthrough includes them)",
@@ -183,38 +181,38 @@ def test_documents_of_other_kinds_in_our_files_are_still_counted() -> None:
 
 
 def test_cmp_skips_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    write("jobs/deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a\n")
+    write_either("jobs/deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a\n")
     monkeypatch.chdir("jobs")
     done = run("cmp", "generate")
     assert (done.code, done.out) == (1, "")
     assert "deployment.yaml:3:11: error[yaml]" in done.reported
-    write("trainc.yaml", "exclude: [deployment.yaml]\n")
+    write_either("trainc.yaml", "exclude: [deployment.yaml]\n")
     assert run("cmp", "generate").code == 0
 
 
 def test_krm_skips_nothing() -> None:
-    write("jobs/x.yaml", TEMPLATE)
+    write_either("jobs/x.yaml", TEMPLATE)
     request = (
         "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n"
         "  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: c}\n"
         "  spec: {paths: [jobs], settings: trainc.yaml}\n"
     )
-    write("trainc.yaml", "{}\n")
+    write_either("trainc.yaml", "{}\n")
     done = run("krm", stdin=request.encode())
     assert done.code == 1
     assert "jobs/x.yaml:1:2: error[yaml]" in done.reported
-    write("trainc.yaml", "exclude: [x.yaml]\n")
+    write_either("trainc.yaml", "exclude: [x.yaml]\n")
     done = run("krm", stdin=request.encode())
     assert (done.code, done.reported, "kind: JobSet" in done.out) == (0, "", True)
 
 
 def test_pods_and_graph_read_the_objects_that_a_job_refers_to() -> None:
-    write(
+    write_either(
         "jobs/finetune.yaml",
         f"{JOB}  trainer:\n    env:\n    - name: A\n      valueFrom: {{configMapKeyRef: {{name: c, key: a}}}}\n",
     )
-    write("jobs/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: from the file}\n")
-    write("jobs/x.yaml", TEMPLATE)
+    write_either("jobs/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: from the file}\n")
+    write_either("jobs/x.yaml", TEMPLATE)
     pods, graph = run("pods", "jobs"), run("graph", "jobs")
     assert (pods.code, graph.code) == (0, 0)
     assert "from the file" in pods.out
@@ -225,23 +223,23 @@ def test_pods_and_graph_read_the_objects_that_a_job_refers_to() -> None:
 def test_a_rendered_side_of_a_review_must_be_readable() -> None:
     jobset = run("build", "jobs").out
     for side in ("old", "new"):
-        write(f"{side}/finetune.yaml", jobset)
-        write(f"{side}/claim.yaml", CLAIM)
+        write_either(f"{side}/finetune.yaml", jobset)
+        write_either(f"{side}/claim.yaml", CLAIM)
     assert run("diff", "old", "new").out.startswith("old -> new: nothing changes: 2 objects are unchanged")
-    write("new/claim.yaml", TEMPLATE)
+    write_either("new/claim.yaml", TEMPLATE)
     done = run("diff", "old", "new")
     assert (done.code, "new/claim.yaml:1:2: error[yaml]" in done.reported) == (1, True)
 
 
 def test_a_compiled_side_without_its_own_kinds_is_read_as_before() -> None:
-    write("jobs/jobset.yaml", "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n")
+    write_either("jobs/jobset.yaml", "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n")
     assert "error[mixed-side]" in run("diff", "jobs", "jobs").err
 
 
 def test_a_compilation_has_the_readable_documents_of_other_kinds() -> None:
-    write("jobs/claim.yaml", CLAIM)
-    write("jobs/x.yaml", TEMPLATE)
-    write("jobs/patch.yaml", "- op: add\n")
+    write_either("jobs/claim.yaml", CLAIM)
+    write_either("jobs/x.yaml", TEMPLATE)
+    write_either("jobs/patch.yaml", "- op: add\n")
     found = compile_for(COMPILE, ["jobs"])
     assert [document.file for document in found.others] == ["jobs/claim.yaml"]
     assert found.skipped == ("jobs/patch.yaml", "jobs/x.yaml")
@@ -255,13 +253,13 @@ def test_a_compilation_has_the_readable_documents_of_other_kinds() -> None:
 
 
 def test_names_of_skipped_files_are_escaped() -> None:
-    write("jobs/\x1b[31mred.yaml", TEMPLATE)
+    write_either("jobs/\x1b[31mred.yaml", TEMPLATE)
     assert run("build", "-v").err.startswith("jobs/\\x1b[31mred.yaml: skipped\n")
 
 
 def test_a_subset_counts_its_own_files() -> None:
-    write("jobs/x.yaml", TEMPLATE)
-    write("jobs/y.yaml", TEMPLATE)
+    write_either("jobs/x.yaml", TEMPLATE)
+    write_either("jobs/y.yaml", TEMPLATE)
     done = run("validate", "--among", ".", "jobs/finetune.yaml", "jobs/y.yaml", "-v")
     assert (done.code, done.reported) == (0, "jobs/y.yaml: skipped\n1 file without TrainJobs or runtimes was skipped\n")
 
@@ -278,6 +276,6 @@ def test_skipped_files_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(documents, "read_stream", recorded)
     for number in range(100):
-        write(f"other/{number}.yaml", CLAIM)
+        write_either(f"other/{number}.yaml", CLAIM)
     assert run("build").code == 0
     assert parsed == [JOB.encode()]

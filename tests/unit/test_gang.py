@@ -7,48 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import cluster_runtime, replicated_job, train_job, write_json
 from running import run
 
 import trainc
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 ONE_CPU = {"requests": {"cpu": 1}}
 
 
-def replicated(name: str, *, pod: Any = None, resources: Any = ONE_CPU, **fields: Any) -> dict[str, Any]:
-    """Return a replicated job of one container; the one named `node` is the trainer."""
-    containers = [{"name": name, "image": "i:1", "resources": resources}]
-    template: dict[str, Any] = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
-    if name == "node":
-        template["metadata"] = {"labels": ANCESTOR}
-    return {"name": name, "template": template, **fields}
+def named_job(name: str, *, pod: Any = None, resources: Any = ONE_CPU, **fields: Any) -> dict[str, Any]:
+    """Return a replicated job of one container with its name."""
+    return replicated_job(name, {"name": name, "resources": resources}, pod=pod, **fields)
 
 
-def written(
+def gang(
     tmp_path: Path, *jobs: Any, trainer: Any = None, labels: Any = None, of_jobset: Any = None, **spec: Any
 ) -> str:
     """Write a file with a runtime of these jobs and a TrainJob for it: by default two nodes in a gang."""
     usual = {"mlPolicy": {"numNodes": 2, "torch": {}}, "podGroupPolicy": {"coscheduling": {}}}
-    template = {"spec": {"replicatedJobs": jobs or [replicated("node")], **(of_jobset or {})}}
-    ref = {"runtimeRef": {"name": "r"}}
-    documents = [
-        {
-            **HEAD,
-            "kind": "ClusterTrainingRuntime",
-            "metadata": {"name": "r"},
-            "spec": {**usual, "template": template, **spec},
-        },
-        {
-            **HEAD,
-            "kind": "TrainJob",
-            "metadata": {"name": "j", "labels": labels or {}},
-            "spec": {**ref, "trainer": trainer or {}},
-        },
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return str(file)
+    runtime = cluster_runtime(*jobs or [named_job("node")], jobset=of_jobset, **{**usual, **spec})
+    return write_json(tmp_path, runtime, train_job(trainer or {}, metadata={"labels": labels or {}}))
 
 
 def group(file: str) -> dict[str, Any]:
@@ -61,23 +40,23 @@ def group(file: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("jobs", "trainer", "members", "resources"),
     [
-        pytest.param([replicated("node")], {}, 2, {"cpu": "2"}, id="the runtime's nodes"),
-        pytest.param([replicated("node")], {"numNodes": 3}, 3, {"cpu": "3"}, id="the TrainJob's"),
+        pytest.param([named_job("node")], {}, 2, {"cpu": "2"}, id="the runtime's nodes"),
+        pytest.param([named_job("node")], {"numNodes": 3}, 3, {"cpu": "3"}, id="the TrainJob's"),
         pytest.param(
-            [replicated("node"), replicated("ps")], {"numNodes": 0}, 1, {"cpu": "1"}, id="no nodes, but another job"
+            [named_job("node"), named_job("ps")], {"numNodes": 0}, 1, {"cpu": "1"}, id="no nodes, but another job"
         ),
-        pytest.param([replicated("node"), replicated("ps", replicas=4)], {}, 3, {"cpu": "3"}, id="replicas count once"),
+        pytest.param([named_job("node"), named_job("ps", replicas=4)], {}, 3, {"cpu": "3"}, id="replicas count once"),
         pytest.param(
-            [replicated("node")], {"resourcesPerNode": {"requests": {"cpu": "1500m"}}}, 2, {"cpu": "3"}, id="resources"
+            [named_job("node")], {"resourcesPerNode": {"requests": {"cpu": "1500m"}}}, 2, {"cpu": "3"}, id="resources"
         ),
-        pytest.param([replicated("node", resources={"limits": {"cpu": 1}})], {}, 2, {}, id="only limits"),
+        pytest.param([named_job("node", resources={"limits": {"cpu": 1}})], {}, 2, {}, id="only limits"),
         pytest.param(
-            [replicated("node", pod={"overhead": {"cpu": "250m"}})], {}, 2, {"cpu": "2500m"}, id="with overhead"
+            [named_job("node", pod={"overhead": {"cpu": "250m"}})], {}, 2, {"cpu": "2500m"}, id="with overhead"
         ),
     ],
 )
 def test_what_a_gang_needs(tmp_path: Path, jobs: Any, trainer: Any, members: int, resources: Any) -> None:
-    found = group(written(tmp_path, *jobs, trainer=trainer))
+    found = group(gang(tmp_path, *jobs, trainer=trainer))
     assert (found["minMember"], found["minResources"]) == (members, resources)
 
 
@@ -91,8 +70,8 @@ def test_what_a_gang_needs(tmp_path: Path, jobs: Any, trainer: Any, members: int
 )
 def test_the_priority(tmp_path: Path, classes: list[Any], priority: Any) -> None:
     pods = [{"priorityClassName": name} if name else {} for name in classes]
-    jobs = [replicated(name, pod=pod) for name, pod in zip(("node", "b"), pods, strict=True)]
-    found = group(written(tmp_path, *jobs, podGroupPolicy={"volcano": {}}))
+    jobs = [named_job(name, pod=pod) for name, pod in zip(("node", "b"), pods, strict=True)]
+    found = group(gang(tmp_path, *jobs, podGroupPolicy={"volcano": {}}))
     assert found.get("priorityClassName") == priority
 
 
@@ -104,36 +83,36 @@ IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
     ("file", "expected"),
     [
         pytest.param({}, [], id="nothing"),
-        pytest.param({"jobs": [replicated("fetch"), replicated("node")]}, [], id="side by side"),
+        pytest.param({"jobs": [named_job("fetch"), named_job("node")]}, [], id="side by side"),
         pytest.param(
-            {"jobs": [replicated("fetch"), replicated("node", **WAITS)]}, ["gang-waits-for-itself"], id="dependsOn"
+            {"jobs": [named_job("fetch"), named_job("node", **WAITS)]}, ["gang-waits-for-itself"], id="dependsOn"
         ),
         pytest.param(
-            {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "trainer": {"numNodes": 0}},
+            {"jobs": [named_job("fetch"), named_job("node", **WAITS)], "trainer": {"numNodes": 0}},
             [],
             id="no job waits",
         ),
         pytest.param(
-            {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "podGroupPolicy": None}, [], id="in no gang"
+            {"jobs": [named_job("fetch"), named_job("node", **WAITS)], "podGroupPolicy": None}, [], id="in no gang"
         ),
         pytest.param(
-            {"jobs": [replicated("a"), replicated("node")], "of_jobset": IN_ORDER},
+            {"jobs": [named_job("a"), named_job("node")], "of_jobset": IN_ORDER},
             ["gang-waits-for-itself"],
             id="order",
         ),
         pytest.param({"of_jobset": IN_ORDER}, [], id="one job in order"),
-        pytest.param({"jobs": [replicated("node", resources={})]}, ["gang-asks-for-nothing"], id="asks for nothing"),
+        pytest.param({"jobs": [named_job("node", resources={})]}, ["gang-asks-for-nothing"], id="asks for nothing"),
         pytest.param(
-            {"jobs": [replicated("node", resources={"requests": {"cpu": 0}})]}, ["gang-asks-for-nothing"], id="a zero"
+            {"jobs": [named_job("node", resources={"requests": {"cpu": 0}})]}, ["gang-asks-for-nothing"], id="a zero"
         ),
         pytest.param(
-            {"jobs": [replicated("node", resources={}, pod={"resources": ONE_CPU})]}, [], id="the pod as a whole asks"
+            {"jobs": [named_job("node", resources={}, pod={"resources": ONE_CPU})]}, [], id="the pod as a whole asks"
         ),
     ],
 )
 def test_warnings_for_a_gang(tmp_path: Path, file: dict[str, Any], expected: list[str]) -> None:
     jobs = file.pop("jobs", [])
-    diagnostics = trainc.compile([written(tmp_path, *jobs, **file)]).diagnostics
+    diagnostics = trainc.compile([gang(tmp_path, *jobs, **file)]).diagnostics
     assert [(d.id, d.severity) for d in diagnostics] == [(id, "warning") for id in expected]
 
 
@@ -156,7 +135,7 @@ QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
     ],
 )
 def test_a_note_that_there_is_no_gang(tmp_path: Path, file: dict[str, Any], expected: int) -> None:
-    path = written(tmp_path, **file)
+    path = gang(tmp_path, **file)
     checked = run("validate", path)
     assert (checked.code, checked.out.count("warning[no-gang]")) == (0, expected)
     assert "no-gang" not in run("build", path).err
@@ -172,7 +151,7 @@ def test_one_note_for_all_jobs_of_a_runtime(tmp_path: Path) -> None:
         }
         for name, runtime in (("a", "r"), ("b", "r"), ("c", "r"))
     ]
-    path = Path(written(tmp_path, podGroupPolicy=None))
+    path = Path(gang(tmp_path, podGroupPolicy=None))
     path.write_text("\n".join([path.read_text(), *map(json.dumps, jobs)]))
     report = run("validate", str(path)).out
     assert report.count("warning[no-gang]") == 1

@@ -33,7 +33,7 @@ def trainjob(prefix: str | None = "ddp-", *, mpi: bool = False, **fields: Any) -
     }
 
 
-def write(folder: Path, **files: list[dict[str, Any]]) -> str:
+def write_documents(folder: Path, **files: list[dict[str, Any]]) -> str:
     """Write files with some documents; return the folder."""
     folder.mkdir(exist_ok=True)
     for name, documents in files.items():
@@ -42,7 +42,7 @@ def write(folder: Path, **files: list[dict[str, Any]]) -> str:
 
 
 def compiled(folder: Path, *jobs: dict[str, Any], options: Options | None = None) -> list[Any]:
-    return list(trainc.compile([write(folder, jobs=list(jobs))], options=options or Options()).jobs)
+    return list(trainc.compile([write_documents(folder, jobs=list(jobs))], options=options or Options()).jobs)
 
 
 def names(folder: Path, *jobs: dict[str, Any]) -> list[str]:
@@ -90,7 +90,7 @@ def test_the_same_content_keeps_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("length", "kept"), [(58, 58), (59, 58), (253, 58)])
 def test_the_first_58_characters_count(tmp_path: Path, length: int, kept: int) -> None:
-    done = run("validate", write(tmp_path, job=[trainjob("a" * length)]), "--format", "json")
+    done = run("validate", write_documents(tmp_path, job=[trainjob("a" * length)]), "--format", "json")
     assert f"{'a' * kept}xxxxx-node" in done.out
     assert {found["id"] for found in json.loads(done.out)} == {"generated-name-too-long"}
 
@@ -99,7 +99,7 @@ def test_the_first_58_characters_count(tmp_path: Path, length: int, kept: int) -
 def test_length_rules_see_the_whole_name(tmp_path: Path, length: int, valid: bool) -> None:
     """As those of a TrainJob with a name that has five more characters."""
     for job in (trainjob("a" * length), trainjob(None, name="a" * (length + 5))):
-        assert run("validate", write(tmp_path, job=[job])).code == int(not valid)
+        assert run("validate", write_documents(tmp_path, job=[job])).code == int(not valid)
 
 
 def test_a_name_beside_it_wins(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_option_adds_nothing(tmp_path: Path) -> None:
 
 def test_prefix_and_suffix_of_an_environment_enclose_the_whole(tmp_path: Path) -> None:
     (tmp_path / "trainc.yaml").write_text("namePrefix: dev-\nnameSuffix: -eu\nlint: {disable: [no-gang]}\n")
-    done = run("build", write(tmp_path, jobs=[trainjob("ddp-" * 7), trainjob(mpi=True)]))
+    done = run("build", write_documents(tmp_path, jobs=[trainjob("ddp-" * 7), trainjob(mpi=True)]))
     jobsets = [tree for tree in yaml.safe_load_all(done.out) if tree["kind"] == "JobSet"]
     letters = rf"[{LETTERS}]{{5}}"
     expected = rf"dev-(ddp-){{7}}{letters}-eu, dev-ddp-{letters}-eu"
@@ -123,7 +123,7 @@ def test_prefix_and_suffix_of_an_environment_enclose_the_whole(tmp_path: Path) -
 
 
 def test_a_fault_is_one_in_all_environments(tmp_path: Path) -> None:
-    folder = write(tmp_path, jobs=[trainjob("a" * 50)])
+    folder = write_documents(tmp_path, jobs=[trainjob("a" * 50)])
     (tmp_path / "trainc.yaml").write_text("environments: {dev: {namespace: dev}, prod: {namespace: prod}}\n")
     [found] = json.loads(run("validate", folder, "--format", "json").out)
     assert (found["id"], found["environments"]) == ("generated-name-too-long", ["dev", "prod"])
@@ -134,7 +134,7 @@ def test_a_fault_is_one_in_all_environments(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prefix", ["A-", "ddp_", "1ddp-", "ddp.", "-", "a.b-", "DDP", 5])
 def test_an_invalid_prefix_is_an_error_at_generate_name(tmp_path: Path, prefix: Any) -> None:
-    found = json.loads(run("validate", write(tmp_path, job=[trainjob(prefix)]), "--format", "json").out)
+    found = json.loads(run("validate", write_documents(tmp_path, job=[trainjob(prefix)]), "--format", "json").out)
     errors = [each for each in found if each["id"] != "required"] if prefix == 5 else found
     [error] = errors
     assert (error["severity"], error["field"]) == ("error", "metadata.generateName")
@@ -142,7 +142,7 @@ def test_an_invalid_prefix_is_an_error_at_generate_name(tmp_path: Path, prefix: 
 
 
 def test_explain_shows_generate_name(tmp_path: Path) -> None:
-    folder = write(tmp_path, job=[trainjob(mpi=True)])
+    folder = write_documents(tmp_path, job=[trainjob(mpi=True)])
     for field in ("metadata.name", "ConfigMap:metadata.name", "ConfigMap:data.hostfile", "**.secretName"):
         done = run("explain", folder, field)
         assert "generateName: ddp-" in done.out, field
@@ -150,7 +150,7 @@ def test_explain_shows_generate_name(tmp_path: Path) -> None:
 
 
 def test_messages_and_selections_use_the_prefix(tmp_path: Path) -> None:
-    folder = write(tmp_path, job=[trainjob(mpi=True, numNodes=2), trainjob("other-")])
+    folder = write_documents(tmp_path, job=[trainjob(mpi=True, numNodes=2), trainjob("other-")])
     done = run("build", folder, "--only", "ddp-")
     assert NAME.match(yaml.safe_load(done.out.partition("---")[0])["metadata"]["name"])
     assert "trainc secret ddp- " in done.err
@@ -160,12 +160,12 @@ def test_messages_and_selections_use_the_prefix(tmp_path: Path) -> None:
 
 
 def test_argo_cd_offers_the_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(write(tmp_path, job=[trainjob()]))
+    monkeypatch.chdir(write_documents(tmp_path, job=[trainjob()]))
     assert "ddp-" in run("cmp", "parameters").out
 
 
 def test_trainjobs_with_one_prefix_share_a_secret(tmp_path: Path) -> None:
-    folder = write(tmp_path, a=[trainjob(mpi=True)], b=[trainjob(mpi=True, numNodes=3)])
+    folder = write_documents(tmp_path, a=[trainjob(mpi=True)], b=[trainjob(mpi=True, numNodes=3)])
     [secret] = yaml.safe_load_all(run("secret", "ddp-", folder).out)
     assert secret["metadata"] == {"name": "ddp-mpi-ssh-auth", "namespace": "ml"}
     assert run("build", folder).out.count("secretName: ddp-mpi-ssh-auth") == 4
@@ -182,7 +182,7 @@ def test_one_prefix_is_no_duplicate(tmp_path: Path) -> None:
 
 def test_the_same_content_twice_is_one_object(tmp_path: Path) -> None:
     """Only an output cannot have both."""
-    folder = write(tmp_path, a=[trainjob()], b=[trainjob()])
+    folder = write_documents(tmp_path, a=[trainjob()], b=[trainjob()])
     assert run("validate", folder).code == 0
     done = run("build", folder)
     assert (done.code, done.out, "error[duplicate-object]: duplicate JobSet" in done.err) == (1, "", True)
@@ -192,7 +192,7 @@ def test_the_same_content_twice_is_one_object(tmp_path: Path) -> None:
 
 
 def test_the_file_has_the_jobsets_name(tmp_path: Path) -> None:
-    done = run("build", write(tmp_path, job=[trainjob()]), "-o", str(tmp_path / "out"))
+    done = run("build", write_documents(tmp_path, job=[trainjob()]), "-o", str(tmp_path / "out"))
     [file] = (tmp_path / "out" / "ml").iterdir()
     assert (done.code, bool(NAME.match(file.stem))) == (0, True)
     assert f"name: {file.stem}\n" in file.read_text()
@@ -201,7 +201,9 @@ def test_the_file_has_the_jobsets_name(tmp_path: Path) -> None:
 
 def test_a_new_name_replaces_the_file(tmp_path: Path) -> None:
     for image in ("a", "b"):
-        done = run("build", write(tmp_path / "jobs", job=[trainjob(image=image)]), "-o", str(tmp_path / "out"))
+        done = run(
+            "build", write_documents(tmp_path / "jobs", job=[trainjob(image=image)]), "-o", str(tmp_path / "out")
+        )
     assert "1 written, 1 removed, 0 unchanged" in done.err
     assert len([*(tmp_path / "out" / "ml").iterdir()]) == 1
 
@@ -227,7 +229,7 @@ def test_only_commands_with_an_output_note_the_name(tmp_path: Path, monkeypatch:
 
 
 def test_every_command_has_the_same_name(tmp_path: Path) -> None:
-    folder = write(tmp_path, job=[trainjob(numNodes=2)])
+    folder = write_documents(tmp_path, job=[trainjob(numNodes=2)])
     [job] = trainc.compile([folder]).jobs
     for command in ("pods", "graph", "explain", "build"):
         assert job.name in run(command, folder).out, command
@@ -252,7 +254,7 @@ def test_upgrade_keeps_the_prefix(tmp_path: Path) -> None:
 
 
 def test_patches_find_the_prefix(tmp_path: Path) -> None:
-    folder = write(tmp_path, job=[trainjob(), trainjob("other-")])
+    folder = write_documents(tmp_path, job=[trainjob(), trainjob("other-")])
     patches = [
         {"target": {"kind": "TrainJob", "name": "ddp-"}, "patch": {"spec": {"trainer": {"image": "acme/a"}}}},
         {"target": {"kind": "JobSet", "name": "ddp-*"}, "patch": {"metadata": {"labels": {"team": "nlp"}}}},
@@ -269,7 +271,7 @@ def reviewed(tmp_path: Path, old: dict[str, list[Any]], new: dict[str, list[Any]
     """Return the text of a review, and its objects."""
     sides = [tmp_path / "old", tmp_path / "new"]
     for side, files in zip(sides, (old, new), strict=True):
-        write(side, **files)
+        write_documents(side, **files)
     text, found = (run("diff", *map(str, sides), "--format", form).out for form in ("text", "json"))
     objects: list[dict[str, Any]] = json.loads(found)["objects"]
     return text, objects
@@ -337,16 +339,16 @@ def test_objects_under_another_name_are_those_of_the_pipeline(tmp_path: Path) ->
 def test_a_runtime_with_only_generate_name_is_checked_with_a_warning(tmp_path: Path) -> None:
     exported = yaml.safe_load(run("runtimes", "show", "torch-distributed").out)
     runtimes = [exported | {"metadata": {"generateName": "torch-"}} for _ in range(2)]
-    folder = write(tmp_path, runtimes=runtimes)
+    folder = write_documents(tmp_path, runtimes=runtimes)
     found = json.loads(run("validate", folder, "--format", "json").out)
     assert [(each["id"], each["severity"]) for each in found] == [("unnamed-runtime", "warning")] * 2
     assert {each["field"] for each in found} == {"metadata.generateName"}
     runtimes[0]["spec"]["mlPolicy"] = {"torch": {}, "mpi": {}}
-    write(tmp_path, runtimes=runtimes)
+    write_documents(tmp_path, runtimes=runtimes)
     assert "error[one-ml-policy]" in run("validate", folder).out
     job = trainjob(None, name="a")
     job["spec"]["runtimeRef"]["name"] = "torch-"
-    write(tmp_path, runtimes=runtimes[1:], job=[job])
+    write_documents(tmp_path, runtimes=runtimes[1:], job=[job])
     assert "error[runtime-not-found]" in run("validate", folder).out
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.gostructs import ROOT, struct
-from trainc.kubernetes.gotypes import WrongTypeError, as_go_type, as_patch
+from trainc.kubernetes.gotypes import ROOT, WrongTypeError, as_go_type, as_patch, struct
 
 CONTAINER, POD, VOLUME = "core/v1.Container", "core/v1.PodSpec", "core/v1.Volume"
 META, PROBE, FIELD = "meta/v1.ObjectMeta", "core/v1.Probe", "core/v1.ResourceFieldSelector"

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from batches import one_in_four
-from manifests import GOLDEN_CASES
+from manifests import GOLDEN_CASES, cluster_runtime, replicated_job, train_job
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
 from trainc.explain.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
+
+pytestmark = pytest.mark.usefixtures("empty_root")
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 SHOWN = (
@@ -33,7 +35,6 @@ SHOWN = (
     "sweep",
     "torchtune-70b-4x8",
 )
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 HOSTILE = '"]; end\n```\n</div><script>&#quot;#34;`*_%%{init}%%\x1b[31m www.a.de é'
 
 LABEL = r'"([A-Za-z0-9 .,/=()-]|<br/>|#[0-9]+;)*"'
@@ -81,28 +82,15 @@ def diagrams(markdown: str) -> list[Flowchart]:
     return [Flowchart.read(block) for block in blocks[1::2]]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def job(name: str, *, pod: Any = None, step: str = "", **fields: Any) -> Any:
-    containers = [{"name": name, "image": "i:1", "resources": {"requests": {"cpu": 1}}}]
-    template: Any = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
-    if name == "node":
-        template["metadata"] = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-    return {"name": name, "template": template, **fields}
+def named_job(name: str, *, pod: Any = None, **fields: Any) -> Any:
+    """Return a replicated job of one container with its name."""
+    return replicated_job(name, {"name": name, "resources": {"requests": {"cpu": 1}}}, pod=pod, **fields)
 
 
 def documents(*jobs: Any, names: tuple[str, ...] = ("j",), spec: Any = None, **of_runtime: Any) -> list[Any]:
     """Return a runtime with these jobs, and TrainJobs that use it."""
-    template = {"spec": {"replicatedJobs": list(jobs), **(spec or {})}}
-    runtime = {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}}
-    runtime["spec"] = {"template": template, **of_runtime}
-    trainjobs = [{**HEAD, "kind": "TrainJob", "metadata": {"name": n, "namespace": "ns"}} for n in names]
-    return [runtime, *(job | {"spec": {"runtimeRef": {"name": "r"}}} for job in trainjobs)]
+    train_jobs = [train_job(name=name, metadata={"namespace": "ns"}) for name in names]
+    return [cluster_runtime(*jobs, jobset=spec, **of_runtime), *train_jobs]
 
 
 def shown(*found: Any, form: str = "text", file: str = "jobs.json") -> str:
@@ -126,10 +114,12 @@ def test_the_diagram_of_a_golden_case_is_valid(case: str) -> None:
 
 
 def test_a_job_waits_for_others_or_for_the_previous_one() -> None:
-    waits = job("node", dependsOn=[{"name": "a", "status": "Complete"}, {"name": "b", "status": "Ready"}])
-    assert "node  1 pod  cpu=1  after a is Complete and b is Ready" in shown(*documents(job("a"), job("b"), waits))
+    waits = named_job("node", dependsOn=[{"name": "a", "status": "Complete"}, {"name": "b", "status": "Ready"}])
+    assert "node  1 pod  cpu=1  after a is Complete and b is Ready" in shown(
+        *documents(named_job("a"), named_job("b"), waits)
+    )
     in_order = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
-    assert "node  1 pod  cpu=1  after a is Ready" in shown(*documents(job("a"), job("node"), spec=in_order))
+    assert "node  1 pod  cpu=1  after a is Ready" in shown(*documents(named_job("a"), named_job("node"), spec=in_order))
 
 
 @pytest.mark.parametrize(
@@ -143,13 +133,13 @@ def test_a_job_waits_for_others_or_for_the_previous_one() -> None:
     ],
 )
 def test_the_origin_of_an_object(other: list[Any], origin: str) -> None:
-    node = job("node", pod={"volumes": [{"name": "v", "configMap": {"name": "c"}}]})
+    node = named_job("node", pod={"volumes": [{"name": "v", "configMap": {"name": "c"}}]})
     others = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", **metadata}} for metadata in other]
     assert f"   └─ ConfigMap  c  {origin}  for node\n" in shown(*documents(node), *others)
 
 
 def test_several_jobs_on_one_runtime_share_its_box() -> None:
-    (chart,) = diagrams(shown(*documents(job("node"), names=("a", "b")), form="mermaid"))
+    (chart,) = diagrams(shown(*documents(named_job("node"), names=("a", "b")), form="mermaid"))
     assert (chart.subgraphs, [id for id in chart.boxes if id.startswith("r")]) == (2, ["r1"])
     assert [edge for edge in chart.edges if edge[1] == "r1"] == [("t1", "r1"), ("t2", "r1")]
 
@@ -157,7 +147,7 @@ def test_several_jobs_on_one_runtime_share_its_box() -> None:
 def hostile(count: int = 1) -> list[Any]:
     """Return a TrainJob whose endpoint, files and Secrets have hostile names."""
     refs = [{"name": f"v{n}", "secret": {"secretName": f"{HOSTILE}{n}" * 9}} for n in range(count)]
-    node = job("node", pod={"volumes": refs})
+    node = named_job("node", pod={"volumes": refs})
     return documents(
         node, mlPolicy={"numNodes": 2, "torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2, "rdzvHost": HOSTILE}}},
         podGroupPolicy={"volcano": {}},
@@ -191,7 +181,7 @@ def test_the_largest_trainjob_is_drawn_in_part() -> None:
     spec = hostile(40)
     template = spec[0]["spec"]["template"]["spec"]
     volumes = template["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["volumes"]
-    template["replicatedJobs"] += [job(f"j{n}", pod={"volumes": volumes}) for n in range(30)]
+    template["replicatedJobs"] += [named_job(f"j{n}", pod={"volumes": volumes}) for n in range(30)]
     (chart,) = diagrams(shown(*spec, form="mermaid"))
     assert (chart.boxes["t1j0"], chart.boxes["t1n0"]) == ("and 21 more jobs", "and 30 more objects")
     assert [id for id in chart.boxes if re.fullmatch("t1j[0-9]+", id)] == [f"t1j{n}" for n in (*range(1, MOST + 1), 0)]
@@ -207,7 +197,7 @@ def test_the_largest_trainjob_is_drawn_in_part() -> None:
 )
 def test_a_diagram_beyond_the_limits_is_split(jobs: int, needs: int, count: int, drawn: list[int]) -> None:
     volumes = [{"name": f"v{n}", "secret": {"secretName": f"{n}{'s' * 60}"}} for n in range(needs)]
-    replicated = [job(f"j{n}", pod={"volumes": volumes}) for n in range(jobs)]
+    replicated = [named_job(f"j{n}", pod={"volumes": volumes}) for n in range(jobs)]
     names = [f"job-{n:03}" for n in range(count)]
     markdown = shown(*documents(*replicated, names=tuple(names)), form="mermaid")
     charts = diagrams(markdown)
@@ -218,7 +208,7 @@ def test_a_diagram_beyond_the_limits_is_split(jobs: int, needs: int, count: int,
 
 
 def test_only_one_of_them_in_another_namespace() -> None:
-    found = documents(job("node"), names=("a", "b"))
+    found = documents(named_job("node"), names=("a", "b"))
     for document in found[1:]:
         del document["metadata"]["namespace"]
     Path("jobs.json").write_text("\n".join(map(json.dumps, found)))

@@ -12,11 +12,7 @@ from running import run
 from trainc.cli.init import FILES
 from trainc.settings import in_environment, load
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import not_compiled, training_job
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -29,16 +31,11 @@ spec: {runtimeRef: {name: torch-distributed}, trainer: {image: "ghcr.io/acme/tra
 """
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def manifest(version: str, kind: str, **spec: object) -> str:
     return json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}) + "\n"
 
 
-def write(*documents: str) -> None:
+def write_input(*documents: str) -> None:
     Path("x.yaml").write_text("---\n".join(documents))
 
 
@@ -62,7 +59,7 @@ def write(*documents: str) -> None:
     ],
 )
 def test_a_misspelt_version_is_an_error(version: str, kind: str) -> None:
-    write(manifest(version, kind))
+    write_input(manifest(version, kind))
     (found,) = trainc.compile(["x.yaml"]).diagnostics
     assert (found.id, found.severity, found.field) == ("unknown-version", "error", "apiVersion")
     assert run("validate").code == 1
@@ -73,14 +70,14 @@ def test_a_misspelt_version_is_an_error(version: str, kind: str) -> None:
     "version", ["acme.io/v1", "train.acme.io/v1alpha1", "trainer.kubeflow.com/v1", "kubeflow.io/v1"]
 )
 def test_the_same_kind_of_another_project_is_passed_through(version: str, kind: str) -> None:
-    write(manifest(version, kind), JOB)
+    write_input(manifest(version, kind), JOB)
     done = run("build", "x.yaml")
     assert (done.code, done.reported) == (0, "omitted 1 document of other kinds (--passthrough includes them)\n")
     assert manifest(version, kind) in run("build", "x.yaml", "--passthrough").out
 
 
 def test_an_optimization_job_is_not_supported_yet() -> None:
-    write(manifest("trainer.kubeflow.org/v1alpha1", "OptimizationJob"), JOB)
+    write_input(manifest("trainer.kubeflow.org/v1alpha1", "OptimizationJob"), JOB)
     result = internal(trainc.compile(["x.yaml"]))
     (found,) = result.diagnostics
     assert (found.id, found.severity, found.field) == ("unsupported-kind", "warning", "kind")
@@ -103,7 +100,7 @@ OLD_MPIJOB = "(only kubeflow.org/v2beta1 is supported)"
 
 @pytest.mark.parametrize(("version", "kind"), V1)
 def test_a_training_job_that_is_not_compiled_is_named(version: str, kind: str) -> None:
-    write(manifest(version, kind))
+    write_input(manifest(version, kind))
     support = OLD_MPIJOB if (version, kind) == V1[2] else "(--legacy compiles it)"
     assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} is not compiled {support}\n"
 
@@ -121,14 +118,14 @@ def test_a_training_job_that_is_not_compiled_is_named(version: str, kind: str) -
     ids=str,
 )
 def test_a_volcano_job_without_tensorflow_is_counted(spec: dict[str, object], switch: tuple[str, ...]) -> None:
-    write(manifest("batch.volcano.sh/v1alpha1", "Job", **spec))
+    write_input(manifest("batch.volcano.sh/v1alpha1", "Job", **spec))
     sentence = "1 Volcano Job is not compiled (only the plugin tensorflow is supported)"
     assert run("validate", *switch).out == f"no problems found: 0 TrainJobs, 0 runtimes; {sentence}\n"
 
 
 def test_a_volcano_job_with_tensorflow_is_counted_without_the_option() -> None:
     job = manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"tensorflow": []})
-    write(job, job.replace('"a"', '"b"'))
+    write_input(job, job.replace('"a"', '"b"'))
     sentence = "2 Volcano Jobs are not compiled (--legacy compiles them)"
     assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; {sentence}\n"
 
@@ -147,7 +144,7 @@ def test_a_volcano_job_with_tensorflow_is_counted_without_the_option() -> None:
 )
 def test_other_documents_are_of_another_project(text: str) -> None:
     assert training_job(Document("x.yaml", 1, text, json.loads(text))) is None
-    write(text)
+    write_input(text)
     assert run("validate").out == "no problems found: 0 TrainJobs, 0 runtimes\n"
 
 
@@ -172,7 +169,7 @@ def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str
 
 def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
     one, mpi = manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "MPIJob")
-    write(JOB, one, one.replace('"a"', '"b"'), mpi)
+    write_input(JOB, one, one.replace('"a"', '"b"'), mpi)
     sentence = f"2 PyTorchJobs are not compiled (--legacy compiles them); 1 MPIJob is not compiled {OLD_MPIJOB}"
     omitted = "omitted 3 documents of other kinds (--passthrough includes them)"
     assert run("build").reported == f"{omitted}\n{sentence}\n"
@@ -181,7 +178,7 @@ def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
 
 
 def test_a_build_of_only_such_jobs_names_them_in_its_error() -> None:
-    write(manifest("kubeflow.org/v1", "PyTorchJob"))
+    write_input(manifest("kubeflow.org/v1", "PyTorchJob"))
     done = run("build")
     assert (done.code, done.out) == (1, "")
     assert (
@@ -191,13 +188,13 @@ def test_a_build_of_only_such_jobs_names_them_in_its_error() -> None:
 
 
 def test_errors_and_other_jobs_are_counted() -> None:
-    write(manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "TrainJob"))
+    write_input(manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "TrainJob"))
     summary = "1 error in 1 file (checked 1 file)\n1 PyTorchJob is not compiled (--legacy compiles it)\n"
     assert run("validate").out.endswith(f"\n{summary}")
 
 
 def test_a_subset_counts_only_its_own_files() -> None:
-    write(JOB)
+    write_input(JOB)
     Path("y.yaml").write_text(manifest("kubeflow.org/v1", "PyTorchJob"))
     assert "PyTorchJob" not in run("validate", "--among", ".", "x.yaml").out
     assert "1 PyTorchJob is not compiled (--legacy compiles it)" in run("validate", "--among", ".", "y.yaml").out
@@ -303,13 +300,13 @@ spec:
 
 
 def test_the_diagnostics_of_a_trainjob_have_the_identity_of_its_document() -> None:
-    write(OLD.replace("NAME", "a"))
+    write_input(OLD.replace("NAME", "a"))
     result = internal(trainc.compile(["x.yaml"]))
     assert {found.object.apiVersion for found in result.diagnostics} == {"kubeflow.org/v2alpha1"}
     assert [checked.object.apiVersion for checked in result.checked] == ["kubeflow.org/v2alpha1"]
 
 
 def test_a_trainjob_with_an_invalid_name_is_one_test_case() -> None:
-    write(OLD.replace("NAME", "Not_Valid"))
+    write_input(OLD.replace("NAME", "Not_Valid"))
     report = run("validate", "--format", "junit", "x.yaml").out
     assert re.findall('<testcase classname="trainc.TrainJob" name="([^"]*)"', report) == ["Not_Valid"]

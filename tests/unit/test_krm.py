@@ -315,8 +315,7 @@ def test_malformed_internal_annotations_are_ignored(annotations: Tree) -> None:
     assert names(answer(job(on=annotations))) == [JOBSET]
 
 
-def test_the_request_selects_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_request_selects_an_environment(empty_folder: Path) -> None:
     Path("trainc.yaml").write_text("environments: {dev: {nameSuffix: -dev}, prod: {namespace: ml}}\n")
     found = answer(job(), config=config(settings="trainc.yaml", environment="dev"))
     assert names(found) == ["JobSet a-dev"]
@@ -329,10 +328,7 @@ def test_the_request_selects_an_environment(tmp_path: Path, monkeypatch: pytest.
     assert '"prd" is not an environment' in found["results"][0]["message"]
 
 
-def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(empty_folder: Path) -> None:
     Path("trainc.yaml").write_text("namespace: ml\n")
     role, own = thing("rbac.authorization.k8s.io/v1", "ClusterRole", "r"), thing("v1", "Secret", "s")
     own["metadata"]["namespace"] = "other"
@@ -351,10 +347,7 @@ def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(
     assert strict["items"] == given
 
 
-def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(empty_folder: Path) -> None:
     Path("trainc.yaml").write_text("namespace: ml\n")
     jobset = thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a")
     found = answer(jobset, job(), config=config(settings="trainc.yaml"), code=1)
@@ -368,10 +361,7 @@ def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(
     "path", [pytest.param('".git/config"', id="git"), pytest.param('"a\\0b"', id="NUL"), pytest.param('".a"', id="dot")]
 )
 @pytest.mark.parametrize("key", ["runtimes: {{paths: [{}]}}", "patches: [{{path: {}}}]", "sources: [{}]", "output: {}"])
-def test_a_path_of_the_settings_that_is_not_allowed(
-    key: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_path_of_the_settings_that_is_not_allowed(key: str, path: str, empty_folder: Path) -> None:
     Path("settings.yaml").write_text(key.format(path))
     found = answer(job(), config=config(settings="settings.yaml"), code=1)
     assert [item["tags"]["id"] for item in found["results"]] == ["settings-path"]

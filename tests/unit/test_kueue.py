@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import cluster_runtime, replicated_job, train_job
 from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -51,44 +52,26 @@ FLAVOR = kueue("ResourceFlavor", "a")
 SET = (FLAVOR, cluster_queue(), local_queue())
 
 
-def trainjob(gpus: int = 4, nodes: int = 2, *, name: str = "j", queue: str | None = "q", priority: str = "") -> Tree:
+def queued_job(gpus: int = 4, nodes: int = 2, *, name: str = "j", queue: str | None = "q", priority: str = "") -> Tree:
     marks = ({QUEUE: queue} if queue else {}) | ({"kueue.x-k8s.io/priority-class": priority} if priority else {})
     trainer = {"numNodes": nodes, "resourcesPerNode": {"limits": {"nvidia.com/gpu": gpus}}}
-    return {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainJob",
-        "metadata": {"name": name, "namespace": "team", "labels": marks},
-        "spec": {"runtimeRef": {"name": "r"}, "trainer": trainer},
-    }
+    return train_job(trainer, name=name, metadata={"namespace": "team", "labels": marks})
 
 
-def runtime(**pod: Any) -> Tree:
-    container = {"name": "node", "image": "i:1", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}
-    spec = {"containers": [container], "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}], **pod}
-    step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-    job = {"name": "node", "template": {"metadata": step, "spec": {"template": {"spec": spec}}}}
-    return {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "ClusterTrainingRuntime",
-        "metadata": {"name": "r"},
-        "spec": {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}},
-    }
+def shm_runtime(**pod: Any) -> Tree:
+    container = {"volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}
+    pod = {"volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}], **pod}
+    return cluster_runtime(replicated_job("node", container, pod=pod), mlPolicy={"torch": {}})
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def written(folder: Path, *documents: Tree) -> Path:
+def write_lines(folder: Path, *documents: Tree) -> Path:
     path = folder / "x.yaml"
     path.write_text("".join(f"---\n{json.dumps(document)}\n" for document in documents))
     return path
 
 
 def found(folder: Path, *documents: Tree) -> list[Diagnostic]:
-    return list(trainc.compile([str(written(folder, runtime(), *documents))]).diagnostics)
+    return list(trainc.compile([str(write_lines(folder, shm_runtime(), *documents))]).diagnostics)
 
 
 def ids(folder: Path, *documents: Tree) -> list[str]:
@@ -98,12 +81,12 @@ def ids(folder: Path, *documents: Tree) -> list[str]:
 # Admission
 
 
-def test_enough_quota(folder: Path) -> None:
-    assert ids(folder, trainjob(), *SET) == []
+def test_enough_quota(empty_folder: Path) -> None:
+    assert ids(empty_folder, queued_job(), *SET) == []
 
 
-def test_the_sum_and_the_places(folder: Path) -> None:
-    (error,) = found(folder, trainjob(gpus=8), *SET)
+def test_the_sum_and_the_places(empty_folder: Path) -> None:
+    (error,) = found(empty_folder, queued_job(gpus=8), *SET)
     assert (error.id, error.severity, error.stage) == ("never-admitted", "error", "queue")
     assert error.message == (
         "with Kueue's defaults, queue q never admits the JobSet: "
@@ -115,8 +98,8 @@ def test_the_sum_and_the_places(folder: Path) -> None:
     assert [related.message for related in error.related] == ["the quota of flavor a"]
 
 
-def test_build_writes_nothing(folder: Path) -> None:
-    done = run("build", str(written(folder, runtime(), trainjob(gpus=8), *SET)))
+def test_build_writes_nothing(empty_folder: Path) -> None:
+    done = run("build", str(write_lines(empty_folder, shm_runtime(), queued_job(gpus=8), *SET)))
     assert (done.code, done.out) == (1, "")
     assert "error[never-admitted]" in done.err
 
@@ -154,8 +137,12 @@ def test_build_writes_nothing(folder: Path) -> None:
         ),
     ],
 )
-def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str, snapshot: SnapshotAssertion) -> None:
-    errors = [diagnostic for diagnostic in found(folder, trainjob(), *documents) if diagnostic.id == "never-admitted"]
+def test_never_admitted(
+    empty_folder: Path, documents: tuple[Tree, ...], message: str, snapshot: SnapshotAssertion
+) -> None:
+    errors = [
+        diagnostic for diagnostic in found(empty_folder, queued_job(), *documents) if diagnostic.id == "never-admitted"
+    ]
     assert [message in error.message for error in errors] == [True]
     assert texts(errors) == snapshot
 
@@ -178,9 +165,9 @@ def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str,
     ],
 )
 def test_an_incomplete_set_gives_only_a_note(
-    folder: Path, documents: tuple[Tree, ...], reason: str, snapshot: SnapshotAssertion
+    empty_folder: Path, documents: tuple[Tree, ...], reason: str, snapshot: SnapshotAssertion
 ) -> None:
-    path = str(written(folder, runtime(), trainjob(gpus=4), *documents))
+    path = str(write_lines(empty_folder, shm_runtime(), queued_job(gpus=4), *documents))
     assert run("validate", path).code == 0
     assert "never-admitted" not in run("validate", path).out
     assert "admission-unknown" not in run("validate", path).out
@@ -191,24 +178,24 @@ def test_an_incomplete_set_gives_only_a_note(
     assert "note[admission-unknown]" in run("build", path, "--verbose").err
 
 
-def test_a_job_without_a_queue_is_not_checked(folder: Path) -> None:
-    path = written(folder, runtime(), trainjob(gpus=80, queue=None), *SET)
+def test_a_job_without_a_queue_is_not_checked(empty_folder: Path) -> None:
+    path = write_lines(empty_folder, shm_runtime(), queued_job(gpus=80, queue=None), *SET)
     assert "error" not in run("validate", str(path), "-v").out
 
 
-def test_the_default_local_queue(folder: Path) -> None:
-    assert ids(folder, trainjob(gpus=80, queue=None), FLAVOR, cluster_queue(), local_queue("default")) == [
+def test_the_default_local_queue(empty_folder: Path) -> None:
+    assert ids(empty_folder, queued_job(gpus=80, queue=None), FLAVOR, cluster_queue(), local_queue("default")) == [
         "never-admitted"
     ]
 
 
-def test_v1beta1(folder: Path) -> None:
+def test_v1beta1(empty_folder: Path) -> None:
     old = "kueue.x-k8s.io/v1beta1"
     lender = kueue("ClusterQueue", "b", version=old, cohort="x", resourceGroups=group(8))
     borrower = kueue("ClusterQueue", "cq", version=old, cohort="x", namespaceSelector={}, resourceGroups=group(0))
     queues = (FLAVOR, lender, borrower, local_queue())
-    assert ids(folder, trainjob(gpus=4), *queues) == []
-    assert ids(folder, trainjob(gpus=5), *queues) == ["never-admitted"]
+    assert ids(empty_folder, queued_job(gpus=4), *queues) == []
+    assert ids(empty_folder, queued_job(gpus=5), *queues) == ["never-admitted"]
 
 
 def test_requests_of_zero_nodes_fit_everywhere() -> None:
@@ -276,9 +263,9 @@ def test_requests_of_zero_nodes_fit_everywhere() -> None:
     ],
 )
 def test_an_invalid_queue_is_a_warning(
-    folder: Path, documents: tuple[Tree, ...], wanted: list[str], snapshot: SnapshotAssertion
+    empty_folder: Path, documents: tuple[Tree, ...], wanted: list[str], snapshot: SnapshotAssertion
 ) -> None:
-    listed = found(folder, trainjob(), *documents)
+    listed = found(empty_folder, queued_job(), *documents)
     assert [each.id for each in listed] == wanted
     assert {each.severity for each in listed if each.id != "never-admitted"} <= {"warning"}
     assert texts(listed) == snapshot
@@ -305,9 +292,11 @@ COHORT_QUEUE = (FLAVOR, cluster_queue(cohortName="x"), local_queue(), kueue("Coh
         ),
     ],
 )
-def test_faults_of_objects_that_no_trainjob_needs_are_not_reported(folder: Path, documents: tuple[Tree, ...]) -> None:
-    assert ids(folder, trainjob(), *documents) == []
-    done = run("queues", str(folder / "x.yaml"))
+def test_faults_of_objects_that_no_trainjob_needs_are_not_reported(
+    empty_folder: Path, documents: tuple[Tree, ...]
+) -> None:
+    assert ids(empty_folder, queued_job(), *documents) == []
+    done = run("queues", str(empty_folder / "x.yaml"))
     assert (done.code, "warning[" in done.err) == (0, True), "`queues` reports them"
 
 
@@ -325,26 +314,26 @@ def test_faults_of_objects_that_no_trainjob_needs_are_not_reported(folder: Path,
         ),
     ],
 )
-def test_faults_of_objects_that_a_trainjob_needs(folder: Path, documents: tuple[Tree, ...], wanted: str) -> None:
-    assert {*ids(folder, trainjob(gpus=80), *documents)} == ({wanted} if wanted else set())
+def test_faults_of_objects_that_a_trainjob_needs(empty_folder: Path, documents: tuple[Tree, ...], wanted: str) -> None:
+    assert {*ids(empty_folder, queued_job(gpus=80), *documents)} == ({wanted} if wanted else set())
 
 
-def test_without_a_trainjob_no_fault_is_reported(folder: Path) -> None:
-    assert ids(folder, FLAVOR, cluster_queue(nominal=-1), local_queue()) == []
+def test_without_a_trainjob_no_fault_is_reported(empty_folder: Path) -> None:
+    assert ids(empty_folder, FLAVOR, cluster_queue(nominal=-1), local_queue()) == []
 
 
-def test_a_default_local_queue_leads_to_faults(folder: Path) -> None:
+def test_a_default_local_queue_leads_to_faults(empty_folder: Path) -> None:
     queues = (FLAVOR, cluster_queue(nominal=-1), local_queue("default"))
-    assert ids(folder, trainjob(queue=None), *queues) == ["queue-quota"]
+    assert ids(empty_folder, queued_job(queue=None), *queues) == ["queue-quota"]
 
 
 # Several objects of one name
 
 
 @pytest.mark.parametrize("second", [FLAVOR | {"metadata": {"name": "a", "labels": {"x": "y"}}}, FLAVOR])
-def test_equal_specs_are_no_fault(folder: Path, second: Tree) -> None:
-    assert ids(folder, trainjob(), *SET, second, cluster_queue(), local_queue()) == []
-    assert ids(folder, trainjob(gpus=8), *SET, second, cluster_queue(), local_queue()) == ["never-admitted"]
+def test_equal_specs_are_no_fault(empty_folder: Path, second: Tree) -> None:
+    assert ids(empty_folder, queued_job(), *SET, second, cluster_queue(), local_queue()) == []
+    assert ids(empty_folder, queued_job(gpus=8), *SET, second, cluster_queue(), local_queue()) == ["never-admitted"]
 
 
 def taints(**taint: str) -> Tree:
@@ -398,15 +387,15 @@ def taints(**taint: str) -> Tree:
     ],
 )
 def test_never_admitted_requires_that_each_object_of_a_name_refuses(
-    folder: Path, documents: tuple[Tree, ...], refused: bool
+    empty_folder: Path, documents: tuple[Tree, ...], refused: bool
 ) -> None:
-    listed = [each for each in found(folder, trainjob(gpus=8), *documents) if each.severity == "error"]
+    listed = [each for each in found(empty_folder, queued_job(gpus=8), *documents) if each.severity == "error"]
     assert [each.id for each in listed] == ["never-admitted"] * refused
 
 
-def test_too_many_combinations_are_undecided(folder: Path) -> None:
+def test_too_many_combinations_are_undecided(empty_folder: Path) -> None:
     queues = [cluster_queue(nominal=number) for number in range(65)]
-    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue(), *queues)
+    path = write_lines(empty_folder, shm_runtime(), queued_job(gpus=80), FLAVOR, local_queue(), *queues)
     done = run("validate", str(path), "-v")
     assert done.code == 0
     assert "the given paths have several ClusterQueues cq with different specs (j)" in done.out
@@ -417,30 +406,30 @@ def test_too_many_combinations_are_undecided(folder: Path) -> None:
     [(cluster_queue(flavor="b"), None), (cluster_queue(nominal=9), {"nvidia.com/gpu": "a"})],
 )
 def test_pods_show_a_flavor_that_each_object_of_a_name_gives(
-    folder: Path, second: Tree, expected: dict[str, str] | None
+    empty_folder: Path, second: Tree, expected: dict[str, str] | None
 ) -> None:
     flavors = (FLAVOR, kueue("ResourceFlavor", "b"))
-    path = written(folder, runtime(), trainjob(), *flavors, cluster_queue(), second, local_queue())
+    path = write_lines(empty_folder, shm_runtime(), queued_job(), *flavors, cluster_queue(), second, local_queue())
     assert json.loads(run("pods", str(path), "--format", "json").out)[0].get("flavors") == expected
 
 
-def test_a_misspelt_local_queue(folder: Path) -> None:
-    (warning,) = found(folder, trainjob(queue="p"), *SET)
+def test_a_misspelt_local_queue(empty_folder: Path) -> None:
+    (warning,) = found(empty_folder, queued_job(queue="p"), *SET)
     assert (warning.id, warning.severity) == ("unknown-queue-object", "warning")
 
 
-def test_the_known_objects_are_listed_in_order(folder: Path) -> None:
+def test_the_known_objects_are_listed_in_order(empty_folder: Path) -> None:
     flavors = [kueue("ResourceFlavor", name) for name in ("spot", "a100", "on-demand")]
-    (error,) = found(folder, trainjob(), *flavors, cluster_queue(flavor="zzzzzzzz"), local_queue())
+    (error,) = found(empty_folder, queued_job(), *flavors, cluster_queue(flavor="zzzzzzzz"), local_queue())
     assert error.help == "use one of a100, on-demand, spot"
     queues = [cluster_queue(name) for name in ("training", "batch", "research")]
-    (warning,) = found(folder, trainjob(), FLAVOR, *queues, local_queue(target="zzzzzzzz"))
+    (warning,) = found(empty_folder, queued_job(), FLAVOR, *queues, local_queue(target="zzzzzzzz"))
     assert warning.help == "use one of batch, research, training"
 
 
-def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:
+def test_a_template_of_a_queue_is_not_read(empty_folder: Path) -> None:
     text = json.dumps(cluster_queue(nominal="{{ .Values.gpus }}"))
-    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
+    path = write_lines(empty_folder, shm_runtime(), queued_job(gpus=80), FLAVOR, local_queue())
     path.write_text(f"{path.read_text()}---\n{text}\n")
     done = run("validate", str(path))
     assert (done.code, 'warning[template-not-rendered]: ClusterQueue "cq" has placeholders' in done.out) == (0, True)
@@ -449,18 +438,18 @@ def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:
     assert place.startswith(f"{path}:{line}:{column}: ")
 
 
-def test_a_comment_is_no_template(folder: Path) -> None:
-    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
+def test_a_comment_is_no_template(empty_folder: Path) -> None:
+    path = write_lines(empty_folder, shm_runtime(), queued_job(gpus=80), FLAVOR, local_queue())
     path.write_text(f"{path.read_text()}---\n# {{{{ not a placeholder }}}}\n{json.dumps(cluster_queue())}\n")
     assert "error[never-admitted]" in run("validate", str(path)).out
 
 
-def test_other_groups_are_not_read(folder: Path) -> None:
+def test_other_groups_are_not_read(empty_folder: Path) -> None:
     other = kueue("ClusterQueue", "cq", version="queues.acme.io/v1", resourceGroups="all")
-    assert ids(folder, trainjob(), other) == []
+    assert ids(empty_folder, queued_job(), other) == []
 
 
-def test_unlimited_quota_stays_unlimited(folder: Path) -> None:
+def test_unlimited_quota_stays_unlimited(empty_folder: Path) -> None:
     queues = (FLAVOR, cluster_queue("b", "20E", cohortName="x"), cluster_queue(cohortName="x"), local_queue())
     documents = [Document("x", 1, json.dumps(tree), tree) for tree in queues]
     admission = Admission(read(documents)[0])
@@ -474,7 +463,7 @@ def chain(levels: int) -> list[Tree]:
     return [*queues, *[kueue("Cohort", f"c{i}", parentName=f"c{i + 1}") for i in range(levels - 1)]]
 
 
-def test_ten_thousand_queues_and_cohorts(folder: Path) -> None:
+def test_ten_thousand_queues_and_cohorts(empty_folder: Path) -> None:
     documents = [Document("x", 1, "", tree) for tree in (FLAVOR, local_queue(target="b0"), *chain(10_000))]
     start = time.process_time()
     cluster, diagnostics = read(documents)
@@ -484,15 +473,15 @@ def test_ten_thousand_queues_and_cohorts(folder: Path) -> None:
     assert time.process_time() - start < 60
 
 
-def test_the_most_levels_of_cohorts(folder: Path) -> None:
+def test_the_most_levels_of_cohorts(empty_folder: Path) -> None:
     of_queue = (FLAVOR, local_queue(target="b0"))
-    assert ids(folder, trainjob(gpus=32, nodes=2), *of_queue, *chain(MOST_LEVELS)) == []
-    assert ids(folder, trainjob(gpus=33, nodes=2), *of_queue, *chain(MOST_LEVELS)) == ["never-admitted"]
+    assert ids(empty_folder, queued_job(gpus=32, nodes=2), *of_queue, *chain(MOST_LEVELS)) == []
+    assert ids(empty_folder, queued_job(gpus=33, nodes=2), *of_queue, *chain(MOST_LEVELS)) == ["never-admitted"]
 
 
-def test_too_many_levels_of_cohorts_are_undecided(folder: Path) -> None:
+def test_too_many_levels_of_cohorts_are_undecided(empty_folder: Path) -> None:
     deep = (FLAVOR, local_queue(target="b0"), *chain(MOST_LEVELS + 1))
-    path = str(written(folder, runtime(), trainjob(gpus=100), *deep))
+    path = str(write_lines(empty_folder, shm_runtime(), queued_job(gpus=100), *deep))
     assert "the cohorts of ClusterQueue b0 have more than 64 levels" in run("validate", path, "-v").out
     assert "a=?" in run("queues", path).out
 
@@ -508,15 +497,15 @@ def test_too_many_levels_of_cohorts_are_undecided(folder: Path) -> None:
         ((), "high", []),
     ],
 )
-def test_workload_priority_class(folder: Path, classes: tuple[str, ...], name: str, wanted: list[str]) -> None:
+def test_workload_priority_class(empty_folder: Path, classes: tuple[str, ...], name: str, wanted: list[str]) -> None:
     given = [{**kueue("WorkloadPriorityClass", one), "value": 1} for one in classes]
-    assert ids(folder, trainjob(priority=name), *given) == wanted
+    assert ids(empty_folder, queued_job(priority=name), *given) == wanted
 
 
 @pytest.mark.parametrize(("name", "wanted"), [("hihg", ["unknown-priority-class"]), ("system-node-critical", [])])
-def test_priority_class(folder: Path, name: str, wanted: list[str]) -> None:
+def test_priority_class(empty_folder: Path, name: str, wanted: list[str]) -> None:
     known = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1}
-    path = written(folder, runtime(priorityClassName=name), trainjob(), known)
+    path = write_lines(empty_folder, shm_runtime(priorityClassName=name), queued_job(), known)
     assert [diagnostic.id for diagnostic in trainc.compile([str(path)]).diagnostics] == wanted
 
 
@@ -534,9 +523,9 @@ def test_queues() -> None:
     ]
 
 
-def test_a_cluster_queue_without_a_spec(folder: Path) -> None:
+def test_a_cluster_queue_without_a_spec(empty_folder: Path) -> None:
     empty = {key: value for key, value in cluster_queue().items() if key != "spec"}
-    assert "never-admitted" in [d.id for d in found(folder, FLAVOR, empty, local_queue(), trainjob())]
+    assert "never-admitted" in [d.id for d in found(empty_folder, FLAVOR, empty, local_queue(), queued_job())]
 
 
 def test_queues_as_json() -> None:
@@ -551,8 +540,8 @@ def test_queues_with_a_job_that_is_never_admitted() -> None:
     assert done.out.splitlines()[-1].split() == ["nvidia.com/gpu", "h100=32,", "a100=16", "64"]
 
 
-def test_a_queue_name_with_control_characters_is_escaped(folder: Path) -> None:
-    path = written(folder, cluster_queue("a\x1b[31m"), runtime(), trainjob())
+def test_a_queue_name_with_control_characters_is_escaped(empty_folder: Path) -> None:
+    path = write_lines(empty_folder, cluster_queue("a\x1b[31m"), shm_runtime(), queued_job())
     done = run("queues", str(path))
     assert "\x1b" not in done.out + done.err
 
@@ -578,7 +567,7 @@ def job_of(name: str, *containers: Tree) -> Tree:
 
 def with_job(job: Tree) -> Tree:
     """Return the runtime with one more replicated job."""
-    changed = runtime()
+    changed = shm_runtime()
     changed["spec"]["template"]["spec"]["replicatedJobs"].append(job)
     return changed
 
@@ -591,39 +580,39 @@ TOLERANT = {"tolerations": [{"key": "gpu", "operator": "Exists"}]}
 @pytest.mark.parametrize(
     ("given", "queue", "wanted"),
     [
-        pytest.param(runtime(**SELECTED), "q", ["queue-placement"], id="a node selector"),
-        pytest.param(runtime(**TOLERANT), "q", ["queue-placement"], id="tolerations"),
-        pytest.param(runtime(**SELECTED, **TOLERANT), "q", ["queue-placement"], id="both"),
-        pytest.param(runtime(**SELECTED), None, [], id="a node selector without a queue"),
-        pytest.param(runtime(affinity={"nodeAffinity": {}}), "q", [], id="affinity"),
+        pytest.param(shm_runtime(**SELECTED), "q", ["queue-placement"], id="a node selector"),
+        pytest.param(shm_runtime(**TOLERANT), "q", ["queue-placement"], id="tolerations"),
+        pytest.param(shm_runtime(**SELECTED, **TOLERANT), "q", ["queue-placement"], id="both"),
+        pytest.param(shm_runtime(**SELECTED), None, [], id="a node selector without a queue"),
+        pytest.param(shm_runtime(affinity={"nodeAffinity": {}}), "q", [], id="affinity"),
         pytest.param(with_job(job_of("p", PREPARE)), "q", ["queue-no-requests"], id="no requests"),
         pytest.param(with_job(job_of("p", PREPARE | QUIET)), "q", [], id="requests"),
         pytest.param(with_job(job_of("p", PREPARE, PREPARE | QUIET | {"name": "b"})), "q", [], id="requests of one"),
         pytest.param(with_job(job_of("p", PREPARE)), None, [], id="no requests without a queue"),
     ],
 )
-def test_lint(folder: Path, given: Tree, queue: str | None, wanted: list[str]) -> None:
-    path = written(folder, given, trainjob(queue=queue))
+def test_lint(empty_folder: Path, given: Tree, queue: str | None, wanted: list[str]) -> None:
+    path = write_lines(empty_folder, given, queued_job(queue=queue))
     assert [diagnostic.id for diagnostic in trainc.compile([str(path)]).diagnostics] == wanted
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("true", ["elastic-jobset"]), ("false", [])])
-def test_elastic_jobset(folder: Path, value: str, wanted: list[str]) -> None:
-    job = trainjob()
+def test_elastic_jobset(empty_folder: Path, value: str, wanted: list[str]) -> None:
+    job = queued_job()
     job["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": value}
-    assert ids(folder, job) == wanted
+    assert ids(empty_folder, job) == wanted
 
 
 @pytest.mark.parametrize(("queue", "wanted"), [("q", ["suspended-with-queue"]), (None, [])])
 @pytest.mark.parametrize("suspend", [True, False])
-def test_suspended_with_queue(folder: Path, queue: str | None, wanted: list[str], suspend: bool) -> None:
-    job = trainjob(queue=queue)
+def test_suspended_with_queue(empty_folder: Path, queue: str | None, wanted: list[str], suspend: bool) -> None:
+    job = queued_job(queue=queue)
     job["spec"]["suspend"] = suspend
-    assert ids(folder, job) == (wanted if suspend else [])
+    assert ids(empty_folder, job) == (wanted if suspend else [])
 
 
-def test_suspended_by_an_option_is_reported_once(folder: Path) -> None:
-    path = written(folder, runtime(), trainjob(), trainjob(name="k"))
+def test_suspended_by_an_option_is_reported_once(empty_folder: Path) -> None:
+    path = write_lines(empty_folder, shm_runtime(), queued_job(), queued_job(name="k"))
     done = run("build", str(path), "--suspend")
     assert done.err.count("warning[suspended-with-queue]") == 1
     assert "(and 1 more TrainJob)" in done.err
@@ -638,18 +627,18 @@ def test_suspended_by_an_option_is_reported_once(folder: Path) -> None:
         "[{op: add, path: /metadata/annotations, value: {}}, {op: add, path: /spec/suspend, value: true}]",
     ],
 )
-def test_suspended_by_a_patch_is_reported_once_at_its_line(folder: Path, patch: str) -> None:
+def test_suspended_by_a_patch_is_reported_once_at_its_line(empty_folder: Path, patch: str) -> None:
     queue = "{metadata: {labels: {kueue.x-k8s.io/queue-name: q}}}"
-    settings = folder / "trainc.yaml"
+    settings = empty_folder / "trainc.yaml"
     settings.write_text(f"patches:\n- target: {{kind: JobSet}}\n  patch: {patch}\n")
-    path = written(folder, runtime(), trainjob(), trainjob(name="k"))
+    path = write_lines(empty_folder, shm_runtime(), queued_job(), queued_job(name="k"))
     done = run("build", str(path), "--config", str(settings))
     assert done.err.count("warning[suspended-with-queue]") == 1
     assert "(and 1 more TrainJob)" in done.err
     assert f"{settings}:3:" in done.err
     assert "remove suspend from the patch" in done.err
     assert "suspend:" not in done.out
-    path = written(folder, runtime(), trainjob(queue=None), trainjob(name="k", queue=None))
+    path = write_lines(empty_folder, shm_runtime(), queued_job(queue=None), queued_job(name="k", queue=None))
     done = run("build", str(path), "--config", str(settings))
     assert done.out.count("suspend: true") == 2
     assert "suspended-with-queue" not in done.err
@@ -659,12 +648,12 @@ def test_suspended_by_a_patch_is_reported_once_at_its_line(folder: Path, patch: 
     assert f"{settings}:3:" in done.err
 
 
-def test_suspended_by_a_trainjob_and_a_patch(folder: Path) -> None:
-    settings = folder / "trainc.yaml"
+def test_suspended_by_a_trainjob_and_a_patch(empty_folder: Path) -> None:
+    settings = empty_folder / "trainc.yaml"
     settings.write_text("patches:\n- target: {kind: JobSet}\n  patch: {spec: {suspend: true}}\n")
-    job = trainjob()
+    job = queued_job()
     job["spec"]["suspend"] = True
-    path = written(folder, runtime(), job)
+    path = write_lines(empty_folder, shm_runtime(), job)
     done = run("build", str(path), "--config", str(settings))
     assert done.err.count("warning[suspended-with-queue]") == 2
     assert f"{settings}:3:" in done.err

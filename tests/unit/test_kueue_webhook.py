@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import patch, replicated, runtime, trainjob, written
+from linting import patch, replicated, runtime, trainjob
+from manifests import write_json
 from running import run
 
 import trainc
@@ -280,7 +281,7 @@ PODS = {"annotations": {f"{DOMAIN}podset-slice-size": "2"}}
 
 
 def errors(folder: Path, *documents: Any) -> list[Diagnostic]:
-    done = trainc.compile([written(folder, *documents)], options=Options())
+    done = trainc.compile([write_json(folder, *documents)], options=Options())
     return [each for each in done.diagnostics if each.severity == "error"]
 
 
@@ -329,7 +330,7 @@ def test_a_label_of_the_trainjob(tmp_path: Path) -> None:
 
 
 def test_an_error_prevents_the_output(tmp_path: Path) -> None:
-    path = written(tmp_path, runtime(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
+    path = write_json(tmp_path, runtime(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
     assert (run("build", path).code, run("build", path).out) == (1, "")
 
 
@@ -341,19 +342,18 @@ IGNORE = "trainc.dev/lint-ignore"
 @pytest.mark.parametrize(("value", "ids"), [("true", ["elastic-jobset", "unknown-rule"]), ("false", ["unknown-rule"])])
 def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids: list[str]) -> None:
     annotations = {f"{DOMAIN}elastic-job": value, IGNORE: "elastic-jobset"}
-    done = trainc.compile([written(tmp_path, runtime(), trainjob(annotations=annotations))])
+    done = trainc.compile([write_json(tmp_path, runtime(), trainjob(annotations=annotations))])
     assert [each.id for each in done.diagnostics] == ids
     assert done.diagnostics[-1].message == "elastic-jobset is an error of the cluster now, and cannot be disabled"
 
 
 @pytest.mark.parametrize("setting", ["{disable: [elastic-jobset]}", '{paths: {"*": [elastic-jobset]}}'])
-def test_the_settings_cannot_disable_an_error(tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "trainc.yaml").write_text(f"lint: {setting}\n")
+def test_the_settings_cannot_disable_an_error(empty_folder: Path, setting: str) -> None:
+    (empty_folder / "trainc.yaml").write_text(f"lint: {setting}\n")
     job = trainjob(annotations={f"{DOMAIN}elastic-job": "true"})
-    path = written(tmp_path, runtime(), job)
-    monkeypatch.chdir(tmp_path)
+    path = write_json(empty_folder, runtime(), job)
     output = run("validate", path).out
     assert "error[elastic-jobset]" in output
     assert "warning[unknown-rule]: elastic-jobset is an error of the cluster now" in output
-    (tmp_path / "trainc.yaml").write_text(f"lint: {setting.replace('elastic-jobset', 'elastic-jobsets')}\n")
+    (empty_folder / "trainc.yaml").write_text(f"lint: {setting.replace('elastic-jobset', 'elastic-jobsets')}\n")
     assert "error[enum]" in run("validate", path).out

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from files import write_files
 from running import Done, run
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -37,18 +40,6 @@ spec:
 BASE = {"base/kustomization.yaml": "resources: [job.yaml]\n", "base/job.yaml": JOB}
 PROD = "resources: [../../base]\npatches:\n- path: patch.yaml\n"
 OVERLAY = {"overlays/prod/kustomization.yaml": PROD, "overlays/prod/patch.yaml": PATCH}
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def write(files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = Path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def found(*arguments: str) -> list[tuple[str, str, str]]:
@@ -92,7 +83,7 @@ PARTIAL: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in PARTIAL.items()])
 def test_a_patch_is_not_compiled_by_itself(files: dict[str, str]) -> None:
-    write(BASE | files)
+    write_files(BASE | files)
     assert found() == [("note", "kustomize-base", "base/job.yaml")]
     assert run("build").out == run("build", "base/job.yaml").out
 
@@ -114,13 +105,13 @@ WHOLE: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in WHOLE.items()])
 def test_a_job_that_is_compiled(files: dict[str, str]) -> None:
-    write({"job.yaml": JOB} | files)
+    write_files({"job.yaml": JOB} | files)
     assert run("build", ".").code == 0
     assert [each for each in found() if each[0] != "note"] == []
 
 
 def test_the_note_of_a_base() -> None:
-    write(BASE | OVERLAY | {"overlays/dev/kustomization.yaml": "resources: [../../base]\nnamePrefix: dev-\n"})
+    write_files(BASE | OVERLAY | {"overlays/dev/kustomization.yaml": "resources: [../../base]\nnamePrefix: dev-\n"})
     assert run("validate").out == (
         'base/job.yaml:4:9: note[kustomize-base]: TrainJob "finetune" is compiled without the changes of '
         "overlays/dev/kustomization.yaml and overlays/prod/kustomization.yaml\n"
@@ -150,31 +141,33 @@ UNCHANGED: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in UNCHANGED.items()])
 def test_a_base_without_changes_has_no_note(files: dict[str, str]) -> None:
-    write(BASE | files)
+    write_files(BASE | files)
     assert found() == []
 
 
 def test_the_command_names_the_outermost_overlay() -> None:
-    write(BASE | OVERLAY | {"clusters/a b/kustomization.yaml": "resources: [../../overlays/prod]\n"})
+    write_files(BASE | OVERLAY | {"clusters/a b/kustomization.yaml": "resources: [../../overlays/prod]\n"})
     assert "run `kubectl kustomize 'clusters/a b' | trainc build -`\n" in run("validate").out
 
 
 def test_a_base_with_several_jobs_has_one_note() -> None:
-    write(BASE | OVERLAY | {"base/eval.yaml": JOB.replace("finetune", "eval")})
-    write({"base/kustomization.yaml": "resources: [eval.yaml, job.yaml]\n"})
+    write_files(BASE | OVERLAY | {"base/eval.yaml": JOB.replace("finetune", "eval")})
+    write_files({"base/kustomization.yaml": "resources: [eval.yaml, job.yaml]\n"})
     assert 'TrainJob "eval" (and 1 more object) is compiled without' in run("validate").out
     assert len(found()) == 1
 
 
 def test_a_changed_runtime() -> None:
-    write({"base/kustomization.yaml": "resources: [runtime.yaml]\nimages: [{name: a}]\n", "base/runtime.yaml": RUNTIME})
+    write_files(
+        {"base/kustomization.yaml": "resources: [runtime.yaml]\nimages: [{name: a}]\n", "base/runtime.yaml": RUNTIME}
+    )
     assert (
         "help: to use the changed runtime, render it: `kubectl kustomize base > runtimes.yaml`" in run("validate").out
     )
 
 
 def test_an_overlay_without_its_base() -> None:
-    write(BASE | OVERLAY)
+    write_files(BASE | OVERLAY)
     assert found("overlays/prod") == [("note", "kustomize-patch", "overlays/prod/patch.yaml")]
     done = run("build", "overlays/prod")
     assert (done.code, done.out) == (1, "")
@@ -185,7 +178,7 @@ def test_an_overlay_without_its_base() -> None:
 
 
 def test_a_patch_on_the_command_line_is_compiled() -> None:
-    write(BASE | OVERLAY)
+    write_files(BASE | OVERLAY)
     assert found("overlays/prod/patch.yaml") == [("error", "required", "overlays/prod/patch.yaml")]
 
 
@@ -206,7 +199,7 @@ SAME_NAME: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in SAME_NAME.items()])
 def test_one_name_in_several_kustomizations(files: dict[str, str]) -> None:
-    write(files)
+    write_files(files)
     assert ("note", "kustomize-overlays", "overlays/prod/job.yaml") in found()
     done = run("build")
     assert (done.code, done.out) == (1, "")
@@ -216,18 +209,20 @@ def test_one_name_in_several_kustomizations(files: dict[str, str]) -> None:
 
 
 def test_validate_checks_the_jobs_of_all_overlays() -> None:
-    write(TWO | {"overlays/prod/job.yaml": JOB + "  trainer: {numNodes: two}\n"})
+    write_files(TWO | {"overlays/prod/job.yaml": JOB + "  trainer: {numNodes: two}\n"})
     assert ("error", "wrong-type", "overlays/prod/job.yaml") in found()
     assert ("error", "wrong-type", "overlays/prod/job.yaml") in found("--among", ".", "overlays/prod/job.yaml")
 
 
 def test_one_runtime_name_in_several_kustomizations() -> None:
-    write({name.replace("job", "runtime"): text.replace("job", "runtime") for name, text in TWO.items()})
-    write({"overlays/dev/runtime.yaml": RUNTIME, "overlays/prod/runtime.yaml": RUNTIME.replace("train:1", "train:2")})
-    write({"job.yaml": JOB.replace("torch-distributed", "ours")})
+    write_files({name.replace("job", "runtime"): text.replace("job", "runtime") for name, text in TWO.items()})
+    write_files(
+        {"overlays/dev/runtime.yaml": RUNTIME, "overlays/prod/runtime.yaml": RUNTIME.replace("train:1", "train:2")}
+    )
+    write_files({"job.yaml": JOB.replace("torch-distributed", "ours")})
     assert ("note", "kustomize-overlays", "job.yaml") in found()
     assert "error[kustomize-overlays]" in run("build").err
-    write({"overlays/prod/runtime.yaml": RUNTIME})
+    write_files({"overlays/prod/runtime.yaml": RUNTIME})
     assert not {"kustomize-overlays", "duplicate-runtime"} & {id for _, id, _ in found()}
     assert run("build").code == 0
 
@@ -241,14 +236,16 @@ DUPLICATES: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in DUPLICATES.items()])
 def test_duplicates_outside_of_several_kustomizations(files: dict[str, str]) -> None:
-    write({"a.yaml": JOB, "b.yaml": JOB} | files)
+    write_files({"a.yaml": JOB, "b.yaml": JOB} | files)
     assert ("warning", "duplicate-trainjob", "b.yaml") in found()
     assert "error[duplicate-trainjob]" in run("build").err
 
 
 def test_passthrough_writes_neither_patches_nor_kustomizations() -> None:
-    write(BASE | OVERLAY | {"overlays/prod/web.yaml": DEPLOYMENT, "claim.yaml": DEPLOYMENT.replace("web", "other")})
-    write({"overlays/prod/kustomization.yaml": PROD + "- path: web.yaml\n"})
+    write_files(
+        BASE | OVERLAY | {"overlays/prod/web.yaml": DEPLOYMENT, "claim.yaml": DEPLOYMENT.replace("web", "other")}
+    )
+    write_files({"overlays/prod/kustomization.yaml": PROD + "- path: web.yaml\n"})
     done = run("build", "--passthrough")
     assert [line for line in done.out.splitlines() if line.startswith("kind:")] == ["kind: JobSet", "kind: Deployment"]
     assert "name: other" in done.out
@@ -256,12 +253,12 @@ def test_passthrough_writes_neither_patches_nor_kustomizations() -> None:
 
 @pytest.mark.parametrize("below", ["", "apps/training"])
 def test_patches_of_a_commit(below: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write({os.path.join(below, name): text for name, text in (BASE | PARTIAL["a component"] | OVERLAY).items()})
+    write_files({os.path.join(below, name): text for name, text in (BASE | PARTIAL["a component"] | OVERLAY).items()})
     git("init", "--quiet")
     commit()
     git("branch", "team/main")
     monkeypatch.chdir(below or ".")
-    write({"base/job.yaml": JOB + "  suspend: true\n", "parts/patch.yaml": PATCH + "  labels: {a: b}\n"})
+    write_files({"base/job.yaml": JOB + "  suspend: true\n", "parts/patch.yaml": PATCH + "  labels: {a: b}\n"})
     done = run("diff", "team/main", "--format", "json")
     assert (done.code, [change["name"] for change in json.loads(done.out)["objects"]]) == (0, ["finetune"])
 
@@ -277,12 +274,12 @@ HOSTILE: dict[str, str] = {
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
 def test_a_kustomization_reads_no_other_file(text: str) -> None:
-    write({"base/kustomization.yaml": text, "base/job.yaml": JOB, "kustomization.yaml": "resources: [base]\n"})
+    write_files({"base/kustomization.yaml": text, "base/job.yaml": JOB, "kustomization.yaml": "resources: [base]\n"})
     assert [each for each in found() if each[0] != "note"] == []
 
 
 def test_overlays_that_include_one_another() -> None:
-    write(
+    write_files(
         {
             f"{name}/kustomization.yaml": f"resources: [../{other}, job.yaml]\nnamespace: ml\n"
             for name, other in ("ab", "ba")
@@ -293,23 +290,23 @@ def test_overlays_that_include_one_another() -> None:
 
 
 def test_a_broken_kustomization_is_skipped_like_any_file_of_another_tool() -> None:
-    write(BASE | {"base/kustomization.yaml": "resources: [job.yaml\nkind: x\n"})
+    write_files(BASE | {"base/kustomization.yaml": "resources: [job.yaml\nkind: x\n"})
     assert found() == []
     assert "base/kustomization.yaml: skipped\n" in run("validate", "-v").err
     assert "base/kustomization.yaml:2:5: error[yaml]" in run("build", "--passthrough").err
 
 
 def test_upgrade_leaves_patches_alone() -> None:
-    write(BASE | OVERLAY)
+    write_files(BASE | OVERLAY)
     before = PATCH
     done: Done = run("upgrade", "--write")
     assert (done.code, Path("overlays/prod/patch.yaml").read_text()) == (0, before)
 
 
 def test_a_path_to_search_has_no_notes_about_its_jobs() -> None:
-    write({f"platform/{name}": text for name, text in (BASE | OVERLAY).items()})
-    write({"platform/base/runtime.yaml": RUNTIME, "job.yaml": JOB})
-    write({"platform/base/kustomization.yaml": "resources: [job.yaml, runtime.yaml]\n"})
+    write_files({f"platform/{name}": text for name, text in (BASE | OVERLAY).items()})
+    write_files({"platform/base/runtime.yaml": RUNTIME, "job.yaml": JOB})
+    write_files({"platform/base/kustomization.yaml": "resources: [job.yaml, runtime.yaml]\n"})
     done = run("validate", "job.yaml", "-r", "platform")
     assert 'note[kustomize-base]: ClusterTrainingRuntime "ours" is compiled' in done.out
     assert 'TrainJob "finetune"' not in done.out
@@ -324,6 +321,6 @@ SUBSETS = {
 
 @pytest.mark.parametrize(("path", "summary"), SUBSETS.items())
 def test_a_subset_of_a_folder_with_overlays(path: str, summary: str) -> None:
-    write(BASE | OVERLAY)
+    write_files(BASE | OVERLAY)
     done = run("validate", "--among", ".", path)
     assert (done.code, done.out.splitlines(keepends=True)[-1]) == (0, summary)

@@ -6,7 +6,7 @@ The jobs are those of the golden cases, and the recorded ones. A kind joins by h
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -102,6 +102,16 @@ def is_listed(path: Steps, of_job: tuple[Loss, ...]) -> bool:
     )
 
 
+def is_influential(result: Compilation, edited: Iterable[Tree], gang: str | None) -> bool | None:
+    """Return whether an edited job has other objects; None if all are refused."""
+    has_influence = None
+    for each in edited:
+        other = compiled(each, gang)
+        if other is not None and (has_influence := other.objects != result.objects):
+            return True
+    return has_influence
+
+
 def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None = None) -> None:
     """Compare the fields without influence on the objects, by default all of them, with the losses."""
     result = compiled(job, gang)
@@ -111,13 +121,11 @@ def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None =
     for path in leaves(job) if fields is None else fields:
         if path in IDENTITY:
             continue
-        edited = [other for each in edits(job, path) if (other := compiled(each, gang)) is not None]
-        if not edited:  # no other value is valid: the field says nothing
+        has_influence = is_influential(result, edits(job, path), gang)
+        if has_influence is None:  # no other value is valid: the field says nothing
             continue
-        if isinstance(path[-1], str):
-            removed = compiled(with_field_removed(job, path), gang)
-            edited += [] if removed is None else [removed]
-        has_influence = any(other.objects != result.objects for other in edited)
+        if not has_influence and isinstance(path[-1], str):
+            has_influence = bool(is_influential(result, [with_field_removed(job, path)], gang))
         if has_influence == is_listed(path, losses(result)):
             wrong.append(f"{path}: {'has' if has_influence else 'has no'} influence")
     assert wrong == []
@@ -248,47 +256,46 @@ spec: {runtimeRef: {name: torch-distributed}}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text(JOB)
-    return tmp_path
+def project(empty_folder: Path) -> Path:
+    (empty_folder / "job.yaml").write_text(JOB)
+    return empty_folder
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_explain(form: str, folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_explain(form: str, project: Path, snapshot: SnapshotAssertion) -> None:
     done = run("explain", "--losses", "job.yaml", "--format", form)
     assert (done.code, done.out, done.err) == snapshot
 
 
-def test_explain_follows_the_switch_for_folders(folder: Path) -> None:
+def test_explain_follows_the_switch_for_folders(project: Path) -> None:
     done = run("explain", "--losses", ".")
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines()[-1] == "no legacy job in the given paths"
     assert run("explain", "--losses", ".", "--legacy").out == run("explain", "--losses", "job.yaml").out
 
 
-def test_explain_without_a_legacy_job(folder: Path) -> None:
-    (folder / "job.yaml").write_text(TRAINJOB)
+def test_explain_without_a_legacy_job(project: Path) -> None:
+    (project / "job.yaml").write_text(TRAINJOB)
     done = run("explain", "--losses", "job.yaml")
     assert (done.code, done.out, done.err) == (0, "", "no legacy job in the given paths\n")
 
 
 @pytest.mark.parametrize("others", [("--patches",), ("job.yaml", "spec.suspend")])
-def test_explain_of_losses_has_no_fields(others: tuple[str, ...], folder: Path) -> None:
+def test_explain_of_losses_has_no_fields(others: tuple[str, ...], project: Path) -> None:
     done = run("explain", "--losses", *others)
     assert (done.code, "--losses cannot be combined with" in done.err) == (2, True)
 
 
-def test_explain_shows_the_line_of_a_host_name_as_written(folder: Path) -> None:
+def test_explain_shows_the_line_of_a_host_name_as_written(project: Path) -> None:
     done = run("explain", "job.yaml", "**.args")
     assert "--peer=mnist-worker-0-0.mnist" in done.out or "--peer=mnist-worker-0-0" in done.out
     assert "args: [--peer=mnist-worker-0]" in done.out
 
 
 @pytest.mark.parametrize("annotation", ["legacy-losses, no-gang", ""])
-def test_the_warning_can_be_turned_off(annotation: str, folder: Path) -> None:
+def test_the_warning_can_be_turned_off(annotation: str, project: Path) -> None:
     text = JOB.replace("{name: mnist}", f"{{name: mnist, annotations: {{trainc.dev/lint-ignore: {annotation!r}}}}}")
-    (folder / "job.yaml").write_text(text)
+    (project / "job.yaml").write_text(text)
     assert ("warning[legacy-losses]" in run("validate", "--legacy").out) == (not annotation)
     assert run("validate", "--legacy", "--strict").code == (0 if annotation else 1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from committing import commit, git
+from committing import commit
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -73,13 +73,11 @@ patches:
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_repository: Path) -> Path:
     """Return a repository with a PyTorchJob, which is the current folder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mnist.yaml").write_text(JOB)
-    git("init", "--quiet")
+    (empty_repository / "mnist.yaml").write_text(JOB)
     commit()
-    return tmp_path
+    return empty_repository
 
 
 @pytest.mark.parametrize("switch", [("--legacy",), ()], ids=["on", "off"])

@@ -28,8 +28,8 @@ from linting import (
     silent,
     trainjob,
     warnings,
-    written,
 )
+from manifests import write_json
 from purposes import ALL_RULES, internal
 from running import run
 from snapshots import texts
@@ -411,7 +411,7 @@ def test_where_it_points(tmp_path: Path, documents: Any, place: Any, related: An
 
 
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
-    path = written(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
+    path = write_json(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
     for form in ("text", "json"):
         printed = run("validate", path, "--format", form).out
         assert "secret-in-env" in printed
@@ -495,7 +495,7 @@ def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, anno
 
 
 def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
-    (jobset,) = trainc.compile([written(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
+    (jobset,) = trainc.compile([write_json(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
     assert "annotations" not in jobset["metadata"]
 
 
@@ -507,8 +507,7 @@ def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     assert warnings(tmp_path, *documents, options=disabled, purpose=ALL_RULES) == []
 
 
-def test_the_first_job_of_init_has_no_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_first_job_of_init_has_no_warnings(empty_folder: Path) -> None:
     run("init")
     assert "warning" not in run("validate").out
 

@@ -7,21 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import (
-    ANCESTOR,
-    GPUS,
-    MPI,
-    ONE_GPU,
-    env,
-    fires,
-    host,
-    replicated,
-    runtime,
-    silent,
-    trainjob,
-    warnings,
-    written,
-)
+from linting import GPUS, MPI, ONE_GPU, env, fires, host, replicated, runtime, silent, trainjob, warnings
+from manifests import ANCESTOR, write_json
 from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -341,7 +328,7 @@ def test_a_caret(tmp_path: Path, text: str, rule: str, begin: tuple[int, int], e
 @pytest.mark.parametrize("field", ["command", "env"])
 def test_a_secret_is_never_shown(tmp_path: Path, secret: str, field: str) -> None:
     fields = {"command": ["train", secret]} if field == "command" else {"env": env(API_KEY=secret)}
-    path = written(tmp_path, runtime(), trainjob(**fields))
+    path = write_json(tmp_path, runtime(), trainjob(**fields))
     for form in ("text", "json"):
         printed = run("validate", path, "--format", form).out
         assert f"secret-in-{field}" in printed

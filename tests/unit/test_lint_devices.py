@@ -8,22 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linting import (
-    ANCESTOR,
-    MPI,
-    SHM,
-    container,
-    env,
-    fires,
-    marked,
-    pytorchjob,
-    replicated,
-    runtime,
-    silent,
-    trainjob,
-    warnings,
-    written,
-)
+from linting import MPI, SHM, container, env, fires, marked, pytorchjob, replicated, runtime, silent, trainjob, warnings
+from manifests import ANCESTOR, write_json
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
@@ -292,11 +278,11 @@ def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], sn
     ],
 )
 def test_an_error_without_objects(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    done = trainc.compile([written(tmp_path, *documents)])
+    done = trainc.compile([write_json(tmp_path, *documents)])
     assert [(d.id, d.severity) for d in done.diagnostics if d.stage == "lint"] == [(rule, "error") for rule in rules]
     assert done.objects == ()
     off = Options(settings=Settings(disable=frozenset(rules)))
-    assert len(trainc.compile([written(tmp_path, *documents)], options=off).objects) == 1
+    assert len(trainc.compile([write_json(tmp_path, *documents)], options=off).objects) == 1
 
 
 def manifest(trainer: str, resources: str = "{}", policy: str = "{torch: {}}") -> str:

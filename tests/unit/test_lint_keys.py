@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import ANCESTOR, fires, marked, replicated, runtime, silent, trainjob, warnings
+from linting import fires, marked, replicated, runtime, silent, trainjob, warnings
+from manifests import ANCESTOR
 from purposes import ALL_RULES
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import container, env, fires, marked, replicated, runtime, silent, trainjob, warnings, written
+from linting import container, env, fires, marked, replicated, runtime, silent, trainjob, warnings
+from manifests import write_json
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
@@ -251,6 +252,6 @@ def test_hostile_input_is_one_finding_in_linear_time(tmp_path: Path, trainer: di
 
 def test_a_command_of_1_mib_is_one_error(tmp_path: Path) -> None:
     begin = time.perf_counter()
-    done = trainc.compile([written(tmp_path, runtime(), trainjob(command=["a b" * 345_000]))])
+    done = trainc.compile([write_json(tmp_path, runtime(), trainjob(command=["a b" * 345_000]))])
     assert [d.id for d in done.diagnostics if d.severity != "note"] == ["argument-too-long"]
     assert time.perf_counter() - begin < 10

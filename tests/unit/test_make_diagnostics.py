@@ -6,6 +6,7 @@ from pathlib import Path
 
 import make_diagnostics
 import pytest
+from files import write
 
 from trainc.base.ids import DECLARED_IN
 
@@ -29,8 +30,7 @@ def test_a_missing_page_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with the current outputs of the script and the pages."""
     for path, text in make_diagnostics.outputs(INDEX).items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+        write(tmp_path / path, text)
     (tmp_path / "diagnostics").symlink_to(make_diagnostics.ROOT / "diagnostics")
     monkeypatch.setattr(make_diagnostics, "ROOT", tmp_path)
     monkeypatch.setattr(make_diagnostics, "declared_in", lambda root: INDEX)

@@ -86,8 +86,8 @@ def test_no_output_shows_the_secret_of_a_patch(
     secret: str, patch: Any, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {"target": {"kind": "TrainJob"}, "patch": ENV}
-    write(tmp_path / "old", [])
-    write(tmp_path / "new", [before, {"target": {"kind": "TrainJob"}, "patch": patch}])
+    write_project(tmp_path / "old", [])
+    write_project(tmp_path / "new", [before, {"target": {"kind": "TrainJob"}, "patch": patch}])
     monkeypatch.chdir(tmp_path / "new")
     done = run(*command.split())
     assert done.code != 70
@@ -95,7 +95,7 @@ def test_no_output_shows_the_secret_of_a_patch(
     assert secret not in done.out + done.err
 
 
-def write(folder: Path, patches: list[Any]) -> None:
+def write_project(folder: Path, patches: list[Any]) -> None:
     """Write a project with one TrainJob."""
     folder.mkdir()
     (folder / "a.yaml").write_text(JOB)
@@ -113,18 +113,15 @@ NAMED: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("patch", "shown"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
-def test_a_review_shows_an_operation_as_the_patched_object(
-    patch: Any, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_review_shows_an_operation_as_the_patched_object(patch: Any, shown: Any, empty_folder: Path) -> None:
     trainer = {
         "env": [{"name": "HF_TOKEN", "value": "a"}, {"name": "MODE", "value": "b"}],
         "args": ["--token", "a", "c"],
     }
     before = {"target": {"kind": "TrainJob"}, "patch": {"spec": {"trainer": trainer}}}
     given = [before, {"target": {"kind": "TrainJob"}, "patch": operation("/metadata/labels", {"a": "b"})}]
-    write(tmp_path / "old", given)
-    write(tmp_path / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
-    monkeypatch.chdir(tmp_path)
+    write_project(empty_folder / "old", given)
+    write_project(empty_folder / "new", [*given, {"target": {"kind": "TrainJob"}, "patch": patch}])
     settings = json.loads(run("diff", "old", "new", "--format", "json").out)["settings"]
     assert settings[0]["new"]["patch"][0]["value"] == shown
 
@@ -158,8 +155,8 @@ def test_a_secret_whose_name_a_patch_removes_stays_masked(
 ) -> None:
     trainer = {"env": [{"name": "HF_TOKEN", "value": "S1"}], "args": ["--token", "S1"], "command": ["run"]}
     named = {"spec": {"trainer": trainer}, "metadata": {"annotations": {"password": "S1"}}}
-    write(tmp_path / "old", [])
-    write(tmp_path / "new", [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in (named, *patches)])
+    write_project(tmp_path / "old", [])
+    write_project(tmp_path / "new", [{"target": {"kind": "TrainJob"}, "patch": patch} for patch in (named, *patches)])
     monkeypatch.chdir(tmp_path / "new")
     done = run(*command.split())
     assert done.code == 0 or "diff" in command

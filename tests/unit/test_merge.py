@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from trainc.kubernetes.gostructs import ROOT
+from trainc.kubernetes.gotypes import ROOT
 from trainc.kubernetes.merge import MergeError, strategic_merge
 
 POD, META, CONTAINER = "core/v1.PodSpec", "meta/v1.ObjectMeta", "core/v1.Container"

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from files import write
 from running import Done, run
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 # The first job.
@@ -94,11 +97,6 @@ ELASTIC = "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 4}\n  pytorch"
 
 def named(name: str = "mnist", text: str = JOB) -> str:
     return text.replace("NAME", name)
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def migrated(text: str, *options: str) -> list[dict[str, object]]:
@@ -275,8 +273,7 @@ def test_a_text_that_only_trainc_reads_loses_its_comments() -> None:
 
 def test_output_has_the_names_of_the_sources() -> None:
     for name in ("jobs/a/one.yaml", "jobs/two.yaml"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(named(Path(name).stem))
+        write(name, named(Path(name).stem))
     assert run("migrate", "jobs", "-o", "new").code == 0
     found = sorted(str(path.relative_to("new")) for path in Path("new").rglob("*.yaml"))
     assert found[:1] == ["a/one.yaml"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from unit.test_fix_edits import apply_fix
 
@@ -11,10 +9,7 @@ from trainc.base.fixes import Relocation
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def moves(text: str, paths: str) -> list[Relocation]:

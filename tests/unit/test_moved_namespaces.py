@@ -59,18 +59,17 @@ def _id(tree: Tree) -> Id:
 
 
 @pytest.mark.parametrize("remove", ["delete", "exclude"])
-def test_nothing_of_another_environment_is_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remove: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    two_environments.write(tmp_path, "nlp", "vis")
+def test_nothing_of_another_environment_is_pruned(empty_folder: Path, remove: str) -> None:
+    two_environments.write_teams(empty_folder, "nlp", "vis")
     tool = PruningTool()
-    for environment, objects in two_environments.rendered(tmp_path).items():
+    for environment, objects in two_environments.rendered(empty_folder).items():
         tool.apply(environment, objects)
     everything = dict(tool.live)
     if remove == "delete":
-        (tmp_path / "nlp-job.yaml").unlink()
+        (empty_folder / "nlp-job.yaml").unlink()
     else:
-        two_environments.exclude_job(tmp_path, "nlp")
-    for environment, objects in two_environments.rendered(tmp_path).items():
+        two_environments.exclude_job(empty_folder, "nlp")
+    for environment, objects in two_environments.rendered(empty_folder).items():
         tool.apply(environment, objects)
     gone = [("dev", ("JobSet", "nlp-dev", "train")), ("prod", ("JobSet", "nlp", "train"))]
     assert tool.deleted == (gone if remove == "delete" else gone[:1])
@@ -85,15 +84,12 @@ def test_nothing_of_another_environment_is_pruned(tmp_path: Path, monkeypatch: p
         ("cluster: a", "error[shared-object]"),
     ],
 )
-def test_a_copied_document_that_two_environments_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, expected: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    two_environments.write(tmp_path, "nlp")
-    (tmp_path / "nlp-job.yaml").unlink()
+def test_a_copied_document_that_two_environments_write(empty_folder: Path, more: str, expected: str) -> None:
+    two_environments.write_teams(empty_folder, "nlp")
+    (empty_folder / "nlp-job.yaml").unlink()
     claim = two_environments.OBJECTS.format(team="nlp").split("---\n")[1]
-    (tmp_path / "nlp.yaml").write_text(claim)
-    (tmp_path / "trainc.yaml").write_text(f"passthrough: true\n{more}\nenvironments: {{dev: {{}}, prod: {{}}}}\n")
+    (empty_folder / "nlp.yaml").write_text(claim)
+    (empty_folder / "trainc.yaml").write_text(f"passthrough: true\n{more}\nenvironments: {{dev: {{}}, prod: {{}}}}\n")
     done = run("validate")
     assert done.code == bool(expected)
     assert expected in done.out
@@ -101,13 +97,12 @@ def test_a_copied_document_that_two_environments_write(
     assert ("error[shared-object]" in run("build", "-o", "rendered").err) == bool(expected)
 
 
-def test_a_shared_object_with_two_contents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    two_environments.write(tmp_path, "nlp")
+def test_a_shared_object_with_two_contents(empty_folder: Path) -> None:
+    two_environments.write_teams(empty_folder, "nlp")
     for name, value in (("a", "1"), ("b", "true")):
         text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ca, namespace: nlp}}\ndata: {{key: {value}}}\n"
-        (tmp_path / f"{name}.yaml").write_text(text)
-    (tmp_path / "trainc.yaml").write_text(
+        (empty_folder / f"{name}.yaml").write_text(text)
+    (empty_folder / "trainc.yaml").write_text(
         "passthrough: true\nshared: [{kind: ConfigMap}]\n"
         "environments: {dev: {namespaceSuffix: -dev, exclude: [a.yaml]}, prod: {exclude: [b.yaml]}}\n"
     )
@@ -128,15 +123,14 @@ def test_a_shared_object_with_two_contents(tmp_path: Path, monkeypatch: pytest.M
     ],
 )
 def test_a_suffix_makes_the_namespace_of_a_copied_document_too_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str, with_job: bool
+    empty_folder: Path, document: str, with_job: bool
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for length, errors in ((59, 0), (60, 1)):
         team = "n" * length
-        (tmp_path / "other.yaml").write_text(f"apiVersion: v1\n{document.replace('LONG', team)}")
+        (empty_folder / "other.yaml").write_text(f"apiVersion: v1\n{document.replace('LONG', team)}")
         if with_job:
-            (tmp_path / "job.yaml").write_text(two_environments.JOB.format(team=team))
-        (tmp_path / "trainc.yaml").write_text(two_environments.SETTINGS)
+            (empty_folder / "job.yaml").write_text(two_environments.JOB.format(team=team))
+        (empty_folder / "trainc.yaml").write_text(two_environments.SETTINGS)
         for done in (run("validate"), run("build")):
             assert (done.code, (done.out + done.err).count("error[invalid-namespace]")) == (errors, errors)
 

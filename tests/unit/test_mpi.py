@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, pods_of, replicated_job
 
 import trainc
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 AS_NODE = {"runLauncherAsNode": True}
 ORTE = [
     ("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
@@ -29,29 +25,20 @@ PRRTE = [
 ]
 
 
-def job(name: str, *, replicas: int = 1, parallelism: int | None = None, **container: Any) -> dict[str, Any]:
+def mpi_job(name: str, *, replicas: int = 1, parallelism: int | None = None, **container: Any) -> dict[str, Any]:
     """Return a replicated job; the one named `launcher` is the trainer."""
-    pod = {"containers": [{"name": "node", "image": "i:1", **container}]}
-    spec = {"template": {"spec": pod}, **({} if parallelism is None else {"parallelism": parallelism})}
-    metadata = {"metadata": {"labels": ANCESTOR}} if name == "launcher" else {}
-    return {"name": name, "replicas": replicas, "template": {**metadata, "spec": spec}}
+    job = {} if parallelism is None else {"parallelism": parallelism}
+    return replicated_job(name, container, trainer=name == "launcher", job=job, replicas=replicas)
 
 
-JOBS = (job("launcher"), job("node"))
+JOBS = (mpi_job("launcher"), mpi_job("node"))
 
 
-def compiled(
-    tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, namespace: str = "", **template: Any
+def on_mpi(
+    tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, namespace: str = "", **jobset: Any
 ) -> trainc.Result:
-    runtime = {"mlPolicy": {"mpi": mpi or {}}, "template": {"spec": {"replicatedJobs": jobs, **template}}}
-    ref, metadata = {"runtimeRef": {"name": "r"}}, {"name": "j", **({"namespace": namespace} if namespace else {})}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": {**ref, "trainer": trainer or {}}},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    metadata = {"namespace": namespace} if namespace else {}
+    return compiled(tmp_path, jobs, trainer, metadata=metadata, jobset=jobset, mlPolicy={"mpi": mpi or {}})
 
 
 def hosts(compilation: trainc.Result) -> str:
@@ -60,12 +47,6 @@ def hosts(compilation: trainc.Result) -> str:
     _, config_map = compilation.objects
     assert config_map["metadata"] == {"name": "j-mpi-hostfile"}
     return ", ".join(config_map["data"]["hostfile"].splitlines())
-
-
-def pods(compilation: trainc.Result) -> dict[str, Any]:
-    """Return the pod specs by job."""
-    jobs = compilation.objects[0]["spec"]["replicatedJobs"]
-    return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in jobs}
 
 
 def counts(compilation: trainc.Result) -> dict[str, int]:
@@ -89,7 +70,7 @@ def counts(compilation: trainc.Result) -> dict[str, int]:
     ],
 )
 def test_nodes(tmp_path: Path, nodes: Any, mpi: Any, hostfile: str, pods_of_node: int) -> None:
-    compilation = compiled(tmp_path, nodes, mpi)
+    compilation = on_mpi(tmp_path, nodes, mpi)
     assert hosts(compilation) == hostfile
     assert counts(compilation) == {"launcher": 1, "node": pods_of_node}
 
@@ -99,16 +80,16 @@ def test_nodes(tmp_path: Path, nodes: Any, mpi: Any, hostfile: str, pods_of_node
     [
         pytest.param(JOBS, {"network": {"subdomain": "s"}}, "j-node-0-0.s slots=1", id="subdomain"),
         pytest.param(
-            [job("launcher"), job("node", replicas=2, parallelism=1)],
+            [mpi_job("launcher"), mpi_job("node", replicas=2, parallelism=1)],
             {},
             "j-node-0-0.j slots=1, j-node-1-0.j slots=1",
             id="every replica",
         ),
-        pytest.param([job("launcher"), job("workers")], {}, "", id="only of the job named node"),
+        pytest.param([mpi_job("launcher"), mpi_job("workers")], {}, "", id="only of the job named node"),
     ],
 )
 def test_hosts(tmp_path: Path, jobs: Any, template: Any, hostfile: str) -> None:
-    assert hosts(compiled(tmp_path, jobs=jobs, **template)) == hostfile
+    assert hosts(on_mpi(tmp_path, jobs=jobs, **template)) == hostfile
 
 
 @pytest.mark.parametrize(
@@ -128,15 +109,15 @@ def test_hosts(tmp_path: Path, jobs: Any, template: Any, hostfile: str) -> None:
     ],
 )
 def test_slots(tmp_path: Path, trainer: Any, mpi: Any, slots: int) -> None:
-    compilation = compiled(tmp_path, trainer, mpi)
+    compilation = on_mpi(tmp_path, trainer, mpi)
     assert hosts(compilation) == f"j-node-0-0.j slots={slots}"
-    env = {v["name"]: v["value"] for v in pods(compilation)["launcher"]["containers"][0]["env"]}
+    env = {v["name"]: v["value"] for v in pods_of(compilation)["launcher"]["containers"][0]["env"]}
     assert env["OMPI_MCA_orte_set_default_slots"] == env["PRTE_MCA_prte_set_default_slots"] == str(slots)
 
 
 @pytest.mark.parametrize("name", [pytest.param("launcher", id="launcher"), pytest.param("node", id="node")])
 def test_the_keys_are_the_secrets_and_are_where_ssh_looks(tmp_path: Path, name: str) -> None:
-    pod = pods(compiled(tmp_path, mpi={"sshAuthMountPath": "/home/mpiuser/.ssh"}))[name]
+    pod = pods_of(on_mpi(tmp_path, mpi={"sshAuthMountPath": "/home/mpiuser/.ssh"}))[name]
     assert pod["volumes"][0] == {
         "name": "mpi-ssh-auth",
         "secret": {
@@ -153,7 +134,7 @@ def test_the_keys_are_the_secrets_and_are_where_ssh_looks(tmp_path: Path, name: 
 
 
 def test_only_the_launcher_has_the_hostfile(tmp_path: Path) -> None:
-    found = pods(compiled(tmp_path))
+    found = pods_of(on_mpi(tmp_path))
     assert [volume["name"] for volume in found["launcher"]["volumes"]] == ["mpi-ssh-auth", "mpi-hostfile"]
     assert found["launcher"]["containers"][0]["volumeMounts"][1] == {"name": "mpi-hostfile", "mountPath": "/etc/mpi"}
     assert [volume["name"] for volume in found["node"]["volumes"]] == ["mpi-ssh-auth"]
@@ -189,8 +170,8 @@ def test_variables(tmp_path: Path, runtime: Any, job_env: Any, expected: Any) ->
     def env(pairs: Any) -> list[dict[str, str]]:
         return [{"name": name, "value": text} for name, text in pairs]
 
-    compilation = compiled(tmp_path, {"env": env(job_env)}, jobs=[job("launcher", env=env(runtime)), job("node")])
-    assert pods(compilation)["launcher"]["containers"][0]["env"] == env(expected)
+    compilation = on_mpi(tmp_path, {"env": env(job_env)}, jobs=[mpi_job("launcher", env=env(runtime)), mpi_job("node")])
+    assert pods_of(compilation)["launcher"]["containers"][0]["env"] == env(expected)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +191,7 @@ def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node:
         "env": [{"name": "A", "value": "1"}],
         "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}},
     }
-    found = {name: pod["containers"][0] for name, pod in pods(compiled(tmp_path, trainer, mpi)).items()}
+    found = {name: pod["containers"][0] for name, pod in pods_of(on_mpi(tmp_path, trainer, mpi)).items()}
     assert found["launcher"]["resources"] == {"limits": {"nvidia.com/gpu": "8"}}
     assert found["launcher"]["image"] == "mine:2"
     assert {key: found["node"][key] for key in ("resources", "env") if key in found["node"]} == node
@@ -220,15 +201,15 @@ def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node:
 @pytest.mark.parametrize(
     ("nodes", "jobs", "lacks"),
     [
-        pytest.param(2, [job("launcher")], 'job "node"', id="no nodes"),
-        pytest.param(2, [job("node")], 'job "launcher"', id="no launcher"),
-        pytest.param(2, [job("work")], 'job "launcher" and no job "node"', id="neither"),
+        pytest.param(2, [mpi_job("launcher")], 'job "node"', id="no nodes"),
+        pytest.param(2, [mpi_job("node")], 'job "launcher"', id="no launcher"),
+        pytest.param(2, [mpi_job("work")], 'job "launcher" and no job "node"', id="neither"),
         pytest.param(2, JOBS, None, id="both"),
-        pytest.param(1, [job("launcher")], None, id="one node is the launcher"),
+        pytest.param(1, [mpi_job("launcher")], None, id="one node is the launcher"),
     ],
 )
 def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: Any, lacks: str | None) -> None:
-    errors = [d for d in compiled(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
+    errors = [d for d in on_mpi(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
     both = 'jobs "launcher" and "node"'
     message = f'{nodes} nodes with runLauncherAsNode require {both}, but runtime "r" has no {lacks}'
     assert [d.message for d in errors] == ([message] if lacks else [])
@@ -240,14 +221,14 @@ def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: 
     [
         pytest.param("OpenMPI", JOBS, [], id="Open MPI"),
         pytest.param("", JOBS, ["mpi-implementation"], id="none"),
-        pytest.param("", [job("node")], [], id="none, and no launcher that would mind"),
+        pytest.param("", [mpi_job("node")], [], id="none, and no launcher that would mind"),
         pytest.param("Intel", JOBS, [], id="Intel"),
         pytest.param("MPICH", JOBS, [], id="MPICH"),
         pytest.param("MVAPICH", JOBS, ["enum"], id="another: the schema's"),
     ],
 )
 def test_implementations(tmp_path: Path, implementation: str, jobs: Any, expected: list[str]) -> None:
-    diagnostics = compiled(tmp_path, mpi={"mpiImplementation": implementation}, jobs=jobs).diagnostics
+    diagnostics = on_mpi(tmp_path, mpi={"mpiImplementation": implementation}, jobs=jobs).diagnostics
     errors = [d for d in diagnostics if d.severity == "error"]
     assert [d.id for d in errors] == expected
     assert all(f'"{implementation}"' in d.message for d in errors)
@@ -287,24 +268,24 @@ def test_the_other_implementations(
     tmp_path: Path, implementation: str, slots: int, hostfile: list[str], expected: list[tuple[str, str]]
 ) -> None:
     mpi = {"mpiImplementation": implementation, "numProcPerNode": slots}
-    compilation = compiled(tmp_path, {"numNodes": 2}, mpi, namespace="n")
+    compilation = on_mpi(tmp_path, {"numNodes": 2}, mpi, namespace="n")
     assert compilation.objects[1]["data"]["hostfile"].splitlines() == hostfile
-    found = pods(compilation)["launcher"]["containers"][0]["env"]
+    found = pods_of(compilation)["launcher"]["containers"][0]["env"]
     assert [(variable["name"], variable["value"]) for variable in found] == expected
 
 
 @pytest.mark.parametrize("implementation", ["Intel", "MPICH"])
 def test_a_launcher_that_is_a_node_is_its_short_name_there(tmp_path: Path, implementation: str) -> None:
     mpi = {"mpiImplementation": implementation, **AS_NODE}
-    compilation = compiled(tmp_path, {"numNodes": 2}, mpi, namespace="n")
+    compilation = on_mpi(tmp_path, {"numNodes": 2}, mpi, namespace="n")
     assert compilation.objects[1]["data"]["hostfile"].splitlines() == ["j-launcher-0-0:1", "j-node-0-0.j:1"]
 
 
 def test_ssh_options_of_the_runtime_stay_for_mpich_4(tmp_path: Path) -> None:
     own = [{"name": "HYDRA_LAUNCHER_EXTRA_ARGS", "value": "-q"}]
-    found = pods(compiled(tmp_path, mpi={"mpiImplementation": "MPICH"}, jobs=[job("launcher", env=own), job("node")]))[
-        "launcher"
-    ]["containers"][0]["env"]
+    found = pods_of(
+        on_mpi(tmp_path, mpi={"mpiImplementation": "MPICH"}, jobs=[mpi_job("launcher", env=own), mpi_job("node")])
+    )["launcher"]["containers"][0]["env"]
     assert [(v["name"], v["value"]) for v in found] == [
         ("HYDRA_LAUNCHER_EXTRA_ARGS", "-q"),
         ("HYDRA_HOST_FILE", "/etc/mpi/hostfile"),
@@ -337,11 +318,11 @@ def test_ssh_options_of_the_runtime_stay_for_mpich_4(tmp_path: Path) -> None:
 def test_the_nodes_find_the_launcher(
     tmp_path: Path, implementation: str, namespace: str, template: Any, dns: Any, searches: Any
 ) -> None:
-    jobs = [job("launcher"), job("node")]
+    jobs = [mpi_job("launcher"), mpi_job("node")]
     if dns:
         jobs[1]["template"]["spec"]["template"]["spec"]["dnsConfig"] = dns
-    compilation = compiled(tmp_path, {}, {"mpiImplementation": implementation}, jobs, namespace, **template)
-    found = pods(compilation)
+    compilation = on_mpi(tmp_path, {}, {"mpiImplementation": implementation}, jobs, namespace, **template)
+    found = pods_of(compilation)
     assert found["node"].get("dnsConfig") == (searches and {"searches": searches})
     assert "dnsConfig" not in found["launcher"]
     assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
@@ -352,16 +333,16 @@ def test_the_nodes_find_the_launcher(
     [
         pytest.param("OpenMPI", JOBS, [], id="Open MPI does not mind"),
         pytest.param("MPICH", JOBS, ["mpi-search-domain"], id="MPICH minds"),
-        pytest.param("Intel", [job("launcher")], [], id="not without nodes"),
+        pytest.param("Intel", [mpi_job("launcher")], [], id="not without nodes"),
     ],
 )
 def test_without_a_namespace_there_is_no_domain(
     tmp_path: Path, implementation: str, jobs: Any, expected: list[str]
 ) -> None:
-    compilation = compiled(tmp_path, {}, {"mpiImplementation": implementation}, jobs)
+    compilation = on_mpi(tmp_path, {}, {"mpiImplementation": implementation}, jobs)
     notes = [d for d in compilation.diagnostics if d.id != "secret-expected"]
     assert [(d.id, d.severity) for d in notes] == [(id, "note") for id in expected]
-    assert all("dnsConfig" not in pod for pod in pods(compilation).values())
+    assert all("dnsConfig" not in pod for pod in pods_of(compilation).values())
 
 
 @pytest.mark.parametrize(
@@ -379,22 +360,22 @@ def test_an_implementation_reserves_its_own_variables(
     tmp_path: Path, implementation: str, name: str, refused: bool
 ) -> None:
     env = [{"name": name, "value": "x"}]
-    diagnostics = compiled(tmp_path, {"env": env}, {"mpiImplementation": implementation}).diagnostics
+    diagnostics = on_mpi(tmp_path, {"env": env}, {"mpiImplementation": implementation}).diagnostics
     assert [d.id for d in diagnostics if d.severity == "error"] == (["reserved-env"] if refused else [])
 
 
 @pytest.mark.parametrize("name", [name for name, _ in ORTE])
 def test_open_mpi_4s_variables_are_reserved(tmp_path: Path, name: str) -> None:
-    diagnostics = compiled(tmp_path, {"env": [{"name": name, "value": "x"}]}).diagnostics
+    diagnostics = on_mpi(tmp_path, {"env": [{"name": name, "value": "x"}]}).diagnostics
     assert [(d.id, d.field) for d in diagnostics if d.severity == "error"] == [("reserved-env", "spec.trainer.env")]
 
 
 def test_the_note_names_the_secret_and_its_command(tmp_path: Path) -> None:
-    (note,) = compiled(tmp_path).diagnostics
+    (note,) = on_mpi(tmp_path).diagnostics
     assert (note.severity, note.object.name) == ("note", "j")
     assert '"j-mpi-ssh-auth"' in note.message
     assert note.help.startswith("create it once: trainc secret j ")
 
 
 def test_no_note_where_no_pod_needs_it(tmp_path: Path) -> None:
-    assert compiled(tmp_path, jobs=[job("workers")]).diagnostics == ()
+    assert on_mpi(tmp_path, jobs=[mpi_job("workers")]).diagnostics == ()

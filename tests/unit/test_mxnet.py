@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, replicated_job
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 INDEX = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}
 
 
-def job(name: str, *, trainer: bool = False, replicas: int = 1, pods: int = 1, **container: Any) -> dict[str, Any]:
+def with_sidecar(
+    name: str, *, trainer: bool = False, replicas: int = 1, pods: int = 1, **container: Any
+) -> dict[str, Any]:
     """Return a replicated job with its container `node`, and a sidecar."""
-    containers = [{"name": "node", "image": "i:1", **container}, {"name": "sidecar", "image": "i:1"}]
-    spec = {"template": {"spec": {"containers": containers}}, "parallelism": pods}
-    metadata = {"metadata": {"labels": ANCESTOR}} if trainer else {}
-    return {"name": name, "replicas": replicas, "template": {**metadata, "spec": spec}}
+    job = {"parallelism": pods}
+    return replicated_job(name, container, {"name": "sidecar"}, trainer=trainer, job=job, replicas=replicas)
 
 
-SCHEDULER, SERVER, NODE = job("scheduler"), job("server"), job("node", trainer=True)
+SCHEDULER, SERVER, NODE = with_sidecar("scheduler"), with_sidecar("server"), with_sidecar("node", trainer=True)
 CAST = (SCHEDULER, SERVER, NODE)
 
 
-def compiled(
-    tmp_path: Path, mxnet: Any = None, jobs: Any = CAST, trainer: Any = None, numbers: Any = None, **template: Any
+def on_mxnet(
+    tmp_path: Path, mxnet: Any = None, jobs: Any = CAST, trainer: Any = None, numbers: Any = None, **jobset: Any
 ) -> trainc.Result:
-    policy = {"mxnet": mxnet or {}, **(numbers or {})}
-    runtime = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": jobs, **template}}}
-    ref = {"runtimeRef": {"name": "r"}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer or {}}},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    return compiled(tmp_path, jobs, trainer, jobset=jobset, mlPolicy={"mxnet": mxnet or {}, **(numbers or {})})
 
 
 def job_variables(compilation: trainc.Result) -> dict[str, dict[str, Any]]:
@@ -69,7 +56,7 @@ def shared(servers: int = 1, workers: int = 1, host: str = "j-scheduler-0-0.j", 
 
 
 def test_each_pod_has_its_role_and_the_endpoint(tmp_path: Path) -> None:
-    found = job_variables(compiled(tmp_path, trainer={"numNodes": 3}))
+    found = job_variables(on_mxnet(tmp_path, trainer={"numNodes": 3}))
     known = {**shared(workers=3), "DMLC_USE_KUBERNETES": "1"}
     assert found == {
         "scheduler": known | {"DMLC_ROLE": "scheduler"},
@@ -88,7 +75,7 @@ def test_each_pod_has_its_role_and_the_endpoint(tmp_path: Path) -> None:
 
 
 def test_every_container_has_variables_and_the_scheduler_a_port(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, {"port": 7000})
+    compilation = on_mxnet(tmp_path, {"port": 7000})
     pods = [job["template"]["spec"]["template"]["spec"] for job in compilation.objects[0]["spec"]["replicatedJobs"]]
     assert all(pod["containers"][0]["env"] == pod["containers"][1]["env"] for pod in pods)
     ports = [[container.get("ports") for container in pod["containers"]] for pod in pods]
@@ -96,9 +83,9 @@ def test_every_container_has_variables_and_the_scheduler_a_port(tmp_path: Path) 
 
 
 def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_come_last(tmp_path: Path) -> None:
-    mine = job("node", trainer=True, env=[{"name": "DMLC_ROLE", "value": "x"}, {"name": "A", "value": "1"}])
+    mine = with_sidecar("node", trainer=True, env=[{"name": "DMLC_ROLE", "value": "x"}, {"name": "A", "value": "1"}])
     found = job_variables(
-        compiled(tmp_path, jobs=[SCHEDULER, SERVER, mine], trainer={"env": [{"name": "B", "value": "2"}]})
+        on_mxnet(tmp_path, jobs=[SCHEDULER, SERVER, mine], trainer={"env": [{"name": "B", "value": "2"}]})
     )
     assert list(found["node"])[:3] == ["DMLC_ROLE", "A", "DMLC_PS_ROOT_URI"]
     assert found["node"]["DMLC_ROLE"] == "worker"
@@ -113,13 +100,17 @@ def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_co
         pytest.param(
             {}, CAST, {"network": {"subdomain": "s"}}, shared(host="j-scheduler-0-0.s"), id="in the subdomain"
         ),
-        pytest.param({}, [SCHEDULER, job("server", pods=4), NODE], {}, shared(servers=4), id="servers"),
+        pytest.param({}, [SCHEDULER, with_sidecar("server", pods=4), NODE], {}, shared(servers=4), id="servers"),
         pytest.param(
-            {}, [SCHEDULER, job("server", replicas=2, pods=3), NODE], {}, shared(servers=6), id="in all replicas"
+            {},
+            [SCHEDULER, with_sidecar("server", replicas=2, pods=3), NODE],
+            {},
+            shared(servers=6),
+            id="in all replicas",
         ),
         pytest.param(
             {"roles": {"scheduler": "boss", "server": "shelf"}},
-            [job("boss"), job("shelf"), NODE],
+            [with_sidecar("boss"), with_sidecar("shelf"), NODE],
             {},
             shared(host="j-boss-0-0.j"),
             id="jobs of other names",
@@ -127,7 +118,7 @@ def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_co
     ],
 )
 def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expected: dict[str, str]) -> None:
-    for variables in job_variables(compiled(tmp_path, mxnet, jobs, **template)).values():
+    for variables in job_variables(on_mxnet(tmp_path, mxnet, jobs, **template)).values():
         assert {name: variables[name] for name in expected} == expected
 
 
@@ -135,28 +126,30 @@ def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expec
     ("roles", "jobs", "nodes", "worker", "workers"),
     [
         pytest.param({}, CAST, 2, "node", "2", id="the trainer, whatever it is called"),
-        pytest.param({}, [*CAST, job("worker", pods=5)], 2, "node", "2", id="even beside a worker"),
-        pytest.param({"worker": "worker"}, [*CAST, job("worker", pods=5)], 2, "worker", "5", id="unless it is set"),
+        pytest.param({}, [*CAST, with_sidecar("worker", pods=5)], 2, "node", "2", id="even beside a worker"),
+        pytest.param(
+            {"worker": "worker"}, [*CAST, with_sidecar("worker", pods=5)], 2, "worker", "5", id="unless it is set"
+        ),
         pytest.param(
             {},
-            [job("scheduler", trainer=True), SERVER, job("worker", pods=5)],
+            [with_sidecar("scheduler", trainer=True), SERVER, with_sidecar("worker", pods=5)],
             1,
             "worker",
             "5",
             id="not a trainer that schedules",
         ),
-        pytest.param({}, [SCHEDULER, SERVER, job("worker", pods=3)], 2, "worker", "3", id="without a trainer"),
+        pytest.param({}, [SCHEDULER, SERVER, with_sidecar("worker", pods=3)], 2, "worker", "3", id="without a trainer"),
     ],
 )
 def test_who_works(tmp_path: Path, roles: Any, jobs: Any, nodes: int, worker: str, workers: str) -> None:
-    found = job_variables(compiled(tmp_path, {"roles": roles}, jobs, {"numNodes": nodes}))
+    found = job_variables(on_mxnet(tmp_path, {"roles": roles}, jobs, {"numNodes": nodes}))
     assert [name for name, variables in found.items() if variables.get("DMLC_ROLE") == "worker"] == [worker]
     assert {variables["DMLC_NUM_WORKER"] for variables in found.values() if variables} == {workers}
 
 
 def test_a_single_worker_has_no_variables_and_nothing_is_reserved(tmp_path: Path) -> None:
     trainer = {"env": [{"name": "DMLC_ROLE", "value": "worker"}]}
-    assert job_variables(compiled(tmp_path, {"mode": "local"}, [NODE], trainer)) == {"node": {"DMLC_ROLE": "worker"}}
+    assert job_variables(on_mxnet(tmp_path, {"mode": "local"}, [NODE], trainer)) == {"node": {"DMLC_ROLE": "worker"}}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +157,7 @@ def test_a_single_worker_has_no_variables_and_nothing_is_reserved(tmp_path: Path
     ["DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT", "DMLC_NUM_SERVER", "DMLC_NUM_WORKER", "DMLC_ROLE", "DMLC_WORKER_ID"],
 )
 def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
-    diagnostics = compiled(tmp_path, trainer={"env": [{"name": name, "value": "1"}]}).diagnostics
+    diagnostics = on_mxnet(tmp_path, trainer={"env": [{"name": name, "value": "1"}]}).diagnostics
     assert [(d.id, d.field) for d in diagnostics] == [("reserved-env", "spec.trainer.env[0]")]
 
 
@@ -218,14 +211,14 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
         ),
         pytest.param(
             {},
-            [job("scheduler", pods=2), SERVER, NODE],
+            [with_sidecar("scheduler", pods=2), SERVER, NODE],
             {},
             ['job "scheduler" runs 2 schedulers, but MXNet requires exactly one'],
             id="two schedulers",
         ),
         pytest.param(
             {},
-            [job("scheduler", replicas=3), SERVER, NODE],
+            [with_sidecar("scheduler", replicas=3), SERVER, NODE],
             {},
             ['job "scheduler" runs 3 schedulers, but MXNet requires exactly one'],
             id="in replicas",
@@ -239,7 +232,7 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
         ),
         pytest.param(
             {"roles": {"worker": "worker"}},
-            [*CAST, job("worker", replicas=2)],
+            [*CAST, with_sidecar("worker", replicas=2)],
             {},
             ['job "worker" has 2 replicas, and the worker ids of each start from 0'],
             id="workers of one number",
@@ -258,7 +251,7 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
 def test_roles(
     tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, expected: list[str], snapshot: SnapshotAssertion
 ) -> None:
-    found = [d for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics if d.id != "node-count"]
+    found = [d for d in on_mxnet(tmp_path, mxnet, jobs, trainer).diagnostics if d.id != "node-count"]
     assert [d.message for d in found] == expected
     assert not expected or texts(found) == snapshot
 
@@ -269,12 +262,17 @@ def test_roles(
         pytest.param("local", [NODE], {"numNodes": 2}, {}, ("spec", "trainer", "numNodes"), id="the TrainJob's count"),
         pytest.param("local", [NODE], {}, {"numNodes": 2}, ("spec", "mlPolicy", "numNodes"), id="the runtime's"),
         pytest.param(
-            "dist", [job("scheduler", pods=2), SERVER, NODE], {}, {}, ("spec", "mlPolicy", "mxnet"), id="a job's own"
+            "dist",
+            [with_sidecar("scheduler", pods=2), SERVER, NODE],
+            {},
+            {},
+            ("spec", "mlPolicy", "mxnet"),
+            id="a job's own",
         ),
     ],
 )
 def test_where_pods_are_counted(tmp_path: Path, mode: str, jobs: Any, trainer: Any, numbers: Any, place: Any) -> None:
-    (diagnostic,) = compiled(tmp_path, {"mode": mode}, jobs, trainer, numbers).diagnostics
+    (diagnostic,) = on_mxnet(tmp_path, {"mode": mode}, jobs, trainer, numbers).diagnostics
     assert diagnostic.id == "mxnet-pods"
     assert isinstance(diagnostic.place, trainc.diagnostics.Place)
     assert diagnostic.place.path == place
@@ -289,4 +287,4 @@ def test_where_pods_are_counted(tmp_path: Path, mode: str, jobs: Any, trainer: A
     ],
 )
 def test_the_schema(tmp_path: Path, mxnet: Any, expected: str) -> None:
-    assert expected in [d.id for d in compiled(tmp_path, mxnet).diagnostics]
+    assert expected in [d.id for d in on_mxnet(tmp_path, mxnet).diagnostics]

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from files import write_files
 from running import run
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 GROUP = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 RUNTIME = (
@@ -39,17 +42,6 @@ def job(name: str = "train", ref: str = "name: team") -> str:
     return f"{GROUP}kind: TrainJob\nmetadata: {{name: {name}}}\nspec: {{runtimeRef: {{{ref}}}}}\n"
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def write(files: dict[str, str]) -> None:
-    for name, text in files.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
-
-
 def found(*arguments: str) -> list[str]:
     """Return `file severity id` of each diagnostic of `validate` but lint findings."""
     listed = json.loads(run("validate", *arguments, "--format", "json").out)
@@ -77,7 +69,7 @@ DEV_AND_PROD = {"dev/runtime.yaml": runtime(1), "prod/runtime.yaml": runtime(2)}
 
 
 def test_runtimes_with_equal_specs_are_no_fault() -> None:
-    write({"dev/r.yaml": runtime(2), "prod/r.yaml": runtime(2, team="team, labels: {a: b}"), "job.yaml": job()})
+    write_files({"dev/r.yaml": runtime(2), "prod/r.yaml": runtime(2, team="team, labels: {a: b}"), "job.yaml": job()})
     assert found() == []
     assert nodes() == {"train": 2}
 
@@ -91,19 +83,19 @@ def test_runtimes_with_equal_specs_are_no_fault() -> None:
     ],
 )
 def test_a_trainjob_takes_the_nearest_runtime(file: str, expected: int) -> None:
-    write(DEV_AND_PROD | {"prod/near/runtime.yaml": runtime(3), file: job()})
+    write_files(DEV_AND_PROD | {"prod/near/runtime.yaml": runtime(3), file: job()})
     assert found() == []
     assert nodes() == {"train": expected}
     assert nodes("-r", "dev", "-r", "prod", file) == {"train": 1}, "levels are searched in order"
 
 
 def test_folders_are_compared_by_absolute_path() -> None:
-    write(DEV_AND_PROD | {"prod/job.yaml": job()})
+    write_files(DEV_AND_PROD | {"prod/job.yaml": job()})
     assert nodes("prod/job.yaml", str(Path("dev").resolve()), str(Path("prod").resolve())) == {"train": 2}
 
 
 def test_a_folder_whose_name_is_a_prefix_is_not_above() -> None:
-    write({"dev/runtime.yaml": runtime(1), "dev-2/runtime.yaml": runtime(2), "dev-2/job.yaml": job()})
+    write_files({"dev/runtime.yaml": runtime(1), "dev-2/runtime.yaml": runtime(2), "dev-2/job.yaml": job()})
     assert nodes() == {"train": 2}
 
 
@@ -115,7 +107,7 @@ def test_a_folder_whose_name_is_a_prefix_is_not_above() -> None:
     ],
 )
 def test_an_undecided_runtime_is_an_error_at_the_trainjob(files: dict[str, str], places: str) -> None:
-    write(files | {"jobs/a.yaml": job("a"), "jobs/b.yaml": job("b")})
+    write_files(files | {"jobs/a.yaml": job("a"), "jobs/b.yaml": job("b")})
     assert found() == ["jobs/a.yaml error duplicate-runtime"]
     done = run("build")
     assert (done.code, done.out) == (1, "")
@@ -125,24 +117,26 @@ def test_an_undecided_runtime_is_an_error_at_the_trainjob(files: dict[str, str],
 
 
 def test_without_a_trainjob_two_runtimes_are_no_fault() -> None:
-    write(DEV_AND_PROD | {"jobs/a.yaml": job(ref="name: torch-distributed")})
+    write_files(DEV_AND_PROD | {"jobs/a.yaml": job(ref="name: torch-distributed")})
     assert found() == []
 
 
 def test_each_runtime_of_a_name_is_checked() -> None:
-    write(DEV_AND_PROD | {"prod/runtime.yaml": runtime("two"), "dev/job.yaml": job()})
+    write_files(DEV_AND_PROD | {"prod/runtime.yaml": runtime("two"), "dev/job.yaml": job()})
     assert found() == ["prod/runtime.yaml error wrong-type"]
 
 
 def test_runtimes_list_shows_each_runtime_of_a_name() -> None:
-    write(DEV_AND_PROD)
+    write_files(DEV_AND_PROD)
     listed = json.loads(run("runtimes", "list", "--format", "json").out)
     assert [each["file"] for each in listed if each["name"] == "team"] == ["dev/runtime.yaml", "prod/runtime.yaml"]
 
 
 @pytest.mark.parametrize("second", [1, 2])
 def test_a_project_refuses_two_runtimes_of_one_name(second: int) -> None:
-    write({"trainc.yaml": PROJECT, "dev/r.yaml": runtime(1), "prod/r.yaml": runtime(second), "dev/job.yaml": job()})
+    write_files(
+        {"trainc.yaml": PROJECT, "dev/r.yaml": runtime(1), "prod/r.yaml": runtime(second), "dev/job.yaml": job()}
+    )
     assert found() == ["prod/r.yaml error duplicate-runtime"]
     assert run("build").code == 1
     assert found("--no-config") == ["trainc.yaml note settings-replaced"]
@@ -155,13 +149,13 @@ TWO_JOBS = DEV_AND_PROD | {"dev/job.yaml": job(), "prod/job.yaml": job()}
 
 
 def test_validate_checks_both_trainjobs_of_a_name() -> None:
-    write(TWO_JOBS)
+    write_files(TWO_JOBS)
     assert found() == ["prod/job.yaml warning duplicate-trainjob"]
     assert run("validate").code == 0
 
 
 def test_both_trainjobs_of_a_name_have_their_errors() -> None:
-    write(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
+    write_files(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
     assert found() == [
         "dev/job.yaml error runtime-not-found",
         "prod/job.yaml warning duplicate-trainjob",
@@ -170,7 +164,7 @@ def test_both_trainjobs_of_a_name_have_their_errors() -> None:
 
 
 def test_a_subset_has_only_the_errors_of_its_own_trainjob() -> None:
-    write(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
+    write_files(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
     assert found("--among", ".", "prod/job.yaml") == [
         "prod/job.yaml warning duplicate-trainjob",
         "prod/job.yaml error runtime-not-found",
@@ -178,29 +172,29 @@ def test_a_subset_has_only_the_errors_of_its_own_trainjob() -> None:
 
 
 def test_two_trainjobs_of_a_name_in_one_file_are_an_error() -> None:
-    write({"a.yaml": job(ref="name: plain"), "b.yaml": f"{job(ref='name: plain')}---\n{job(ref='name: plain')}"})
+    write_files({"a.yaml": job(ref="name: plain"), "b.yaml": f"{job(ref='name: plain')}---\n{job(ref='name: plain')}"})
     assert found() == ["b.yaml warning duplicate-trainjob", "b.yaml error duplicate-trainjob"]
 
 
 @pytest.mark.parametrize("command", ["build", "graph", "pods", "cmp generate"])
 def test_commands_with_one_output_refuse_two_trainjobs_of_a_name(command: str) -> None:
-    write(TWO_JOBS)
+    write_files(TWO_JOBS)
     done = run(*command.split())
     assert done.code == 1
     assert "prod/job.yaml:3:18: error[duplicate-trainjob]" in done.err
 
 
 def test_the_help_names_the_ways_to_leave_one_out() -> None:
-    write(TWO_JOBS)
+    write_files(TWO_JOBS)
     help = "help: rename one of them, leave one out with --exclude, or use environments in trainc.yaml\n"
     assert help in run("build").err
     assert nodes("--exclude", "prod/job.yaml") == {"train": 1}
-    write({"job.yaml": f"{job()}---\n{job()}"})
+    write_files({"job.yaml": f"{job()}---\n{job()}"})
     assert "help: rename or remove one of them\n" in run("build", "job.yaml", "-r", "dev").err
 
 
 def test_a_project_refuses_two_trainjobs_of_a_name() -> None:
-    write(TWO_JOBS | {"trainc.yaml": PROJECT, "prod/runtime.yaml": ""})
+    write_files(TWO_JOBS | {"trainc.yaml": PROJECT, "prod/runtime.yaml": ""})
     assert found() == ["prod/job.yaml error duplicate-trainjob"]
 
 
@@ -208,7 +202,7 @@ def test_a_project_refuses_two_trainjobs_of_a_name() -> None:
 
 
 def test_the_namespace_of_a_cluster_scoped_runtime_is_dropped() -> None:
-    write({"runtime.yaml": runtime(2, team="team, namespace: platform"), "job.yaml": job()})
+    write_files({"runtime.yaml": runtime(2, team="team, namespace: platform"), "job.yaml": job()})
     assert found() == ["runtime.yaml warning invalid-namespace"]
     assert "; it is dropped" in run("validate").out
     assert nodes() == {"train": 2}
@@ -217,8 +211,8 @@ def test_the_namespace_of_a_cluster_scoped_runtime_is_dropped() -> None:
 
 
 def test_cluster_scoped_runtimes_of_two_namespaces_are_one() -> None:
-    write(
+    write_files(
         {f"{where}/r.yaml": runtime(number, team=f"team, namespace: {where}") for number, where in enumerate("ab", 1)}
     )
-    write({"job.yaml": job()})
+    write_files({"job.yaml": job()})
     assert "job.yaml error duplicate-runtime" in found()

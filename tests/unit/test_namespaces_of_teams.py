@@ -58,14 +58,12 @@ metadata: {name: anywhere}
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path) -> Path:
     """Return a repository of two teams."""
-    (tmp_path / ".git").mkdir()
     for team in ("nlp", "vision"):
-        (tmp_path / f"{team}.yaml").write_text(TEAM.format(team=team))
-    (tmp_path / "other.yaml").write_text(OTHER)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (empty_root / f"{team}.yaml").write_text(TEAM.format(team=team))
+    (empty_root / "other.yaml").write_text(OTHER)
+    return empty_root
 
 
 def settings(text: str) -> None:

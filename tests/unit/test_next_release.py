@@ -138,7 +138,7 @@ def test_a_document_of_an_older_release(project: Project) -> None:
     project.write(OLD)
     found = project.run("validate", "job.yaml").partition("\n\n")[2]
     assert [line for line in found.splitlines() if line.startswith(("job.yaml", "  help"))][:4] == [
-        "job.yaml:6:3: note[older-dialect]: spec.suspend belongs to Trainer v2.3; a Trainer v2.5 cluster drops it",
+        "job.yaml:6:3: error[older-dialect]: spec.suspend belongs to Trainer v2.3; a Trainer v2.5 cluster refuses it",
         "  help: run `trainc upgrade --write job.yaml` to convert it to runPolicy.suspend",
         "job.yaml:8:3: warning[no-counterpart]: spec.managedBy is dropped: Trainer v2.5 has no such field",
         "  help: remove it",
@@ -240,8 +240,8 @@ def test_a_field_of_runtimes_is_renamed(project: Project) -> None:
     assert "slots=3" in old
     found = project.run("validate", "job.yaml")
     assert (
-        "job.yaml:14:39: note[older-runtime]: spec.mlPolicy.mpi.numProcPerNode belongs to Trainer v2.3; a Trainer v2.5 "
-        "cluster drops it"
+        "job.yaml:14:39: error[older-runtime]: spec.mlPolicy.mpi.numProcPerNode belongs to Trainer v2.3; a Trainer "
+        "v2.5 cluster refuses it"
     ) in found
     assert "help: run `trainc upgrade --write job.yaml` to convert it to mlPolicy.mpi.processesPerNode" in found
     upgraded = project.run("upgrade", "--write", "job.yaml")

@@ -28,21 +28,20 @@ HINTS = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_folder: Path) -> Path:
     """Create an application's folder and an empty folder of runtimes."""
-    (tmp_path / "more").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (empty_folder / "more").mkdir()
+    return empty_folder
 
 
-def diagnosed(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+def diagnosed(by: str, job: dict[str, Any], project: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
     """Return the diagnostics of a TrainJob, with a path for runtimes and a name suffix hash."""
     if by == "krm":
         spec = {"runtimes": ["more"], "nameSuffixHash": True}
         config = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "spec": spec}
         given = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [job]}
         return run("krm", stdin=json.dumps(given | {"functionConfig": config}).encode())
-    (folder / "job.yaml").write_text(yaml.safe_dump(job))
+    (project / "job.yaml").write_text(yaml.safe_dump(job))
     if by == "build":
         return run("build", "job.yaml", "--runtimes", "more", "--name-suffix-hash")
     said = [{"name": "runtimes", "array": ["more"]}, {"name": "name-suffix-hash", "string": "true"}]
@@ -51,10 +50,10 @@ def diagnosed(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("by", HINTS)
-def test_the_hint(by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hint(by: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}
     searched, look, leave = HINTS[by]
-    lost = diagnosed(by, head | {"metadata": {"name": "a"}, "spec": LOST}, folder, monkeypatch)
+    lost = diagnosed(by, head | {"metadata": {"name": "a"}, "spec": LOST}, project, monkeypatch)
     assert (lost.code, searched in lost.err, look in lost.err) == (1, True, True), lost.err
-    long = diagnosed(by, head | {"metadata": {"name": "a" * 48}, "spec": LONG}, folder, monkeypatch)
+    long = diagnosed(by, head | {"metadata": {"name": "a" * 48}, "spec": LONG}, project, monkeypatch)
     assert (long.code, leave in long.err) == (1, True), long.err

@@ -206,11 +206,7 @@ def test_the_laws(history: list[Step]) -> None:
             STEPS[name](one, other)
 
 
-def test_branches_that_add_neighbouring_jobs_merge_without_conflict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def test_branches_that_add_neighbouring_jobs_merge_without_conflict(empty_repository: Path) -> None:
     Path("jobs").mkdir()
     Path("trainc.yaml").write_text(SETTINGS + "environments: {dev: {cluster: dev}, prod: {cluster: prod}}\n")
     for branch, name in (("main", "a"), ("one", "b"), ("two", "c")):

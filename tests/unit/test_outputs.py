@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from files import write
 from running import run
 
 from trainc.files import outputs
@@ -24,16 +25,10 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(empty_folder: Path) -> Path:
     write("jobs/a.yaml", JOB.format(name="a", namespace="team"))
     write("jobs/b.yaml", JOB.format(name="b", namespace='""'))
-    return tmp_path
-
-
-def write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    Path(path).write_text(text)
+    return empty_folder
 
 
 def build(*args: str) -> int:

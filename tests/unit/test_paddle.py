@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, pods_of, replicated_job
 
 import trainc
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 INDEX = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}
 COLLECTIVE = [
     ("PYTHONUNBUFFERED", "1"),
@@ -25,27 +21,15 @@ COLLECTIVE = [
 HOST = ("POD_IP", "j-workers-0-$(PADDLE_RANK).j")
 
 
-def compiled(tmp_path: Path, trainer: Any = None, paddle: Any = None, env: Any = (), **template: Any) -> trainc.Result:
+def on_paddle(tmp_path: Path, trainer: Any = None, paddle: Any = None, env: Any = (), **jobset: Any) -> trainc.Result:
     """Compile a TrainJob of two nodes on a runtime with the job `workers`, which has a sidecar."""
-    pod = {"containers": [{"name": "node", "image": "i:1", "env": env}, {"name": "sidecar", "image": "i:1"}]}
-    job = {"name": "workers", "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
-    policy = {"numNodes": 2, "paddle": paddle or {}}
-    spec = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": [job], **template}}}
-    ref = {"runtimeRef": {"name": "r"}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": spec},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer or {}}},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    job = replicated_job("workers", {"env": env}, {"name": "sidecar"}, trainer=True)
+    return compiled(tmp_path, job, trainer, jobset=jobset, mlPolicy={"numNodes": 2, "paddle": paddle or {}})
 
 
 def containers(compilation: trainc.Result) -> list[dict[str, Any]]:
     assert compilation.diagnostics == ()
-    (job,) = compilation.objects[0]["spec"]["replicatedJobs"]
-    found: list[dict[str, Any]] = job["template"]["spec"]["template"]["spec"]["containers"]
-    return found
+    return list(pods_of(compilation)["workers"]["containers"])
 
 
 def variables_of(container: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -57,7 +41,7 @@ def env(*pairs: tuple[str, str]) -> list[dict[str, str]]:
 
 
 def test_a_node_has_all_variables_and_a_sidecar_those_of_the_cluster(tmp_path: Path) -> None:
-    node, sidecar = containers(compiled(tmp_path))
+    node, sidecar = containers(on_paddle(tmp_path))
     assert variables_of(node) == [*COLLECTIVE, HOST]
     assert variables_of(sidecar) == COLLECTIVE
     assert node["ports"] == [{"containerPort": 36543, "protocol": "TCP"}]
@@ -65,7 +49,7 @@ def test_a_node_has_all_variables_and_a_sidecar_those_of_the_cluster(tmp_path: P
 
 
 def test_the_first_pods_name_is_the_one_in_the_masters_address(tmp_path: Path) -> None:
-    found = dict(variables_of(containers(compiled(tmp_path))[0]))
+    found = dict(variables_of(containers(on_paddle(tmp_path))[0]))
     assert found["POD_IP"].replace("$(PADDLE_RANK)", "0") == found["PADDLE_MASTER"].partition(":")[0]
 
 
@@ -85,7 +69,7 @@ def test_the_first_pods_name_is_the_one_in_the_masters_address(tmp_path: Path) -
     ],
 )
 def test_settings(tmp_path: Path, trainer: Any, paddle: Any, template: Any, name: str, text: str) -> None:
-    assert dict(variables_of(containers(compiled(tmp_path, trainer, paddle, **template))[0]))[name] == text
+    assert dict(variables_of(containers(on_paddle(tmp_path, trainer, paddle, **template))[0]))[name] == text
 
 
 @pytest.mark.parametrize(
@@ -107,11 +91,11 @@ def test_settings(tmp_path: Path, trainer: Any, paddle: Any, template: Any, name
     ],
 )
 def test_order(tmp_path: Path, of_runtime: Any, of_job: Any, expected: Any) -> None:
-    node, _ = containers(compiled(tmp_path, {"env": env(*of_job)}, env=env(*of_runtime)))
+    node, _ = containers(on_paddle(tmp_path, {"env": env(*of_job)}, env=env(*of_runtime)))
     assert variables_of(node) == expected
 
 
 @pytest.mark.parametrize("name", ["PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER", "PADDLE_RANK", "POD_IP"])
 def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
-    diagnostics = compiled(tmp_path, {"env": env((name, "1"))}).diagnostics
+    diagnostics = on_paddle(tmp_path, {"env": env((name, "1"))}).diagnostics
     assert [(d.id, d.field) for d in diagnostics] == [("reserved-env", "spec.trainer.env[0]")]

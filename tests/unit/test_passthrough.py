@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit
 from environments import JOB
 from running import Done, run
 
@@ -24,17 +24,15 @@ CHOICES = [
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
+def project(empty_repository: Path) -> Path:
     Path("jobs/claims").mkdir(parents=True)
     for name in ("data", "more"):
         Path(f"jobs/claims/{name}.yaml").write_text(CLAIM.format(name=name))
     Path("jobs/a.yaml").write_text(JOB.format(name="a") + "---\n" + CLAIM.format(name="of-job"))
-    return tmp_path
+    return empty_repository
 
 
-def write(text: str) -> None:
+def write_settings(text: str) -> None:
     Path("trainc.yaml").write_text(SETTINGS + text)
 
 
@@ -49,7 +47,7 @@ def passed(folder: str = "rendered") -> list[str]:
 
 @pytest.mark.parametrize(("text", "copied"), CHOICES)
 def test_every_command_follows_the_setting(text: str, copied: list[str] | None) -> None:
-    write(text)
+    write_settings(text)
     assert run("build").code == 0
     assert passed() == (copied or [])
     assert run("build", "--check").code == 0
@@ -63,7 +61,7 @@ def test_every_command_follows_the_setting(text: str, copied: list[str] | None) 
 
 @pytest.mark.parametrize(("text", "copied"), CHOICES)
 def test_krm(text: str, copied: list[str] | None) -> None:
-    write(text)
+    write_settings(text)
     items = [
         (Path(path).read_text(), path) for path in ("jobs/a.yaml", "jobs/claims/data.yaml", "jobs/claims/more.yaml")
     ]
@@ -83,7 +81,7 @@ def test_krm(text: str, copied: list[str] | None) -> None:
 
 
 def test_an_environment_has_its_own() -> None:
-    write("passthrough: true\nenvironments: {dev: {passthrough: [more.yaml], cluster: dev}, prod: {}}\n")
+    write_settings("passthrough: true\nenvironments: {dev: {passthrough: [more.yaml], cluster: dev}, prod: {}}\n")
     assert run("build").code == 0
     assert (passed("rendered/dev"), passed("rendered/prod")) == (["more"], ["data", "more", "of-job"])
     assert run("build", "--check").code == 0
@@ -98,7 +96,7 @@ def error(done: Done) -> str:
 
 @pytest.mark.parametrize("environments", ["", "environments: {dev: {}}\n"])
 def test_a_build_that_would_drop_the_objects_is_an_error(environments: str) -> None:
-    write(environments)
+    write_settings(environments)
     assert run("build", "--passthrough").code == 0
     folder = "rendered/dev" if environments else "rendered"
     before = passed(folder)
@@ -110,32 +108,32 @@ def test_a_build_that_would_drop_the_objects_is_an_error(environments: str) -> N
         )
         assert passed(folder) == before
     assert run("build", "jobs/a.yaml", "-o", "rendered").code == 0  # prunes nothing
-    write(environments + "passthrough: false\n")
+    write_settings(environments + "passthrough: false\n")
     assert run("build", "--check").code == 3
     assert run("build").code == 0
     assert not Path(folder, "_passthrough.yaml").exists()
 
 
 def test_a_layout_from_before_environments_is_not_dropped_either() -> None:
-    write("")
+    write_settings("")
     assert run("build", "--passthrough").code == 0
-    write("environments: {dev: {}}\n")
+    write_settings("environments: {dev: {}}\n")
     error(run("build"))
-    write("environments: {dev: {passthrough: true}}\n")
+    write_settings("environments: {dev: {passthrough: true}}\n")
     assert run("build").code == 0
     assert (passed(), len(passed("rendered/dev"))) == ([], 3)
 
 
 def test_the_objects_of_a_deleted_environment_are_pruned_with_it() -> None:
-    write("environments: {dev: {passthrough: true}, prod: {cluster: prod}}\n")
+    write_settings("environments: {dev: {passthrough: true}, prod: {cluster: prod}}\n")
     assert run("build").code == 0
-    write("environments: {prod: {cluster: prod}}\n")
+    write_settings("environments: {prod: {cluster: prod}}\n")
     assert run("build").code == 0
     assert os.listdir("rendered") == ["prod"]
 
 
 def test_a_removed_source_is_no_loss() -> None:
-    write("passthrough: true\n")
+    write_settings("passthrough: true\n")
     assert run("build").code == 0
     Path("jobs/a.yaml").write_text(JOB.format(name="a"))
     for name in ("data", "more"):
@@ -145,7 +143,7 @@ def test_a_removed_source_is_no_loss() -> None:
 
 
 def test_only_files_that_are_copied_must_be_readable() -> None:
-    write("passthrough: [claims/]\n")
+    write_settings("passthrough: [claims/]\n")
     Path("jobs/chart.yaml").write_text("kind: Service\nmetadata: {{ .Values }}\n")
     assert run("build").code == 0
     Path("jobs/claims/chart.yaml").write_text("kind: Service\nmetadata: {{ .Values }}\n")
@@ -153,7 +151,7 @@ def test_only_files_that_are_copied_must_be_readable() -> None:
 
 
 def test_diff_of_revisions_has_the_documents_of_each() -> None:
-    write("passthrough: [claims/]\n")
+    write_settings("passthrough: [claims/]\n")
     commit()
     Path("jobs/claims/new.yaml").write_text(CLAIM.format(name="new"))
     Path("jobs/not.yaml").write_text(CLAIM.format(name="not"))
@@ -175,6 +173,6 @@ def test_diff_of_revisions_has_the_documents_of_each() -> None:
     ],
 )
 def test_faults(value: str, message: str) -> None:
-    write(f"passthrough: {value}\n")
+    write_settings(f"passthrough: {value}\n")
     done = run("build")
     assert (done.code, message in done.err) == (1, True), done.err

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from trainc.diagnostics import Document, Place
 from trainc.edits.patching import merges
 from trainc.edits.patching.types import struct_of_schema
-from trainc.kubernetes.gostructs import Struct
+from trainc.kubernetes.gotypes import Struct
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import Path, get
 

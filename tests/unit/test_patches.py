@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from committing import commit, git
+from files import write
 from purposes import internal
 from running import run
 from snapshots import texts
@@ -72,11 +73,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("init", "--quiet")
     write("jobs/llama.yaml", JOB)
     return root
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def patches(text: str) -> None:

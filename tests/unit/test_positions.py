@@ -10,7 +10,7 @@ import pytest
 
 from trainc.kubernetes.documents import parse, positions
 from trainc.kubernetes.documents.events import Event, events
-from trainc.kubernetes.documents.jsontree import JsonNode
+from trainc.kubernetes.documents.jsonobjects import JsonNode
 from trainc.kubernetes.documents.positions import locate, span, tree
 
 MANIFEST = """\

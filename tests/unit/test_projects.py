@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from committing import git
 from environments import JOB
+from files import write
 from plugin import generate
 from running import run
 
@@ -18,20 +18,13 @@ STRICT = "lint: {strict: true}\nimages: [{name: other/image, newTag: a}]\n"
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(empty_repository: Path) -> None:
     """A project with the job `top`, and two projects below it."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     write("trainc.yaml", "sources: [jobs]\noutput: rendered\nlint: {disable: [no-resources]}\nnamespace: top\n")
     write("jobs/top.yaml", JOB.format(name="top"))
     for name in ("nlp", "vision"):
         write(f"jobs/{name}/job.yaml", JOB.format(name=name))
         write(f"jobs/{name}/trainc.yaml", f"namespace: {name}\noutput: rendered\nlint: {{disable: [no-resources]}}\n")
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
 
 
 def test_validate_reports_all_projects_together() -> None:

@@ -34,7 +34,7 @@ Kubectl = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a repository and make it the current folder."""
     folder = tmp_path / "repository"
     (folder / ".git").mkdir(parents=True)

@@ -18,6 +18,7 @@ from conformance import test_trainer
 from conformance.recordings import DATA, UNVALIDATED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from manifests import cluster_runtime, replicated_job, train_job
 from running import run
 
 import trainc
@@ -164,24 +165,17 @@ RECORDED = {
 """The recorded case that shows a behaviour: area and name, of the release."""
 
 
-def job(runtime: str, **spec: Any) -> dict[str, Any]:
-    """Return a TrainJob."""
-    body = {"runtimeRef": {"name": runtime}, **spec}
-    api = "trainer.kubeflow.org/v1alpha1"
-    return {"apiVersion": api, "kind": "TrainJob", "metadata": {"name": "t", "namespace": "ml"}, "spec": body}
+def team_job(runtime: str, **spec: Any) -> dict[str, Any]:
+    return train_job(name="t", runtime=runtime, metadata={"namespace": "ml"}, **spec)
 
 
-def runtime(policy: dict[str, Any], *, name: str = "node", trainer: bool = True) -> dict[str, Any]:
+def team_runtime(policy: dict[str, Any], *, name: str = "node", trainer: bool = True) -> dict[str, Any]:
     """Return the runtime `team` with one job."""
-    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"} if trainer else {}
-    pod = {"containers": [{"name": "node", "image": "acme/train:1"}]}
-    template = {"metadata": {"labels": labels}, "spec": {"template": {"spec": pod}}}
-    spec = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": [{"name": name, "template": template}]}}}
-    api = "trainer.kubeflow.org/v1alpha1"
-    return {"apiVersion": api, "kind": "ClusterTrainingRuntime", "metadata": {"name": "team"}, "spec": spec}
+    job = replicated_job(name, {"image": "acme/train:1"}, trainer=trainer)
+    return cluster_runtime(job, name="team", mlPolicy=policy)
 
 
-def compiled(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Result:
+def compiled_for(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Result:
     """Return documents compiled for a release; unknown fields are dropped."""
     options = Options(settings=UNVALIDATED._replace(release=release))
     return trainc.compile(text=yaml.safe_dump_all(documents), options=options)
@@ -189,7 +183,7 @@ def compiled(release: TrainerRelease, *documents: dict[str, Any]) -> trainc.Resu
 
 def ids(release: TrainerRelease, *documents: dict[str, Any]) -> set[str]:
     """Return the ids of the errors and warnings."""
-    return {found.id for found in compiled(release, *documents).diagnostics if found.severity != "note"}
+    return {found.id for found in compiled_for(release, *documents).diagnostics if found.severity != "note"}
 
 
 def notes(old: TrainerRelease, new: TrainerRelease, *documents: dict[str, Any]) -> str:
@@ -205,11 +199,11 @@ ELASTIC = {"torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2}}}
 CLAIMS: dict[str, Any] = {"spec": {"replicatedJobs": [], "volumeClaimPolicies": []}}
 RULES = [{"name": "a", "action": "RestartJob"}]
 RESTART: dict[str, Any] = {"spec": {"replicatedJobs": [], "failurePolicy": {"rules": RULES}}}
-MPI = runtime({"mpi": {}}, name="node", trainer=False)
+MPI = team_runtime({"mpi": {}}, name="node", trainer=False)
 OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     "2.1-rules": (
         "v2.1.0, manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml:612: numNodes with elasticPolicy",
-        lambda release: "one-ml-policy" in ids(release, runtime({"numNodes": 2, **ELASTIC})),
+        lambda release: "one-ml-policy" in ids(release, team_runtime({"numNodes": 2, **ELASTIC})),
     ),
     "2.1-jobset": (
         "jobset v0.10.1, api/jobset/v1alpha2/jobset_types.go:97: JobSetSpec has no volumeClaimPolicies",
@@ -217,11 +211,11 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     ),
     "2.1-unusable_runtimes": (
         "v2.1.0, pkg/apis/trainer/v1alpha1/trainingruntime_types.go:189: MLPolicySource has torch and mpi",
-        lambda release: "runtime-not-found" in ids(release, job("jax-distributed-shm")),
+        lambda release: "runtime-not-found" in ids(release, team_job("jax-distributed-shm")),
     ),
     "2.1-elastic_policy": (
         "v2.1.0, pkg/runtime/framework/plugins/torch/torch.go:97: EnforceMLPolicy reads no elasticPolicy",
-        lambda release: "elastic-policy-unread" in ids(release, runtime(ELASTIC)),
+        lambda release: "elastic-policy-unread" in ids(release, team_runtime(ELASTIC)),
     ),
     "2.1-immutable": (
         "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go:109: XValidation self == oldSelf",
@@ -233,7 +227,7 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     ),
     "2.2-older_dialects": (
         "v2.2.1, pkg/apis/trainer/v1alpha1/trainjob_types.go:102: TrainJobSpec has no podTemplateOverrides",
-        lambda release: "unknown-field" in ids(release, job("torch-distributed", podTemplateOverrides=[])),
+        lambda release: "unknown-field" in ids(release, team_job("torch-distributed", podTemplateOverrides=[])),
     ),
     "2.2-jobset": (
         "jobset v0.11.1, api/jobset/v1alpha2/jobset_types.go:409: no action RestartJob",
@@ -241,12 +235,14 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     ),
     "2.2-jax_trainer": (
         "v2.2.1, pkg/runtime/framework/plugins/jax/jax.go:65: FindPodSetByAncestor is not checked for nil",
-        lambda release: "jax-trainer-missing" in ids(release, runtime({"jax": {}}, trainer=False), job("team")),
+        lambda release: (
+            "jax-trainer-missing" in ids(release, team_runtime({"jax": {}}, trainer=False), team_job("team"))
+        ),
     ),
     "2.2-managed_by": (
         "v2.3.0, pkg/controller/trainjob_controller.go:89: Reconcile returns for another manager",
         lambda release: (
-            "managed-by-other" in ids(release, job("torch-distributed", managedBy="kueue.x-k8s.io/multikueue"))
+            "managed-by-other" in ids(release, team_job("torch-distributed", managedBy="kueue.x-k8s.io/multikueue"))
         ),
     ),
     "2.2-runtime_read": (
@@ -259,32 +255,33 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
     ),
     "2.3-rules": (
         "release notes of v2.4.0, kubeflow/trainer#3809",
-        lambda release: "minimum-count" in ids(release, job("torch-distributed", trainer={"numProcPerNode": 0})),
+        lambda release: "minimum-count" in ids(release, team_job("torch-distributed", trainer={"numProcPerNode": 0})),
     ),
     "2.3-runtimes": (
         "release notes of v2.4.0: the tag",
-        lambda release: ":v2.3.0" in str(compiled(release, job("xgboost-distributed")).objects),
+        lambda release: ":v2.3.0" in str(compiled_for(release, team_job("xgboost-distributed")).objects),
     ),
     "2.3-job_names": (
         "release notes of v2.4.0, kubeflow/trainer#4394",
-        lambda release: "runtime-job-name" in ids(release, runtime({"torch": {}}, name="nodes-of-the-training")),
+        lambda release: "runtime-job-name" in ids(release, team_runtime({"torch": {}}, name="nodes-of-the-training")),
     ),
     "2.3-mpi_image": (
         "release notes of v2.4.0, kubeflow/trainer#4301",
         lambda release: (
-            "acme/own:1" in str(compiled(release, MPI, job("team", trainer={"image": "acme/own:1"})).objects)
+            "acme/own:1" in str(compiled_for(release, MPI, team_job("team", trainer={"image": "acme/own:1"})).objects)
         ),
     ),
     "2.3-mpi_variables": (
         "release notes of v2.4.0, kubeflow/trainer#4029",
         lambda release: (
-            "reserved-env" in ids(release, MPI, job("team", trainer={"env": [{"name": "PRTE_MCA_plm_ssh_args"}]}))
+            "reserved-env" in ids(release, MPI, team_job("team", trainer={"env": [{"name": "PRTE_MCA_plm_ssh_args"}]}))
         ),
     ),
     "2.3-flux_processes": (
         "development branch of 2026-08-21: the plugin flux has no check of its own",
         lambda release: (
-            "flux-process-count" in ids(release, runtime({"flux": {}}), job("team", trainer={"numProcPerNode": 0}))
+            "flux-process-count"
+            in ids(release, team_runtime({"flux": {}}), team_job("team", trainer={"numProcPerNode": 0}))
         ),
     ),
     "2.3-mpi_resume": (
@@ -347,32 +344,31 @@ def test_releases_differ() -> None:
     assert len({text for text, _ in answers.values()}) > 1
 
 
-def test_a_number_is_read_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
-    (tmp_path / "trainc.yaml").write_text("trainerVersion: 2.2\n")
+def test_a_number_is_read_as_it_is_written(empty_folder: Path) -> None:
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
+    (empty_folder / "trainc.yaml").write_text("trainerVersion: 2.2\n")
     assert ":v2.2.1" in str(trainc.compile().objects)
-    (tmp_path / "trainc.yaml").write_text("trainerVersion: 2.20\n")
+    (empty_folder / "trainc.yaml").write_text("trainerVersion: 2.20\n")
     (found,) = trainc.compile().diagnostics
     assert found.message == '"2.20" is not a release of Trainer that trainc compiles for'
 
 
 def test_the_argument_of_compile(tmp_path: Path) -> None:
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
     assert ":v2.2.1" in str(trainc.compile(tmp_path, trainer_version="2.2").objects)
     with pytest.raises(ValueError, match="trainer_version"):
         trainc.compile(tmp_path, trainer_version="2.5")
 
 
-PATCHED = job("team", runtimePatches=[{"manager": "example.com/a", "trainingRuntimeSpec": {"template": {}}}])
+PATCHED = team_job("team", runtimePatches=[{"manager": "example.com/a", "trainingRuntimeSpec": {"template": {}}}])
 
 
 def test_a_newer_document_is_refused_or_pruned() -> None:
-    documents = (runtime({"torch": {}}), PATCHED)
+    documents = (team_runtime({"torch": {}}), PATCHED)
     strict = trainc.compile(text=yaml.safe_dump_all(documents), trainer_version="2.1")
     (error,) = (found for found in strict.diagnostics if found.severity == "error")
     assert error.help == "Trainer v2.1 drops runtimePatches: write podTemplateOverrides, or set trainerVersion"
-    pruned = compiled(V2_1, *documents)
+    pruned = compiled_for(V2_1, *documents)
     assert [found.message for found in pruned.diagnostics if found.id == "unknown-field"] == [
         "unknown field spec.runtimePatches in TrainJob; it is dropped"
     ]
@@ -380,14 +376,18 @@ def test_a_newer_document_is_refused_or_pruned() -> None:
 
 
 def test_an_older_document_is_translated_since_2_3() -> None:
-    older = job("team", podTemplateOverrides=[{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"a": "b"}}}])
-    texts = {release.name: str(compiled(release, runtime({"torch": {}}), older).objects) for release in RELEASES}
+    older = team_job(
+        "team", podTemplateOverrides=[{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"a": "b"}}}]
+    )
+    texts = {
+        release.name: str(compiled_for(release, team_runtime({"torch": {}}), older).objects) for release in RELEASES
+    }
     assert {name for name, text in texts.items() if "'nodeSelector': {'a': 'b'}" in text} == {"2.1", "2.3", "2.4"}
 
 
 def test_a_trainjob_without_spec_is_no_v2_1_job() -> None:
-    document = {key: value for key, value in job("team").items() if key != "spec"}
-    assert compiled(V2_1, runtime({"torch": {}}), document).failed
+    document = {key: value for key, value in team_job("team").items() if key != "spec"}
+    assert compiled_for(V2_1, team_runtime({"torch": {}}), document).failed
 
 
 def test_the_runtimes_of_trainc_are_those_that_a_release_admits() -> None:
@@ -431,30 +431,27 @@ def test_the_installed_runtimes_have_the_tag(release: TrainerRelease) -> None:
         ),
     ],
 )
-def test_a_wrong_setting(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "trainc.yaml").write_text(f"{text}\n")
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("plain")))
+def test_a_wrong_setting(text: str, message: str, empty_folder: Path) -> None:
+    (empty_folder / "trainc.yaml").write_text(f"{text}\n")
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("plain")))
     (found,) = (each for each in json.loads(run("validate", "--format", "json").out) if each["severity"] == "error")
     assert found["id"] == "trainer-version"
     assert found["message"].startswith(message)
 
 
-def test_clusters_may_have_different_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "trainc.yaml").write_text(
+def test_clusters_may_have_different_releases(empty_folder: Path) -> None:
+    (empty_folder / "trainc.yaml").write_text(
         "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: z, trainerVersion: 2.2}}\n"
     )
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("deepspeed-distributed")))
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed")))
     assert run("build", "-o", "out").code == 0
-    assert ":v2.1.0" in (tmp_path / "out" / "a" / "ml" / "t.yaml").read_text()
-    assert ":v2.2.1" in (tmp_path / "out" / "b" / "ml" / "t.yaml").read_text()
+    assert ":v2.1.0" in (empty_folder / "out" / "a" / "ml" / "t.yaml").read_text()
+    assert ":v2.2.1" in (empty_folder / "out" / "b" / "ml" / "t.yaml").read_text()
 
 
-def test_upgrade_refuses_a_release_without_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    older = job("plain", podTemplateOverrides=[])
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(older))
+def test_upgrade_refuses_a_release_without_patches(empty_folder: Path) -> None:
+    older = team_job("plain", podTemplateOverrides=[])
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(older))
     done = run("upgrade", "--diff", "--trainer-version", "2.1")
     assert done.code == 1
     assert "Trainer v2.1 has no runtimePatches: its clusters drop what an upgrade writes" in done.err
@@ -466,18 +463,16 @@ def test_a_wrong_range(words: tuple[str, ...]) -> None:
     assert run("diff", "--trainer-version", *words).code == 2
 
 
-def test_a_range_needs_one_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_range_needs_one_tree(empty_folder: Path) -> None:
     assert "give only paths" in run("diff", "--trainer-version", "2.2..", "main").err
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("xgboost-distributed")))
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("xgboost-distributed")))
     done = run("diff", "--trainer-version", "2.2..", "job.yaml")
     assert done.out.startswith("Trainer v2.2 -> Trainer v2.4: 1 JobSet changes")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])
-def test_every_format_links_the_behavior(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job("deepspeed-distributed", trainer={"numNodes": 2})))
+def test_every_format_links_the_behavior(form: str, empty_folder: Path) -> None:
+    (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("deepspeed-distributed", trainer={"numNodes": 2})))
     done = run("diff", "--trainer-version", "2.2..2.3", "job.yaml", "--format", form)
     assert done.code == 0
     assert "docs/releases.md#modes-of-ssh-keys" in done.out

@@ -19,10 +19,9 @@ WRONG = HEAD + 'spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4"}}\n'
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def project(empty_folder: Path) -> Path:
     Path("job.yaml").write_text(GOOD)
-    return tmp_path
+    return empty_folder
 
 
 @pytest.mark.parametrize("text", [GOOD, WRONG], ids=["good", "wrong"])
@@ -36,11 +35,11 @@ def test_a_file_holds_what_standard_output_would(form: str, text: str) -> None:
     assert done.code == printed.code
 
 
-def test_several_reports_of_one_run(folder: Path) -> None:
+def test_several_reports_of_one_run(project: Path) -> None:
     reports = [option for form in REPORTS for option in ("--report", f"{form}=new/folder/{form}")]
     assert run("validate", *reports).code == 0
     assert sorted(os.listdir("new/folder")) == sorted(REPORTS)
-    assert sorted(os.listdir(folder)) == ["job.yaml", "new"]
+    assert sorted(os.listdir(project)) == ["job.yaml", "new"]
 
 
 @pytest.mark.parametrize(
@@ -140,15 +139,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED)
-def test_a_file_that_cannot_be_written_is_reported_first(arguments: list[str], why: str, folder: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_first(arguments: list[str], why: str, project: Path) -> None:
     Path("text").write_text("text")
     Path("objects.json").write_text('{"apiVersion": "v1", "kind": "ConfigMap"}')
     Path("\x1b[31m").write_text("")
-    before = {path: path.read_text() for path in folder.iterdir()}
+    before = {path: path.read_text() for path in project.iterdir()}
     done = run(*arguments)
     assert (done.code, done.out) == (2, "")
     assert why in " ".join(done.err.split())
-    assert {path: path.read_text() for path in folder.iterdir()} == before
+    assert {path: path.read_text() for path in project.iterdir()} == before
 
 
 def test_a_file_that_the_system_refuses_in_the_end_is_2() -> None:

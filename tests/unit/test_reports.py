@@ -14,14 +14,10 @@ from trainc.cli.common.printing import colored
 from trainc.diagnostics import Diagnostic, Document, Location, Place, Related
 from trainc.reports import json, repeated, text
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\n"
 RUNTIME = "runtimeRef: {name: plain}"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def report(job: str, *, newline: str = "\n", name: str = "job.yaml") -> str:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.quantity import QuantityError
-from trainc.kubernetes.resources import merge_resources
+from trainc.kubernetes.quantity import QuantityError, merge_resources
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ NOTE = "note[built-in-runtime]: built-in runtime"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "team" / ".git").mkdir(parents=True)
     (tmp_path / "team" / "jobs").mkdir()
     monkeypatch.chdir(tmp_path / "team")
@@ -38,11 +38,11 @@ def job(name: str, runtime: str) -> None:
     Path(f"jobs/{name}.yaml").write_text(JOB % (name, runtime))
 
 
-def pinned(folder: str, image: str = "registry.example.com/train:1") -> None:
+def pinned(project: str, image: str = "registry.example.com/train:1") -> None:
     """Write a runtime with the name of a built-in one."""
     text = (BUILT_IN / "trainer-2.3" / "torch-distributed.yaml").read_text()
-    Path(folder).mkdir(parents=True)
-    Path(folder, "torch.yaml").write_text(
+    Path(project).mkdir(parents=True)
+    Path(project, "torch.yaml").write_text(
         text.replace("pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime", image), encoding="utf-8"
     )
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-from linting import container, replicated, runtime, trainjob, written
+from linting import container, replicated, runtime, trainjob
+from manifests import write_json
 from running import run
 
 
@@ -22,7 +22,7 @@ def test_the_users_of_runtimes(tmp_path: Path) -> None:
     own = trainjob("c")
     own["metadata"]["namespace"] = "team"
     own["spec"]["runtimeRef"] = {"name": "r", "kind": "TrainingRuntime"}
-    path = written(
+    path = write_json(
         tmp_path,
         *(runtime() | {"metadata": {"name": name}} for name in ("used", "unused")),
         of_team,
@@ -36,7 +36,7 @@ def test_the_users_of_runtimes(tmp_path: Path) -> None:
 
 
 def test_the_column(tmp_path: Path) -> None:
-    header, first, *_ = run("runtimes", "list", written(tmp_path, runtime(), trainjob())).out.splitlines()
+    header, first, *_ = run("runtimes", "list", write_json(tmp_path, runtime(), trainjob())).out.splitlines()
     assert header.split()[5:7] == ["USERS", "ORIGIN"]
     assert first.split()[:6] == ["r", "ClusterTrainingRuntime", "torch", "1", "node", "1"]
 
@@ -44,12 +44,11 @@ def test_the_column(tmp_path: Path) -> None:
 def test_the_nearest_runtime_of_a_name_is_used(tmp_path: Path) -> None:
     for folder, image in (("dev", "a:1"), ("prod", "b:1")):
         (tmp_path / folder).mkdir()
-        written(tmp_path / folder, runtime(replicated(container(image=image))), trainjob(folder))
+        write_json(tmp_path / folder, runtime(replicated(container(image=image))), trainjob(folder))
     listed = json.loads(run("runtimes", "list", str(tmp_path), "--format", "json").out)
     assert [each["users"] for each in listed if not each["builtIn"]] == [1, 1]
 
 
-def test_a_trainjob_that_cannot_be_read_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    written(tmp_path, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
+def test_a_trainjob_that_cannot_be_read_is_skipped(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime(), trainjob(), {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"})
     assert counts() == {"r": 1}

@@ -115,11 +115,12 @@ def test_of_mpi_the_launcher_waits_for_the_sshd_of_every_other_node(path: Path, 
     assert done.stdout.splitlines() == [f"waiting for the sshd of j-node-0-{i}.j" for i in (0, 1)]
 
 
-def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_wide_list(snapshot: SnapshotAssertion, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare: dict[str, Any] = {"mlPolicy": {}, "template": {"spec": {}}}
     runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "spec": bare}
-    (tmp_path / "bare.yaml").write_text(yaml.safe_dump(runtime | {"metadata": {"name": "bare", "namespace": "team"}}))
+    (empty_folder / "bare.yaml").write_text(
+        yaml.safe_dump(runtime | {"metadata": {"name": "bare", "namespace": "team"}})
+    )
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     assert run("runtimes", "list", "--wide", "-r", "bare.yaml").out == snapshot
 

@@ -25,7 +25,7 @@ CASES = ("jax-two-nodes", "llm-finetune-4x8")
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def revisions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a repository with two revisions of trainc: `seeded` has another torchrun port than `main`."""
     folder = tmp_path_factory.mktemp("repository")
     for name in PACKAGED:
@@ -65,8 +65,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
     return ("--conformance", folder, "--corpus", folder)
 
 
-def test_a_seeded_change_is_a_difference(repository: Path, golden: Path, empty: tuple[str | Path, ...]) -> None:
-    done = compared("main", "seeded", "--repository", repository, "--golden", golden, *empty)
+def test_a_seeded_change_is_a_difference(revisions: Path, golden: Path, empty: tuple[str | Path, ...]) -> None:
+    done = compared("main", "seeded", "--repository", revisions, "--golden", golden, *empty)
     assert (done.returncode, done.stderr) == (1, "")
     assert "golden/llm-finetune-4x8: output of build" in done.stdout
     assert re.search(r'^  - +value: "29500"\n  \+ +value: "29501"$', done.stdout, re.MULTILINE)
@@ -74,10 +74,8 @@ def test_a_seeded_change_is_a_difference(repository: Path, golden: Path, empty: 
     assert "1 of 2 inputs differ\n" in done.stdout
 
 
-def test_a_revision_has_no_difference_from_itself(
-    repository: Path, golden: Path, empty: tuple[str | Path, ...]
-) -> None:
-    done = compared("main", "main", "--repository", repository, "--golden", golden, *empty)
+def test_a_revision_has_no_difference_from_itself(revisions: Path, golden: Path, empty: tuple[str | Path, ...]) -> None:
+    done = compared("main", "main", "--repository", revisions, "--golden", golden, *empty)
     assert (done.returncode, done.stderr) == (0, "")
     assert "golden: 2 inputs\nconformance: 0 inputs\ncorpus: 0 inputs\n" in done.stdout
     assert "build: 2 exit with 0;" in done.stdout
@@ -94,9 +92,9 @@ def test_a_revision_has_no_difference_from_itself(
     ],
 )
 def test_what_cannot_be_compared(
-    arguments: list[str], said: str, repository: Path, empty: tuple[str | Path, ...]
+    arguments: list[str], said: str, revisions: Path, empty: tuple[str | Path, ...]
 ) -> None:
-    done = compared("--repository", repository, *empty, *arguments)
+    done = compared("--repository", revisions, *empty, *arguments)
     assert done.returncode == 2
     assert said in done.stderr
 

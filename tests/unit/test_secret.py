@@ -17,6 +17,8 @@ from running import run
 
 from trainc.pipeline.secret_keys import Z85, z85
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -27,13 +29,7 @@ spec:
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def write(runtime: str) -> None:
+def write_job(runtime: str) -> None:
     Path("job.yaml").write_text(JOB.replace("RUNTIME", runtime))
 
 
@@ -46,7 +42,7 @@ def secret(*arguments: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def test_the_keys_of_an_mpi_job() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     manifest, data = secret("solve")
     assert manifest == {
         "apiVersion": "v1",
@@ -64,7 +60,7 @@ def test_the_keys_of_an_mpi_job() -> None:
 
 
 def test_the_secret_of_an_environment() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     Path("trainc.yaml").write_text("environments: {dev: {namespace: dev, nameSuffix: -dev}, prod: {namespace: prod}}\n")
     notes = run("validate").out
     assert "nameSuffix" not in notes
@@ -79,16 +75,16 @@ def test_the_secret_of_an_environment() -> None:
 
 
 def test_the_secret_of_a_project_without_environments() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     Path("trainc.yaml").write_text("namespace: ml\nnamePrefix: team-\n")
     assert "help: create it once: trainc secret solve job.yaml | kubectl apply -f -\n" in run("validate").out
     assert secret("solve")[0]["metadata"] == {"name": "team-solve-mpi-ssh-auth", "namespace": "ml"}
 
 
-def test_ssh_reads_them(folder: Path) -> None:
-    write("openmpi-distributed")
+def test_ssh_reads_them(empty_folder: Path) -> None:
+    write_job("openmpi-distributed")
     _, data = secret("solve", "job.yaml")
-    key = folder / "id_ecdsa"
+    key = empty_folder / "id_ecdsa"
     key.touch(0o600)
     key.write_bytes(data["ssh-privatekey"])
     try:
@@ -99,7 +95,7 @@ def test_ssh_reads_them(folder: Path) -> None:
 
 
 def test_the_key_of_a_flux_job() -> None:
-    write("flux-distributed")
+    write_job("flux-distributed")
     manifest, data = secret("solve")
     assert (manifest["metadata"]["name"], manifest["type"]) == ("solve-flux-curve", "Opaque")
     lines = [line for line in data["curve.cert"].decode().splitlines() if not line.startswith("#")]
@@ -126,7 +122,7 @@ def test_z85_as_its_specification_shows_it() -> None:
 
 
 def test_keys_are_new_each_time() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     assert secret("solve")[1] != secret("solve")[1]
 
 
@@ -145,7 +141,7 @@ def test_a_namespace_of_the_command_line() -> None:
     ],
 )
 def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> None:
-    write(runtime)
+    write_job(runtime)
     done = run("secret", job)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
@@ -153,7 +149,7 @@ def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> 
 
 @pytest.mark.parametrize("runtime", ["openmpi-distributed", "flux-distributed"])
 def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
-    write(runtime)
+    write_job(runtime)
     (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: create it once: " in line]
     command, _, rest = line.partition("create it once: trainc ")[2].partition(" | ")
     assert rest == "kubectl apply -f -"
@@ -161,7 +157,7 @@ def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
 
 
 def test_without_the_library_the_error_has_the_install_command() -> None:
-    write("openmpi-distributed")
+    write_job("openmpi-distributed")
     with mock.patch.dict(sys.modules, {"cryptography.hazmat.primitives": None}):
         done = run("secret", "solve")
     assert (done.code, done.out) == (2, "")
@@ -177,8 +173,8 @@ def test_without_the_library_the_error_has_the_install_command() -> None:
         pytest.param(True, "../outside.yaml", False, id="a file outside of the current work tree"),
     ],
 )
-def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> None:
-    work = folder / "work"
+def test_a_file_in_git(empty_folder: Path, tree: bool, target: str, warned: bool) -> None:
+    work = empty_folder / "work"
     work.mkdir()
     (work / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
     if tree:
@@ -195,30 +191,30 @@ def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> N
 
 
 @pytest.mark.parametrize("tree", [True, False])
-def test_of_a_pipe_the_current_folder_counts(folder: Path, tree: bool) -> None:
-    (folder / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
+def test_of_a_pipe_the_current_folder_counts(empty_folder: Path, tree: bool) -> None:
+    (empty_folder / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
     if tree:
-        (folder / ".git").mkdir()
+        (empty_folder / ".git").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "trainc", "secret", "solve"], cwd=folder, capture_output=True, check=True
+        [sys.executable, "-m", "trainc", "secret", "solve"], cwd=empty_folder, capture_output=True, check=True
     )
     assert (b"may be in the git work tree" in done.stderr) is tree
 
 
-def test_if_the_file_is_unknown_the_current_folder_counts(folder: Path) -> None:
+def test_if_the_file_is_unknown_the_current_folder_counts(empty_folder: Path) -> None:
     from trainc.cli.secret import _work_tree
 
-    (folder / ".git").mkdir()
+    (empty_folder / ".git").mkdir()
     with (
-        open(folder / "out", "w") as out,
+        open(empty_folder / "out", "w") as out,
         mock.patch.object(sys, "stdout", out),
         mock.patch("os.readlink", side_effect=OSError),
     ):
-        assert _work_tree() == str(folder.resolve())
+        assert _work_tree() == str(empty_folder.resolve())
 
 
-def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
-    write("openmpi-distributed")
+def test_a_file_that_only_its_owner_can_read(empty_folder: Path) -> None:
+    write_job("openmpi-distributed")
     done = run("secret", "solve", "-o", "keys.yaml")
     assert (done.code, done.out, done.err) == (0, "", "keys.yaml: written\n")
     assert Path("keys.yaml").stat().st_mode & 0o777 == 0o600
@@ -230,8 +226,8 @@ def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "kind"), [("> keys.yaml", "file"), ("| cat", "pipe")])
-def test_a_warning_for_keys_in_a_file_or_a_pipe(folder: Path, line: str, kind: str) -> None:
-    write("openmpi-distributed")
+def test_a_warning_for_keys_in_a_file_or_a_pipe(empty_folder: Path, line: str, kind: str) -> None:
+    write_job("openmpi-distributed")
     shell = f'"{sys.executable}" -m trainc secret solve job.yaml {line}'
     done = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60)
     assert f"warning: the keys go to a {kind}" in done.stderr

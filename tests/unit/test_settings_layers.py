@@ -21,6 +21,8 @@ from trainc.pipeline.objects import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 
+pytestmark = pytest.mark.usefixtures("empty_root")
+
 ROOT = Path(__file__).parents[2]
 DIGEST = "0" * 64
 JOB = """\
@@ -31,15 +33,7 @@ spec: {runtimeRef: {name: torch-distributed}}
 """
 
 
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create an empty repository; return it as the current folder."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def write(text: str) -> None:
+def write_settings(text: str) -> None:
     Path("trainc.yaml").write_text(text)
 
 
@@ -252,12 +246,12 @@ def test_a_higher_layer_changes_a_lower_one(
     opened, closed = "".join(f"{part}: {{" for part in parts[:-1]) + parts[-1], "}" * (len(parts) - 1)
     top = f"{opened}: {file}{closed}\n"
     assert shown(key) == built_in
-    write("lint: {}\n")
+    write_settings("lint: {}\n")
     assert shown(key) == built_in
-    write(top)
+    write_settings(top)
     assert shown(key) == of_file
     inside = "" if environment is None else f"    {opened}: {environment}{closed}\n"
-    write(f"{top}environments:\n  prod:\n{inside}")
+    write_settings(f"{top}environments:\n  prod:\n{inside}")
     in_prod = ("--env", "prod")
     assert shown(key, *in_prod) == (of_file if of_both is None else of_both)
     if of_all is not None:
@@ -281,7 +275,7 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     lists = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "legacy.kinds": ("PyTorchJob",)}
     value = {**lists, "fieldValidation": "warn", "trainerVersion": "2.1", "legacy.gang": "volcano"}.get(key.name, True)
     without = with_flags(DEFAULT, {key.path: value})
-    write("lint: {}\n")
+    write_settings("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})
     assert beside._replace(base=None, document=None, settings_files=(), file="") == without
     read_by_the_command = {"runtimes.paths", "sources"}
@@ -300,7 +294,7 @@ def line(place: object) -> int:
 
 
 def test_the_values_that_a_run_uses() -> None:
-    write(
+    write_settings(
         """\
 sources: [jobs, more/jobs]
 exclude: [archive/]
@@ -353,7 +347,7 @@ environments:
 
 
 def test_an_environment_replaces_an_earlier_one_and_keeps_the_flags() -> None:
-    write("environments:\n  dev: {lint: {strict: true}}\n  prod: {fieldValidation: warn}\n")
+    write_settings("environments:\n  dev: {lint: {strict: true}}\n  prod: {fieldValidation: warn}\n")
     options = start(Options(suspend=True, follow_links=True)).with_project(["."])
     dev = options.with_settings(options.settings, "dev")
     prod = dev.with_settings(dev.settings, "prod")
@@ -374,12 +368,12 @@ def test_an_environment_replaces_an_earlier_one_and_keeps_the_flags() -> None:
     ],
 )
 def test_a_project_without_such_settings_has_no_environment(text: str) -> None:
-    write(text)
+    write_settings(text)
     assert effective().environment is None
 
 
 def test_an_environment_may_clear_a_prefix() -> None:
-    write("namePrefix: a-\nenvironments: {prod: {namePrefix: ''}}\n")
+    write_settings("namePrefix: a-\nenvironments: {prod: {namePrefix: ''}}\n")
     top, prod = effective().environment, effective("prod").environment
     assert top is not None
     assert top.name_prefix is not None
@@ -388,7 +382,7 @@ def test_an_environment_may_clear_a_prefix() -> None:
 
 
 def test_accelerators_have_the_line_of_their_layer() -> None:
-    write(
+    write_settings(
         """\
 accelerators:
   nvidia.com/gpu:
@@ -410,7 +404,7 @@ environments:
 
 @pytest.mark.parametrize(("at", "paths"), [(".", ["jobs"]), ("jobs", ["."]), ("other", ["../jobs"])])
 def test_paths_are_shown_relative_to_the_current_folder(at: str, paths: list[str], monkeypatch: Any) -> None:
-    write("sources: [jobs]\n")
+    write_settings("sources: [jobs]\n")
     Path("jobs").mkdir()
     Path("other").mkdir()
     monkeypatch.chdir(at)
@@ -420,7 +414,7 @@ def test_paths_are_shown_relative_to_the_current_folder(at: str, paths: list[str
 
 
 def test_the_folder_of_an_empty_file_is_the_project() -> None:
-    write("# Nothing yet.\n")
+    write_settings("# Nothing yet.\n")
     Path("jobs").mkdir()
     assert load(["jobs"]).folder == "."
     assert load([str(Path("jobs").absolute())]).folder == str(Path.cwd())
@@ -490,14 +484,14 @@ def test_the_reference_has_every_key_with_its_rule_option_and_default() -> None:
 
 
 def test_secrets_are_masked() -> None:
-    write("patches:\n- patch: {spec: {trainer: {env: [{name: HF_TOKEN, value: hf_abcdef}]}}}\n")
+    write_settings("patches:\n- patch: {spec: {trainer: {env: [{name: HF_TOKEN, value: hf_abcdef}]}}}\n")
     done = run("settings")
     assert "hf_abcdef" not in done.out
     assert "value: '***'" in done.out
 
 
 def test_the_output_is_yaml_that_sets_the_same_values() -> None:
-    write(
+    write_settings(
         """\
 sources: ["a: b", "yes"]
 annotations: {"a.com/b": "1", c: "x # y"}
@@ -523,7 +517,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_example_of_the_reference_is_valid() -> None:
-    write(blocks("configuration.md", "yaml")[0])
+    write_settings(blocks("configuration.md", "yaml")[0])
     found = effective()
     assert found.environment_names == ("dev", "prod")
     assert [effective(name).environment is not None for name in found.environment_names] == [True, True]
@@ -559,6 +553,6 @@ INVALID = [
 def test_an_editor_that_uses_the_schema_agrees(text: str) -> None:
     schema = json.loads(run("schema", "settings").out)
     value = yaml.safe_load(text) or {}
-    write(text)
+    write_settings(text)
     assert jsonschema.Draft202012Validator(schema).is_valid(value) is (text in VALID)
     assert (load(["."]).diagnostics == ()) is (text in VALID)

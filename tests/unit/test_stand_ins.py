@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from linting import container, replicated, runtime, trainjob, written
+from linting import container, replicated, runtime, trainjob
+from manifests import write_json
 from purposes import compile_for
 from running import run
 
@@ -24,7 +25,7 @@ OTHERS = "; a TrainJob that does not replace it is rejected"
 
 
 def reported(folder: Path, *documents: Any, options: Options = NO_OPTIONS) -> list[Diagnostic]:
-    return list(compile_for(CHECK, [written(folder, *documents)], options).diagnostics)
+    return list(compile_for(CHECK, [write_json(folder, *documents)], options).diagnostics)
 
 
 def outline(folder: Path, *documents: Any) -> list[tuple[str, str, str]]:
@@ -164,7 +165,7 @@ def test_no_message_has_the_name_of_a_stand_in(tmp_path: Path, given: Any) -> No
     found = reported(tmp_path, given)
     texts = [text for each in found for text in (each.message, each.help, each.object.name, each.field)]
     assert not [text for text in texts if "stand-in" in text or "a-n" in text or text.endswith("-a")]
-    rendered = run("validate", written(tmp_path, given), "--format", "json").out
+    rendered = run("validate", write_json(tmp_path, given), "--format", "json").out
     assert "stand-in" not in rendered.replace("trainc-stand-in-x", "")
 
 
@@ -181,8 +182,8 @@ def test_a_used_runtime_is_checked_by_its_trainjobs_only(tmp_path: Path) -> None
 
 def test_other_commands_check_no_runtimes_alone(tmp_path: Path) -> None:
     bad = runtime(replicated(container(**MOUNT)))
-    assert trainc.compile([written(tmp_path, bad)]).diagnostics == ()
-    done = run("build", written(tmp_path, bad))
+    assert trainc.compile([write_json(tmp_path, bad)]).diagnostics == ()
+    done = run("build", write_json(tmp_path, bad))
     assert (done.code, "no-trainjob" in done.err) == (1, True)
 
 
@@ -215,29 +216,27 @@ def test_rules_can_be_disabled(tmp_path: Path) -> None:
 def test_the_summary(tmp_path: Path, runtimes: int, jobs: int, summary: str) -> None:
     documents = [runtime() | {"metadata": {"name": f"r{number}"}} for number in range(runtimes)]
     documents += [trainjob(f"j{number}", runtime=f"r{number}", numNodes=1) for number in range(jobs)]
-    assert run("validate", written(tmp_path, *documents)).out == f"no problems found: {summary}\n"
+    assert run("validate", write_json(tmp_path, *documents)).out == f"no problems found: {summary}\n"
 
 
-def test_the_summary_of_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, runtime())
-    (tmp_path / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
-    monkeypatch.chdir(tmp_path)
+def test_the_summary_of_environments(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime())
+    (empty_folder / "trainc.yaml").write_text("environments: {dev: {}, prod: {}}\n")
     assert run("validate").out == (
         "no problems found: 0 TrainJobs, 1 runtime, checked with a stand-in TrainJob in dev, prod\n"
     )
 
 
-def test_a_patch_of_the_settings_does_not_match_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, runtime())
-    (tmp_path / "trainc.yaml").write_text(
+def test_a_patch_of_the_settings_does_not_match_a_stand_in(empty_folder: Path) -> None:
+    write_json(empty_folder, runtime())
+    (empty_folder / "trainc.yaml").write_text(
         "patches:\n- target: {kind: JobSet}\n  patch: {spec: {ttlSecondsAfterFinished: 60}}\n"
     )
-    monkeypatch.chdir(tmp_path)
     assert "warning[unused-" in run("validate").out
 
 
 def test_a_fix_is_applied_to_the_runtime(tmp_path: Path) -> None:
-    path = written(tmp_path, runtime(replicated(container(resources=GPU))))
+    path = write_json(tmp_path, runtime(replicated(container(resources=GPU))))
     assert run("validate", "--fix", path).code == 0
     (limits,) = [each["resources"]["limits"] for each in containers(json.loads(Path(path).read_text()))]
     assert limits == {"nvidia.com/gpu": 8}
@@ -255,14 +254,14 @@ def containers(tree: Any) -> list[Any]:
 
 
 def test_the_pods_of_a_stand_in(tmp_path: Path) -> None:
-    done = run("pods", written(tmp_path, runtime(replicated({"name": "node"}))), "--format", "json")
+    done = run("pods", write_json(tmp_path, runtime(replicated({"name": "node"}))), "--format", "json")
     assert done.err == "no TrainJob in the given paths: this is the output for a stand-in TrainJob\n"
     (pod,) = json.loads(done.out)
     assert pod["name"] == "stand-in-node-0-0"
 
 
 def test_the_explanation_of_a_stand_in(tmp_path: Path) -> None:
-    done = run("explain", written(tmp_path, runtime(replicated({"name": "node"}))), "**.image")
+    done = run("explain", write_json(tmp_path, runtime(replicated({"name": "node"}))), "**.image")
     assert "this is the output for a stand-in TrainJob\n" in done.err
     assert done.out.startswith("JobSet stand-in, of TrainJob stand-in (<stand-in>:1)\n")
     assert "<stand-in>:" in done.out.partition("image")[2]
@@ -270,20 +269,20 @@ def test_the_explanation_of_a_stand_in(tmp_path: Path) -> None:
 
 def test_stand_ins_of_several_runtimes_have_the_names_of_the_runtimes(tmp_path: Path) -> None:
     documents = [runtime() | {"metadata": {"name": name}} for name in ("plain", "with.dot")]
-    done = run("pods", written(tmp_path, *documents), "--format", "json")
+    done = run("pods", write_json(tmp_path, *documents), "--format", "json")
     assert [pod["jobSet"] for pod in json.loads(done.out)] == ["stand-in-plain", "stand-in-2"]
 
 
 def test_a_trainjob_is_shown_instead_of_stand_ins(tmp_path: Path) -> None:
     unused = runtime() | {"metadata": {"name": "unused"}}
-    done = run("pods", written(tmp_path, runtime(), unused, trainjob(numNodes=1)), "--format", "json")
+    done = run("pods", write_json(tmp_path, runtime(), unused, trainjob(numNodes=1)), "--format", "json")
     assert [pod["jobSet"] for pod in json.loads(done.out)] == ["j"]
     assert "stand-in" not in done.err
 
 
 @pytest.mark.parametrize("command", ["pods", "explain"])
 def test_a_runtime_that_no_trainjob_can_use_is_not_shown(tmp_path: Path, command: str) -> None:
-    done = run(command, written(tmp_path, runtime(replicated(container(**MOUNT)))))
+    done = run(command, write_json(tmp_path, runtime(replicated(container(**MOUNT)))))
     assert (done.code, done.out) == (1, "")
     assert REFUSED in done.err
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from files import write
 from running import run
 
 JOB = """\
@@ -54,14 +55,11 @@ ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wron
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(empty_root: Path) -> Path:
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "trainc.yaml").write_text("lint: {strict: false}\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        write(empty_root / name, text)
+    (empty_root / "trainc.yaml").write_text("lint: {strict: false}\n")
+    return empty_root
 
 
 def places(*args: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from batches import one_in_four
-from manifests import GOLDEN_CASES
+from manifests import GOLDEN_CASES, cluster_runtime, replicated_job, train_job
 from purposes import internal
 from running import run
 
@@ -32,38 +32,16 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 HASHED = Delivery(name_suffix_hash=True)
 
 
-def runtime(**fields: Any) -> dict[str, Any]:
-    container = {"name": "node", "image": "docker.io/team/mpi:5"}
-    pod = {"template": {"spec": {"template": {"spec": {"containers": [container]}}}}}
-    trainer = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
-    jobs = [
-        {"name": "launcher", **pod, "template": trainer | pod["template"]},
-        {"name": "node", **pod},
-    ]
-    tree = {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "ClusterTrainingRuntime",
-        "metadata": {"name": "mpi"},
-        "spec": {
-            "mlPolicy": {"mpi": {}},
-            "podGroupPolicy": {"coscheduling": {"scheduleTimeoutSeconds": 60}},
-            "template": {"spec": {"replicatedJobs": jobs}},
-        },
-    }
-    return edited(tree, fields)
+def mpi_runtime(**fields: Any) -> dict[str, Any]:
+    image = {"image": "docker.io/team/mpi:5"}
+    jobs = replicated_job("launcher", image, trainer=True), replicated_job("node", image, trainer=False)
+    gang = {"coscheduling": {"scheduleTimeoutSeconds": 60}}
+    return edited(cluster_runtime(*jobs, name="mpi", mlPolicy={"mpi": {}}, podGroupPolicy=gang), fields)
 
 
-def trainjob(**fields: Any) -> dict[str, Any]:
-    tree = {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainJob",
-        "metadata": {"name": "glacier", "namespace": "climate"},
-        "spec": {
-            "runtimeRef": {"name": "mpi"},
-            "trainer": {"numNodes": 2, "command": ["mpirun", "go"], "resourcesPerNode": {"requests": {"cpu": 1}}},
-        },
-    }
-    return edited(tree, fields)
+def mpi_train_job(**fields: Any) -> dict[str, Any]:
+    trainer = {"numNodes": 2, "command": ["mpirun", "go"], "resourcesPerNode": {"requests": {"cpu": 1}}}
+    return edited(train_job(trainer, name="glacier", runtime="mpi", metadata={"namespace": "climate"}), fields)
 
 
 def edited(tree: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -84,8 +62,8 @@ def name_of(folder: Path, *documents: dict[str, Any], delivery: Delivery = HASHE
 
 
 def test_the_name_is_the_trainjobs_with_eight_letters_behind_it(tmp_path: Path) -> None:
-    assert name_of(tmp_path, runtime(), trainjob(), delivery=Delivery()) == "glacier"
-    assert re.fullmatch(f"glacier-[{LETTERS}]{{8}}", name_of(tmp_path, runtime(), trainjob()))
+    assert name_of(tmp_path, mpi_runtime(), mpi_train_job(), delivery=Delivery()) == "glacier"
+    assert re.fullmatch(f"glacier-[{LETTERS}]{{8}}", name_of(tmp_path, mpi_runtime(), mpi_train_job()))
 
 
 @pytest.mark.parametrize(
@@ -105,8 +83,8 @@ def test_the_name_is_the_trainjobs_with_eight_letters_behind_it(tmp_path: Path) 
 def test_the_same_name_where_the_jobset_can_change_in_place(
     of_job: dict[str, Any], of_runtime: dict[str, Any], tmp_path: Path
 ) -> None:
-    changed = name_of(tmp_path, runtime(**of_runtime), trainjob(**of_job))
-    assert changed == name_of(tmp_path, runtime(), trainjob())
+    changed = name_of(tmp_path, mpi_runtime(**of_runtime), mpi_train_job(**of_job))
+    assert changed == name_of(tmp_path, mpi_runtime(), mpi_train_job())
 
 
 @pytest.mark.parametrize(
@@ -123,30 +101,30 @@ def test_the_same_name_where_the_jobset_can_change_in_place(
     ],
 )
 def test_another_name_where_it_cannot(of_job: dict[str, Any], of_runtime: dict[str, Any], tmp_path: Path) -> None:
-    changed = name_of(tmp_path, runtime(**of_runtime), trainjob(**of_job))
-    assert changed != name_of(tmp_path, runtime(), trainjob())
+    changed = name_of(tmp_path, mpi_runtime(**of_runtime), mpi_train_job(**of_job))
+    assert changed != name_of(tmp_path, mpi_runtime(), mpi_train_job())
 
 
 def test_another_name_where_only_the_hostfile_changes(tmp_path: Path) -> None:
     one, two = ({"kind": "ConfigMap", "data": {"hostfile": f"a slots={slots}\n"}} for slots in (1, 2))
-    jobset = compiled("name-suffix-hash")[0].objects[0]
+    jobset = golden_jobs("name-suffix-hash")[0].objects[0]
     assert digest([jobset, one]) != digest([jobset, two])
     assert digest([jobset, one]) == digest([jobset, one | {"metadata": {"labels": {"team": "ice"}}}])
 
 
 def test_the_other_options_do_not_change_the_name(tmp_path: Path) -> None:
-    documents = runtime(), trainjob()
+    documents = mpi_runtime(), mpi_train_job()
     assert name_of(tmp_path, *documents, delivery=Delivery(True, True, True)) == name_of(tmp_path, *documents)
 
 
-def compiled(case: str, delivery: Delivery = HASHED) -> tuple[Compiled, ...]:
+def golden_jobs(case: str, delivery: Delivery = HASHED) -> tuple[Compiled, ...]:
     return internal(trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(**delivery._asdict()))).jobs
 
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_everything_that_refers_to_a_name_follows(case: str) -> None:
     text = (GOLDEN / case / "input.yaml").read_text()
-    for plain, hashed in zip(compiled(case, Delivery()), compiled(case), strict=True):
+    for plain, hashed in zip(golden_jobs(case, Delivery()), golden_jobs(case), strict=True):
         name, suffix = hashed.name, hashed.plan.suffix
         without = json.dumps(hashed.objects).replace(f"{name}{suffix}", name)
         assert json.loads(without) == json.loads(json.dumps(plain.objects))
@@ -163,7 +141,7 @@ def strings(tree: Any) -> Iterator[str]:
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
     """Yield a JobSet for each of its fields in turn, with the field changed or removed."""
-    old = compiled(case)[0].objects[0]
+    old = golden_jobs(case)[0].objects[0]
     hash, seen = digest([old]), 0
     for path in leaves(old):
         if path[:2] in (("metadata", "name"), ("metadata", "namespace")):
@@ -186,7 +164,7 @@ def test_the_file_has_the_trainjobs_name(tmp_path: Path) -> None:
 
 
 def test_a_suffixed_name_comes_from_the_trainjobs() -> None:
-    (job,) = compiled("name-suffix-hash")
+    (job,) = golden_jobs("name-suffix-hash")
     line = (GOLDEN / "name-suffix-hash" / "input.yaml").read_text().splitlines().index("  name: glacier") + 1
     volume = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec", "volumes", 1, "configMap", "name")
     for index, path in [(0, ("metadata", "name")), (1, ("metadata", "name")), (0, volume)]:

@@ -27,34 +27,32 @@ def test_windows_is_refused_with_one_sentence(
     assert capsys.readouterr() == ("", f"Error: {cli.WINDOWS}.\n")
 
 
-def test_names_that_differ_only_in_case_or_normalization_lose_no_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_that_differ_only_in_case_or_normalization_lose_no_document(empty_folder: Path) -> None:
     names = ["job.yaml", "Job.yaml", "JOB.YAML", *(unicodedata.normalize(form, "é.yaml") for form in ("NFC", "NFD"))]
     for index, name in enumerate(names):
-        (tmp_path / name).write_text(JOB.format(name=f"job{index}"))
-    there = {path.name for path in tmp_path.iterdir()}
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "trainc.yaml").write_text("output: rendered\nnamespace: ml\n")
+        (empty_folder / name).write_text(JOB.format(name=f"job{index}"))
+    there = {path.name for path in empty_folder.iterdir()}
+    (empty_folder / "trainc.yaml").write_text("output: rendered\nnamespace: ml\n")
     expected = sorted(
-        yaml.safe_load((tmp_path / name).read_text())["metadata"]["name"] for name in there if not name.endswith("YAML")
+        yaml.safe_load((empty_folder / name).read_text())["metadata"]["name"]
+        for name in there
+        if not name.endswith("YAML")
     )
     done = run("build")
     assert done.code == 0
-    built = sorted(path.stem for path in (tmp_path / "rendered" / "ml").iterdir())
+    built = sorted(path.stem for path in (empty_folder / "rendered" / "ml").iterdir())
     assert built == expected
     # A file that is named in another form than the file system's is the same file, or missing, and never a second one.
     assert run("validate", *names[:2]).code == 0
 
 
-def test_a_setting_in_another_normalization_finds_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_setting_in_another_normalization_finds_its_file(empty_folder: Path) -> None:
     composed, decomposed = (unicodedata.normalize(form, "équipe") for form in ("NFC", "NFD"))
-    (tmp_path / decomposed).mkdir()
-    (tmp_path / decomposed / "job.yaml").write_text(JOB.format(name="train"))
-    (tmp_path / "trainc.yaml").write_text(f"exclude: [{composed}/]\n")
+    (empty_folder / decomposed).mkdir()
+    (empty_folder / decomposed / "job.yaml").write_text(JOB.format(name="train"))
+    (empty_folder / "trainc.yaml").write_text(f"exclude: [{composed}/]\n")
     done = run("validate")
-    if (tmp_path / composed).exists():  # macOS
+    if (empty_folder / composed).exists():  # macOS
         assert "all-excluded" in done.out
     else:  # another file
         assert done.out == "no problems found: 1 TrainJob, 1 runtime\n"

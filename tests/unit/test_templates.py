@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from files import write
 from running import NO_LINT, run
 
 import trainc
@@ -17,6 +18,8 @@ from trainc.compilation.run import start
 from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
+
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -46,18 +49,8 @@ spec:
 """
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
     return JOB.format(name=name, nodes=nodes, image=image, command=command)
-
-
-def write(path: str, *documents: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text("---\n".join(documents))
 
 
 def errors(path: str = ".") -> list[Diagnostic]:

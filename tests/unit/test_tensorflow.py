@@ -7,44 +7,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, replicated_job
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
-import trainc
 from trainc import Result
 from trainc.base.releases import RELEASES, TrainerRelease
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def replicated(name: str, *, trainer: bool = False, pods: int = 1, env: Any = None, **fields: Any) -> dict[str, Any]:
-    containers = [{"name": "node", "image": "i:1", "env": env or []}, {"name": "side", "image": "i:1"}]
-    pod = {"containers": containers, "initContainers": [{"name": "first", "image": "i:1"}]}
-    spec = {"template": {"spec": pod}, "parallelism": pods}
-    return {"name": name, "template": {"metadata": {"labels": ANCESTOR if trainer else {}}, "spec": spec}, **fields}
+def with_sidecar(name: str, *, trainer: bool = False, pods: int = 1, env: Any = None, **fields: Any) -> dict[str, Any]:
+    first = {"initContainers": [{"name": "first", "image": "i:1"}]}
+    containers = {"env": env or []}, {"name": "side"}
+    return replicated_job(name, *containers, trainer=trainer, pod=first, job={"parallelism": pods}, **fields)
 
 
-WORKER = replicated("node", trainer=True)
+WORKER = with_sidecar("node", trainer=True)
 
 
-def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any = None, **options: Any) -> Result:
-    runtime = {"mlPolicy": {"tensorflow": policy or {}}, "template": {"spec": {"replicatedJobs": jobs}}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {
-            **HEAD,
-            "kind": "TrainJob",
-            "metadata": {"name": "j"},
-            "spec": {"runtimeRef": {"name": "r"}, "trainer": trainer or {}},
-        },
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT), **options)
+def on_tensorflow(
+    tmp_path: Path, jobs: Any, policy: Any = None, trainer: Any = None, release: str | None = None
+) -> Result:
+    return compiled(tmp_path, jobs, trainer, release=release, mlPolicy={"tensorflow": policy or {}})
 
 
 def configs(compilation: Result, index: int = 0) -> dict[str, Any]:
@@ -81,7 +66,7 @@ def hosts(job: str, count: int, port: int = 2222) -> list[str]:
         pytest.param([WORKER], {}, 3, {"worker": hosts("node", 3)}, id="workers"),
         pytest.param([WORKER], {"port": 80}, 2, {"worker": hosts("node", 2, 80)}, id="another port"),
         pytest.param(
-            [WORKER, replicated("ps", pods=2), replicated("chief"), replicated("evaluator")],
+            [WORKER, with_sidecar("ps", pods=2), with_sidecar("chief"), with_sidecar("evaluator")],
             {},
             1,
             {
@@ -93,28 +78,28 @@ def hosts(job: str, count: int, port: int = 2222) -> list[str]:
             id="roles by their names",
         ),
         pytest.param(
-            [WORKER, replicated("server"), replicated("other")],
+            [WORKER, with_sidecar("server"), with_sidecar("other")],
             {"roles": {"ps": "server"}},
             1,
             {"ps": hosts("server", 1), "worker": hosts("node", 1)},
             id="a role by another name",
         ),
         pytest.param(
-            [replicated("chief", trainer=True), replicated("worker", pods=2)],
+            [with_sidecar("chief", trainer=True), with_sidecar("worker", pods=2)],
             {},
             1,
             {"chief": hosts("chief", 1), "worker": hosts("worker", 2)},
             id="the trainer has another role by its name",
         ),
         pytest.param(
-            [WORKER, replicated("helper", pods=2)],
+            [WORKER, with_sidecar("helper", pods=2)],
             {"roles": {"chief": "node", "worker": "helper"}},
             1,
             {"chief": hosts("node", 1), "worker": hosts("helper", 2)},
             id="the trainer is given another role",
         ),
         pytest.param(
-            [replicated("worker", trainer=True), replicated("ps", replicas=2)],
+            [with_sidecar("worker", trainer=True), with_sidecar("ps", replicas=2)],
             {},
             1,
             {"ps": ["j-ps-0-0.j:2222", "j-ps-1-0.j:2222"], "worker": hosts("worker", 1)},
@@ -123,7 +108,7 @@ def hosts(job: str, count: int, port: int = 2222) -> list[str]:
     ],
 )
 def test_the_cluster(tmp_path: Path, jobs: Any, policy: Any, nodes: int, cluster: Any) -> None:
-    read = configs(compiled(tmp_path, jobs, policy, {"numNodes": nodes}), 1)
+    read = configs(on_tensorflow(tmp_path, jobs, policy, {"numNodes": nodes}), 1)
     clusters = [(config["cluster"], config["task"]["index"]) for config in read.values() if config]
     assert clusters == [(cluster, 1)] * len(cluster)
     assert {config["task"]["type"] for config in read.values() if config} == set(cluster)
@@ -131,8 +116,8 @@ def test_the_cluster(tmp_path: Path, jobs: Any, policy: Any, nodes: int, cluster
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 def test_the_cluster_has_all_replicas_in_every_release(tmp_path: Path, release: TrainerRelease) -> None:
-    jobs = [replicated("worker", trainer=True), replicated("ps", replicas=2)]
-    jobset = compiled(tmp_path, jobs, trainer_version=release.name).objects[0]
+    jobs = [with_sidecar("worker", trainer=True), with_sidecar("ps", replicas=2)]
+    jobset = on_tensorflow(tmp_path, jobs, release=release.name).objects[0]
     env = jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
     assert '"ps":["j-ps-0-0.j:2222","j-ps-1-0.j:2222"]' in env[1]["value"]
 
@@ -142,16 +127,16 @@ def test_the_cluster_has_all_replicas_in_every_release(tmp_path: Path, release: 
     [
         pytest.param([WORKER], {}, id="a single worker"),
         pytest.param([WORKER], {"dynamicWorkers": True}, id="a single worker, dynamic"),
-        pytest.param([WORKER, replicated("data", pods=3)], {}, id="beside a job without a role"),
+        pytest.param([WORKER, with_sidecar("data", pods=3)], {}, id="beside a job without a role"),
     ],
 )
 def test_a_single_worker_has_no_variables(tmp_path: Path, jobs: Any, policy: Any) -> None:
-    assert set(configs(compiled(tmp_path, jobs, policy)).values()) == {None}
+    assert set(configs(on_tensorflow(tmp_path, jobs, policy)).values()) == {None}
 
 
 def test_dynamic_workers_know_the_servers_and_themselves(tmp_path: Path) -> None:
-    jobs = [WORKER, replicated("ps", pods=2), replicated("chief")]
-    read = configs(compiled(tmp_path, jobs, {"dynamicWorkers": True}, {"numNodes": 3}), 1)
+    jobs = [WORKER, with_sidecar("ps", pods=2), with_sidecar("chief")]
+    read = configs(on_tensorflow(tmp_path, jobs, {"dynamicWorkers": True}, {"numNodes": 3}), 1)
     assert read["node"] == {
         "cluster": {"worker": {"1": "j-node-0-1.j:2222"}, "ps": hosts("ps", 2)},
         "task": {"type": "worker", "index": 1},
@@ -168,7 +153,7 @@ def test_dynamic_workers_know_the_servers_and_themselves(tmp_path: Path) -> None
     ],
 )
 def test_where_the_index_comes_from(tmp_path: Path, fields: Any, path: str) -> None:
-    jobset = compiled(tmp_path, [WORKER, replicated("ps", **fields)]).objects[0]
+    jobset = on_tensorflow(tmp_path, [WORKER, with_sidecar("ps", **fields)]).objects[0]
     pod = jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]
     assert pod["containers"][0]["env"][0]["valueFrom"]["fieldRef"]["fieldPath"] == path
 
@@ -181,8 +166,8 @@ def test_where_the_index_comes_from(tmp_path: Path, fields: Any, path: str) -> N
     ],
 )
 def test_the_index_comes_first_whatever_the_runtime_sets(tmp_path: Path, env: Any) -> None:
-    jobs = [replicated("node", trainer=True, env=[*env, {"name": "OWN", "value": "o"}])]
-    jobset = compiled(tmp_path, jobs, None, {"numNodes": 2}).objects[0]
+    jobs = [with_sidecar("node", trainer=True, env=[*env, {"name": "OWN", "value": "o"}])]
+    jobset = on_tensorflow(tmp_path, jobs, None, {"numNodes": 2}).objects[0]
     pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     assert [v["name"] for v in pod["containers"][0]["env"]] == ["OWN", "TF_TASK_INDEX", "TF_CONFIG"]
 
@@ -193,8 +178,8 @@ def test_the_index_comes_first_whatever_the_runtime_sets(tmp_path: Path, env: An
         pytest.param([WORKER], {"roles": {"ps": "no"}}, {}, ["tensorflow-roles"], id="no such job"),
         pytest.param([WORKER], {"roles": {"chief": "node", "worker": "node"}}, {}, ["tensorflow-roles"] * 2, id="two"),
         pytest.param([WORKER], {"roles": {"chief": "node"}}, {}, [], id="the trainer is the chief"),
-        pytest.param([WORKER, replicated("ps", replicas=2, pods=2)], {}, {}, ["tensorflow-replicas"], id="no index"),
-        pytest.param([WORKER, replicated("data", replicas=2, pods=2)], {}, {}, [], id="needs no index"),
+        pytest.param([WORKER, with_sidecar("ps", replicas=2, pods=2)], {}, {}, ["tensorflow-replicas"], id="no index"),
+        pytest.param([WORKER, with_sidecar("data", replicas=2, pods=2)], {}, {}, [], id="needs no index"),
         pytest.param([WORKER], {"roles": {"master": "node"}}, {}, ["unknown-field"], id="an unknown role"),
         pytest.param([WORKER], {"port": 0}, {}, ["out-of-range"], id="no port"),
         pytest.param([WORKER], {}, {"env": [{"name": "TF_CONFIG", "value": "{}"}]}, ["reserved-env"], id="reserved"),
@@ -203,6 +188,6 @@ def test_the_index_comes_first_whatever_the_runtime_sets(tmp_path: Path, env: An
 def test_diagnostics(
     tmp_path: Path, jobs: Any, policy: Any, trainer: Any, ids: list[str], snapshot: SnapshotAssertion
 ) -> None:
-    found = compiled(tmp_path, jobs, policy, trainer).diagnostics
+    found = on_tensorflow(tmp_path, jobs, policy, trainer).diagnostics
     assert [d.id for d in found] == ids
     assert not ids or texts(found) == snapshot

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
-
-import trainc
-from trainc.compilation.user_options import Options
-
-REF = {"name": "r"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-
-
-def job(name: str, *containers: dict[str, Any], trainer: bool = True, **fields: Any) -> dict[str, Any]:
-    pod = {"containers": [{"image": "i:1", **container} for container in containers]}
-    template = {"metadata": {"labels": ANCESTOR if trainer else {}}, "spec": {"template": {"spec": pod}, **fields}}
-    return {"name": name, "template": template}
+from manifests import compiled, pods_of, replicated_job, trainer_job
 
 
 def variables(
     tmp_path: Path, trainer: dict[str, Any], *jobs: dict[str, Any], policy: Any = None, spec: Any = None
 ) -> dict[str, str]:
     """Return the variables of the first container of the first job that has any, or of `job`."""
-    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-    template = {"spec": {"replicatedJobs": jobs or (job("node", {"name": "node"}),), **(spec or {})}}
-    runtime = {"mlPolicy": {"torch": {}} if policy is None else policy, "template": template}
-    documents = [
-        {**head, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {
-            **head,
-            "kind": "TrainJob",
-            "metadata": {"name": "j"},
-            "spec": {"runtimeRef": {"name": "r"}, "trainer": trainer},
-        },
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    compilation = trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    policy = {"torch": {}} if policy is None else policy
+    compilation = compiled(tmp_path, jobs or trainer_job(), trainer, jobset=spec, mlPolicy=policy)
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
-    for compiled in compilation.objects[0]["spec"]["replicatedJobs"]:
-        for container in compiled["template"]["spec"]["template"]["spec"]["containers"]:
+    for job, pod in pods_of(compilation).items():
+        for container in pod["containers"]:
             if "env" in container:
-                return {v["name"]: v.get("value", "") for v in container["env"]} | {"job": compiled["name"]}
+                return {v["name"]: v.get("value", "") for v in container["env"]} | {"job": job}
     return {}
 
 
@@ -67,13 +41,13 @@ def variables(
     ],
 )
 def test_processes_per_node(tmp_path: Path, resources: dict[str, Any], processes: str) -> None:
-    in_runtime = job("node", {"name": "node", "resources": resources})
+    in_runtime = trainer_job(resources=resources)
     assert variables(tmp_path, {}, in_runtime)["PET_NPROC_PER_NODE"] == processes
     assert variables(tmp_path, {"resourcesPerNode": resources})["PET_NPROC_PER_NODE"] == processes
 
 
 def test_only_resources_of_the_trainjob_count(tmp_path: Path) -> None:
-    big = job("node", {"name": "node", "resources": {"limits": {"nvidia.com/gpu": 8}}})
+    big = trainer_job(resources={"limits": {"nvidia.com/gpu": 8}})
     assert variables(tmp_path, {"resourcesPerNode": {}}, big)["PET_NPROC_PER_NODE"] == "1"
     assert variables(tmp_path, {"resourcesPerNode": {"requests": {"cpu": 3}}}, big)["PET_NPROC_PER_NODE"] == "3"
 
@@ -101,11 +75,11 @@ def test_nodes(tmp_path: Path, trainer: dict[str, Any], policy: dict[str, Any], 
 @pytest.mark.parametrize(
     ("jobs", "spec", "host"),
     [
-        pytest.param([job("node", {"name": "node"})], {}, "j-node-0-0.j", id="as in the controller"),
-        pytest.param([job("work", {"name": "node"})], {}, "j-work-0-0.j", id="the job's own name"),
-        pytest.param([job("node", {"name": "node"})], {"network": {"subdomain": "s"}}, "j-node-0-0.s", id="subdomain"),
+        pytest.param([trainer_job()], {}, "j-node-0-0.j", id="as in the controller"),
+        pytest.param([trainer_job("work")], {}, "j-work-0-0.j", id="the job's own name"),
+        pytest.param([trainer_job()], {"network": {"subdomain": "s"}}, "j-node-0-0.s", id="subdomain"),
         pytest.param(
-            [job("data", {"name": "d"}, trainer=False), job("a", {"name": "node"}), job("b", {"name": "node"})],
+            [replicated_job("data", {"name": "d"}), trainer_job("a"), trainer_job("b")],
             {},
             "j-a-0-0.j",
             id="the first trainer of several",
@@ -117,7 +91,7 @@ def test_rendezvous_host(tmp_path: Path, jobs: list[Any], spec: dict[str, Any], 
 
 
 def test_without_a_trainer_job_there_are_no_variables(tmp_path: Path) -> None:
-    assert variables(tmp_path, {}, job("node", {"name": "node"}, trainer=False)) == {}
+    assert variables(tmp_path, {}, replicated_job("node", trainer=False)) == {}
 
 
 def test_the_variables_of_the_job_precede_those_of_torch(tmp_path: Path) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_LINT
+from manifests import compiled, pods_of, replicated_job, trainer_job
 
 import trainc
-from trainc.compilation.user_options import Options
 
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 TUNE_RUN = ["tune", "run"]
 LORA = ["model.lora_attn_modules=[q_proj]"]
 QLORA = [*LORA, "model.quantize_base=True"]
@@ -26,39 +22,22 @@ def gpus(count: int) -> dict[str, Any]:
     return {"limits": {"nvidia.com/gpu": count}}
 
 
-def job(name: str, *, trainer: bool = True, **container: Any) -> dict[str, Any]:
-    pod = {"containers": [{"name": "node", "image": "i:1", **container}]}
-    metadata = {"metadata": {"labels": ANCESTOR}} if trainer else {}
-    return {"name": name, "template": {**metadata, "spec": {"template": {"spec": pod}}}}
-
-
-def compiled(
+def tuned(
     tmp_path: Path,
     trainer: dict[str, Any],
     *jobs: dict[str, Any],
     name: str = "torchtune-llama3.2-1b",
     policy: Any = None,
-    **template: Any,
+    **jobset: Any,
 ) -> trainc.Result:
-    runtime = {
-        "mlPolicy": policy or {"torch": {}},
-        "template": {"spec": {"replicatedJobs": jobs or [job("node")], **template}},
-    }
-    spec = {"runtimeRef": {"name": name}, "trainer": {"command": TUNE_RUN, **trainer}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": name}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": spec},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
+    of_job, policy = {"command": TUNE_RUN, **trainer}, policy or {"torch": {}}
+    return compiled(tmp_path, jobs or replicated_job(), of_job, name=name, jobset=jobset, mlPolicy=policy)
 
 
 def nodes(compilation: trainc.Result) -> list[dict[str, Any]]:
     """Return the first container of every job."""
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
-    jobs = compilation.objects[0]["spec"]["replicatedJobs"]
-    return [job["template"]["spec"]["template"]["spec"]["containers"][0] for job in jobs]
+    return [pod["containers"][0] for pod in pods_of(compilation).values()]
 
 
 def ids(compilation: trainc.Result) -> list[tuple[str, str]]:
@@ -76,8 +55,8 @@ def ids(compilation: trainc.Result) -> list[tuple[str, str]]:
 )
 def test_devices(tmp_path: Path, trainer: dict[str, Any], rendezvous: bool, recipe: str, config: str) -> None:
     expected = [*TUNE_RUN, *([RENDEZVOUS] if rendezvous else []), recipe, "--config", f"llama3_2/1B{config}"]
-    assert nodes(compiled(tmp_path, {"resourcesPerNode": trainer}))[0]["command"] == expected
-    assert nodes(compiled(tmp_path, {}, job("node", resources=trainer)))[0]["command"] == expected
+    assert nodes(tuned(tmp_path, {"resourcesPerNode": trainer}))[0]["command"] == expected
+    assert nodes(tuned(tmp_path, {}, trainer_job("node", resources=trainer)))[0]["command"] == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +69,7 @@ def test_devices(tmp_path: Path, trainer: dict[str, Any], rendezvous: bool, reci
     ],
 )
 def test_processes(tmp_path: Path, processes: int, count: int, rendezvous: bool, config: str) -> None:
-    command = nodes(compiled(tmp_path, {"numProcPerNode": processes, "resourcesPerNode": gpus(count)}))[0]["command"]
+    command = nodes(tuned(tmp_path, {"numProcPerNode": processes, "resourcesPerNode": gpus(count)}))[0]["command"]
     assert (RENDEZVOUS in command, command[-1]) == (rendezvous, f"llama3_2/1B{config}")
 
 
@@ -116,7 +95,7 @@ def test_processes(tmp_path: Path, processes: int, count: int, rendezvous: bool,
 def test_methods(tmp_path: Path, args: list[str], one_device: str, distributed: str) -> None:
     for count, config in ((1, one_device), (8, distributed)):
         trainer = {"args": args, "resourcesPerNode": gpus(count)}
-        (node,) = nodes(compiled(tmp_path, trainer, name="torchtune-llama3.3-70b"))
+        (node,) = nodes(tuned(tmp_path, trainer, name="torchtune-llama3.3-70b"))
         recipe = "full_finetune" if "full" in config else "lora_finetune"
         assert node["command"][-3:] == [
             f"{recipe}_{'single_device' if count == 1 else 'distributed'}",
@@ -138,7 +117,7 @@ def test_methods(tmp_path: Path, args: list[str], one_device: str, distributed: 
 def test_nodes(tmp_path: Path, of_job: dict[str, Any], of_runtime: int, config: str) -> None:
     trainer = {"resourcesPerNode": gpus(8), **of_job}
     policy = {"torch": {}, "numNodes": of_runtime}
-    (node,) = nodes(compiled(tmp_path, trainer, name="torchtune-llama3.3-70b", policy=policy))
+    (node,) = nodes(tuned(tmp_path, trainer, name="torchtune-llama3.3-70b", policy=policy))
     assert node["command"][2:] == [RENDEZVOUS, "full_finetune_distributed", "--config", f"llama3_3/70B{config}"]
 
 
@@ -156,7 +135,7 @@ def test_nodes(tmp_path: Path, of_job: dict[str, Any], of_runtime: int, config: 
     ],
 )
 def test_models(tmp_path: Path, name: str, model: str | None) -> None:
-    compilation = compiled(tmp_path, {"resourcesPerNode": gpus(2)}, name=name)
+    compilation = tuned(tmp_path, {"resourcesPerNode": gpus(2)}, name=name)
     if model is None:
         assert ids(compilation) == [("torchtune-model", "spec.runtimeRef.name")]
     else:
@@ -166,11 +145,11 @@ def test_models(tmp_path: Path, name: str, model: str | None) -> None:
 def test_the_words_of_the_runtime_that_are_its_own_to_say(tmp_path: Path) -> None:
     command = ["tune", "run", "output_dir=/o", "dataset.source=x", "tokenizer.path=/t=1", "my.output_dir=/p"]
     jobs = [
-        job("node", command=[*command, "tokenizer.merges_file"]),
-        job("more", command=["checkpointer.checkpoint_dir=/c"], args=["output_dir=/args"]),
-        job("other", command=["output_dir=/other"], trainer=False),
+        trainer_job("node", command=[*command, "tokenizer.merges_file"]),
+        trainer_job("more", command=["checkpointer.checkpoint_dir=/c"], args=["output_dir=/args"]),
+        replicated_job("other", {"command": ["output_dir=/other"]}),
     ]
-    first, second, other = nodes(compiled(tmp_path, {}, *jobs))
+    first, second, other = nodes(tuned(tmp_path, {}, *jobs))
     assert first["command"][5:] == [
         "output_dir=/o",
         "tokenizer.path=/t=1",
@@ -183,7 +162,7 @@ def test_the_words_of_the_runtime_that_are_its_own_to_say(tmp_path: Path) -> Non
 
 def test_the_endpoint_follows_the_names(tmp_path: Path) -> None:
     trainer = {"resourcesPerNode": gpus(2)}
-    (node,) = nodes(compiled(tmp_path, trainer, job("work"), network={"subdomain": "s"}))
+    (node,) = nodes(tuned(tmp_path, trainer, trainer_job("work"), network={"subdomain": "s"}))
     assert node["command"][2] == "--rdzv_endpoint=j-work-0-0.s:29500"
 
 
@@ -197,17 +176,17 @@ def test_the_endpoint_follows_the_names(tmp_path: Path) -> None:
     ],
 )
 def test_another_command_is_torchs(tmp_path: Path, command: list[str]) -> None:
-    (node,) = nodes(compiled(tmp_path, {"command": command, "args": ["output_dir=/x"]}, name="any-name"))
+    (node,) = nodes(tuned(tmp_path, {"command": command, "args": ["output_dir=/x"]}, name="any-name"))
     assert node["command"] == command
     assert "PET_MASTER_ADDR" in {variable["name"] for variable in node["env"]}
 
 
 def test_variables(tmp_path: Path) -> None:
     trainer = {"env": [{"name": "A", "value": "1"}]}
-    own = job("node", env=[{"name": "PET_MASTER_PORT", "value": "1"}])
+    own = trainer_job("node", env=[{"name": "PET_MASTER_PORT", "value": "1"}])
     own["template"]["spec"]["template"]["spec"]["initContainers"] = [{"name": "check", "image": "i:1"}]
     injection = {"targets": [{"jobName": "node", "containerNames": ["check"]}]}
-    compilation = compiled(tmp_path, trainer, own, policy={"torch": {"envInjection": injection}})
+    compilation = tuned(tmp_path, trainer, own, policy={"torch": {"envInjection": injection}})
     (node,) = nodes(compilation)
     names = [variable["name"] for variable in node["env"]]
     assert names == ["PET_MASTER_PORT", "A", "PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"]
@@ -272,7 +251,7 @@ TOO_MANY_DEVICES = [
     ],
 )
 def test_refused(tmp_path: Path, name: str, trainer: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    compilation = compiled(tmp_path, trainer, job("node", resources=gpus(2)), name=f"torchtune-{name}")
+    compilation = tuned(tmp_path, trainer, trainer_job("node", resources=gpus(2)), name=f"torchtune-{name}")
     assert sorted(found for found in ids(compilation) if found[0] != "node-count") == sorted(expected)
 
 
@@ -289,7 +268,7 @@ def test_a_configuration_that_torchtune_does_not_have(
     tmp_path: Path, name: str, trainer: dict[str, Any], policy: dict[str, Any], config: str | None
 ) -> None:
     name, policy = f"torchtune-{name}", {"torch": {}, **policy}
-    compilation = compiled(tmp_path, trainer, job("node", resources=gpus(8)), name=name, policy=policy)
+    compilation = tuned(tmp_path, trainer, trainer_job("node", resources=gpus(8)), name=name, policy=policy)
     assert [(d.id, d.severity) for d in compilation.diagnostics] == (
         [("torchtune-config", "warning")] if config else []
     )

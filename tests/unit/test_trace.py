@@ -22,7 +22,7 @@ from trainc.compilation import Compiled, compile_paths
 from trainc.compilation.run import start
 from trainc.compilation.user_options import Options
 from trainc.diagnostics import Location, Place
-from trainc.kubernetes.gostructs import ROOT, struct
+from trainc.kubernetes.gotypes import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history

@@ -25,6 +25,8 @@ from trainc.kubernetes.trees import get
 from trainc.reports import in_order
 from trainc.settings import load
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
+
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"
 RUNTIME = """\
@@ -48,11 +50,6 @@ spec:
 POD = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec")
 DIGEST = f"sha256:{'0' * 64}"
 NEW_DIGEST = f"sha256:{'1' * 64}"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def job(metadata: str = "name: train", *, ref: str = "name: r", image: str = "acme/trainer:v1") -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from batches import examples
+from files import write
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
@@ -127,16 +128,9 @@ def test_the_kinds_are_those_of_the_run() -> None:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
+def project(empty_root: Path) -> Path:
     write("jobs/a.yaml", JOB)
-    return tmp_path
-
-
-def write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text)
+    return empty_root
 
 
 def command(name: str) -> list[str]:
@@ -144,7 +138,7 @@ def command(name: str) -> list[str]:
     return [name, *{"diff": ["jobs", "."], "secret": ["a"], "runtimes": ["list"]}.get(name, [])]
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("name", READING)
 @pytest.mark.parametrize("path", REPRODUCTIONS)
 def test_every_command_skips_and_counts_a_document_of_another_kind(path: str, name: str) -> None:
@@ -154,7 +148,7 @@ def test_every_command_skips_and_counts_a_document_of_another_kind(path: str, na
     assert "1 file without TrainJobs or runtimes was skipped\n" in done.reported
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("name", READING)
 def test_every_command_reports_an_unreadable_job(name: str) -> None:
     write("other/x.yaml", f"{GROUP}kind: TrainJob\n{END}")
@@ -163,7 +157,7 @@ def test_every_command_reports_an_unreadable_job(name: str) -> None:
     assert ("error[yaml]" in done.out + done.reported) == (name != "runtimes")
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("path", REPRODUCTIONS)
 def test_a_subset_skips_a_document_of_another_kind(path: str) -> None:
     write(path, REPRODUCTIONS[path])
@@ -171,7 +165,7 @@ def test_a_subset_skips_a_document_of_another_kind(path: str) -> None:
     assert (done.code, done.reported.splitlines()[0]) == (0, f"{path}: skipped")
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_the_other_documents_of_the_file_are_compiled() -> None:
     job = JOB.replace("name: a", "name: b")
     write("jobs/b.yaml", f"{REPRODUCTIONS['deployment.yaml']}---\n{job}---\n- a\n--- lost\nkind: Role\n")
@@ -186,14 +180,14 @@ def test_the_other_documents_of_the_file_are_compiled() -> None:
     assert run("validate", "jobs/b.yaml").code == 1
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_a_run_that_passes_documents_through_skips_none() -> None:
     write("deployment.yaml", REPRODUCTIONS["deployment.yaml"])
     done = run("build", "--passthrough")
     assert (done.code, "error[yaml]" in done.reported) == (1, True)
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_a_rendered_side_has_no_unreadable_document() -> None:
     jobset = run("build").out
     for side in ("old", "new"):
@@ -205,7 +199,7 @@ def test_a_rendered_side_has_no_unreadable_document() -> None:
     assert "new/a.yaml" in run("diff", "old", "new").reported
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("path", ["README.md", "notes", "README.md.txt"])
 def test_a_path_in_another_format_is_one_error(path: str) -> None:
     write(path, f"# Jobs\n\nRun `a`: it trains: a.\n\n```yaml\n{JOB}```\n\n---\n\n```sh\n\ttrainc\n```\n")
@@ -215,14 +209,14 @@ def test_a_path_in_another_format_is_one_error(path: str) -> None:
     assert "1 error in 1 file (checked" in done.out
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("path", ["job.yaml.tmpl", "job", "job.yaml"])
 def test_a_manifest_with_another_suffix_has_its_errors(path: str) -> None:
     write(path, f"# A job\n{GROUP}kind: TrainJob\n{END}")
     assert f"{path}:5:1: error[yaml]: a value is missing here" in run("validate", path).out
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("name", ["validate", "build", "pods", "graph", "upgrade", "explain"])
 @pytest.mark.parametrize("text", ["", "# nothing\n---\n", "---\n"])
 def test_standard_input_without_a_document_is_an_error(text: str, name: str) -> None:
@@ -231,14 +225,14 @@ def test_standard_input_without_a_document_is_an_error(text: str, name: str) -> 
     assert "<stdin>: error[unreadable]: has no document" in done.out + done.reported
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_an_empty_list_and_an_empty_file_are_no_errors() -> None:
     write("jobs/empty.yaml", "")
     assert run("validate", "-", stdin=b"apiVersion: v1\nkind: List\nitems: []\n").code == 0
     assert run("validate", "jobs/empty.yaml").code == 0
 
 
-@pytest.mark.usefixtures("repository")
+@pytest.mark.usefixtures("project")
 def test_graph_and_pods_keep_only_the_objects_that_pods_refer_to(monkeypatch: pytest.MonkeyPatch) -> None:
     write("data.json", json.dumps({"kind": "Dashboard", "panels": [{"kind": "Panel", "targets": ["a"] * 9}] * 999}))
     write("secret.json", json.dumps({"apiVersion": "v1", "kind": "Deployment", "a": "Secret"}))

@@ -138,9 +138,8 @@ def test_json_stays_json() -> None:
     assert '"runtimePatches": [\n' in done.out
 
 
-def test_files_are_rewritten_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "job.yaml"
+def test_files_are_rewritten_on_request_only(empty_folder: Path) -> None:
+    file = empty_folder / "job.yaml"
     file.write_text(OLD)
     file.chmod(0o640)
     printed = run("upgrade")
@@ -155,7 +154,7 @@ def test_files_are_rewritten_on_request_only(tmp_path: Path, monkeypatch: pytest
     assert "job.yaml: TrainJob j: Trainer v2.1 -> v2.3\n  spec.labels -> spec.runtimePatches[0]." in written.err
     assert "runtimePatches" in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o640
-    assert os.listdir(tmp_path) == ["job.yaml"]
+    assert os.listdir(empty_folder) == ["job.yaml"]
     assert run("upgrade", "--check").code == 0
 
 
@@ -385,9 +384,8 @@ spec:
 """
 
 
-def test_an_unwritable_file_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_file_does_not_stop_the_others(empty_folder: Path) -> None:
     """One rule for --fix, upgrade and migrate: the command goes on, names the file, and exits 1."""
-    monkeypatch.chdir(tmp_path)
     Path("other").mkdir()
     for name in ("other/a", "b", "c"):
         Path(f"{name}.yaml").write_text(OLDER % name[-1])
@@ -402,8 +400,7 @@ def test_an_unwritable_file_does_not_stop_the_others(tmp_path: Path, monkeypatch
     assert ["runtimePatches" in text for text in texts] == [False, False, True]
 
 
-def test_an_error_in_another_file_leaves_the_printed_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_error_in_another_file_leaves_the_printed_documents(empty_folder: Path) -> None:
     Path("a.yaml").write_text(OLDER % "a")
     Path("b.yaml").write_text(OLDER % "b" + "  trainer: {numNode: 1}\n")
     done = run("upgrade")

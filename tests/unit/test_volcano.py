@@ -19,7 +19,7 @@ def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str])
     return compiled(
         folder,
         trainer_job(resources={"requests": {"cpu": 1}}),
-        metadata={"annotations": annotations},
+        template={"annotations": annotations},
         mlPolicy={"numNodes": 2},
         podGroupPolicy={"volcano": policy},
     )

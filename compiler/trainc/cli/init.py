@@ -55,7 +55,7 @@ def _reject_project(folder: str) -> None:
 
 
 def _write(path: str, template: str, trainer_version: str | None) -> bool:
-    """Write a file; return False if it already exists. The settings get the release of Trainer, if it is given."""
+    """Write a file, the settings with the given release of Trainer; return False if it already exists."""
     from trainc.base.data import data_path
     from trainc.files.atomic import create_at
     from trainc.files.confine import open_to_write
@@ -64,7 +64,7 @@ def _write(path: str, template: str, trainer_version: str | None) -> bool:
     with open(data_path("templates", "init", template), "rb") as file:
         data = file.read()
     if template == FILES["trainc.yaml"] and trainer_version is not None:
-        data = data.replace(b"sources:", f'trainerVersion: "{trainer_version}"\nsources:'.encode(), 1)
+        data = data.replace(b'trainerVersion: "2.3"', f'trainerVersion: "{trainer_version}"'.encode(), 1)
     folder, name = os.path.split(path)
     try:
         at = open_to_write(folder or os.curdir, make=True)

@@ -60,6 +60,8 @@ OF_QUEUES: Final = frozenset(
 """The kinds of documents with which the admission of JobSets by Kueue is checked."""
 ONCE: Final = PER_RUNTIME | {"patch-failed"}
 """The errors that several TrainJobs share; they are reported once, with the number of the others."""
+OF_OLDER: Final = frozenset({"older-dialect", "older-runtime"})
+"""The notes on documents of an older release, which the release of the cluster refuses."""
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -476,7 +478,21 @@ def _compilation(build: Build) -> Compilation:
         namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,
         legacy_option=run.purpose.option_names.legacy,
-    ).with_diagnostics(build.diagnostics)
+    ).with_diagnostics(_judged(build.diagnostics, run))
+
+
+def _judged(diagnostics: Sequence[Diagnostic], run: Run) -> Iterable[Diagnostic]:
+    """Return the diagnostics with the severity that documents have which the release refuses."""
+    severity = run.refused_as
+    if severity == "note" or not any(found.id in OF_OLDER for found in diagnostics):
+        return diagnostics
+    from trainc.pipeline.checks.dialect import as_refused
+
+    own = run.settings
+    return [
+        as_refused(found, severity, own.field_validation, own.release) if found.id in OF_OLDER else found
+        for found in diagnostics
+    ]
 
 
 def _checked_files(build: Build, skipped: Sequence[str]) -> tuple[str, ...]:

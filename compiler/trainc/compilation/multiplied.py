@@ -73,7 +73,7 @@ def _requested(job: TrainJob) -> Key | None:
 
 def _size(entry: LibraryEntry, path: Path, sizes: dict[tuple[int, Path], int]) -> int:
     """Return the number of values below a path of a runtime."""
-    from trainc.kubernetes.sizes import measured
+    from trainc.kubernetes.trees import measured
 
     key = id(entry), path
     if key not in sizes:

@@ -22,6 +22,7 @@ from trainc.settings.nested_projects import Apart
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from trainc.base.declarations import Severity
     from trainc.frontends.reading import Others, ParsedFiles
     from trainc.settings.model import Flags
 
@@ -49,6 +50,8 @@ class Purpose(NamedTuple):
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
     """Whether to report the faults of all Kueue objects, not only of those that decide about a TrainJob."""
+    judges: bool = False
+    """Whether what the release refuses is an error in a project that renders nothing."""
     all_repeated: bool = False
     """Whether to keep all repeated diagnostics, to fix each of them."""
     option_names: OptionNames = FLAGS
@@ -61,8 +64,8 @@ READ: Final = Purpose()
 """A command that reads files and does not compile for a project: `upgrade`, `secret`."""
 BUILD: Final = Purpose(copies=False)
 """`build` and `diff`."""
-VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check")
-FIX: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", all_repeated=True)
+VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", judges=True)
+FIX: Final = VALIDATE._replace(all_repeated=True)
 """`validate --fix`."""
 EXPLAIN: Final = Purpose(legacy_files=True, stand_ins="show")
 GRAPH: Final = Purpose(others="referenced", legacy_files=True)
@@ -112,6 +115,13 @@ class Run(NamedTuple):
     """Whether the report lists the skipped files, and the JobSets whose admission by Kueue is unknown."""
     quiet: bool = False
     """Whether the report has errors only."""
+
+    @property
+    def refused_as(self) -> Severity:
+        """The severity of a document that the release refuses: a note if the cluster gets what trainc renders."""
+        if not self.purpose.judges or self.settings.renders:
+            return "note"
+        return "error" if self.settings.release_stated else "warning"
 
     @property
     def copied_files(self) -> Callable[[str], bool] | None:

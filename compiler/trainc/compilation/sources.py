@@ -35,7 +35,7 @@ def metered(run: Run) -> Meter:
     for document in (file.document for file in run.settings.settings_files):
         meter.charge("input bytes", size_of(document.text))
         if "&" in document.text and "*" in document.text:
-            from trainc.kubernetes.sizes import repeated
+            from trainc.kubernetes.trees import repeated
 
             meter.charge("input bytes", repeated(document.text, document.value))
     return meter

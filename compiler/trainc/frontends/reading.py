@@ -283,7 +283,7 @@ class Reading:
     def take(self, document: Document) -> None:
         """Add one document, sorted by role. A text counts as often as aliases repeat it."""
         if "&" in document.text and "*" in document.text:
-            from trainc.kubernetes.sizes import repeated
+            from trainc.kubernetes.trees import repeated
 
             if not self.meter.charge("input bytes", repeated(document.text, document.value)):
                 return

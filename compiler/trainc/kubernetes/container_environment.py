@@ -1,25 +1,31 @@
 """A container's environment as the kubelet builds it: `envFrom`, then `env`, with `$(VAR)` expanded.
 
 Reads    a container, the known parts of its pod, and manifests of ConfigMaps and Secrets.
-Returns  a value for each variable, the command and the arguments. A value that is not known before the pod runs is
-         Unknown, and so is every value that refers to it.
+Returns  a value for each variable, the command and the arguments; the values of the downward API. A value that is not
+         known before the pod runs is Unknown, with the reason, and so is every value that refers to it.
+         `without_shadowed` returns variables with unique names, as JobSet's schema requires, that give a process the
+         same environment.
 Source   Kubernetes 1.36: how the kubelet builds variables and expands references in variables, commands and arguments.
-         Service variables are not generated, because only the cluster knows its Services.
+         The last variable of a name applies. Service variables are not generated, because only the cluster knows its
+         Services. Resource values are divided and rounded up; a missing limit falls back to the pod's limit, then to
+         the node's capacity.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.downward import Unknown, Value, field_value, resource_value
+from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.validation.projections import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trainc.kubernetes.downward import Known
     from trainc.kubernetes.trees import Tree
 
     Shown = Callable[[str, str], str]
@@ -27,10 +33,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ContainerEnvironment", "Sources", "Unknown", "Value", "environment", "expand", "sources"]
 
+
+class Unknown(NamedTuple):
+    """A value that is not known before the pod runs."""
+
+    reason: str
+    """The reason, for the user."""
+
+
+Value = str | Unknown
 Data = dict[str, Value]
 Sources = dict[tuple[str, str], Data]
 """The data of ConfigMaps and Secrets, by kind and name."""
-
 _REFERENCE: Final = re.compile(r"\$[$(]")
 """An escaped dollar sign, or the beginning of a reference."""
 LONGEST: Final = 128 * 1024 - 1
@@ -43,6 +57,17 @@ _KINDS: Final = {
     "configMapKeyRef": "ConfigMap",
     "secretKeyRef": "Secret",
 }
+_LATER: Final = {
+    "metadata.uid": "the API server generates it when the pod is created",
+    "spec.nodeName": "the scheduler chooses the node",
+    "status.hostIP": "the scheduler chooses the node",
+    "status.hostIPs": "the scheduler chooses the node",
+    "status.podIP": "the node assigns the pod's address",
+    "status.podIPs": "the node assigns the pod's address",
+}
+"""Fields that are only set in the cluster, with the reason."""
+_NODE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+"""Resources for which a container without a limit may use the node's capacity."""
 
 
 class ContainerEnvironment(NamedTuple):
@@ -194,3 +219,122 @@ def decoded(value: Any) -> Value:
         return b64decode(value, validate=True).decode()
     except (TypeError, ValueError):
         return Unknown("it is not base64-encoded text in the given document")
+
+
+class Known(NamedTuple):
+    """The parts of a pod that are known before it runs."""
+
+    name: Value
+    namespace: Value
+    labels: dict[str, Value]
+    annotations: dict[str, Value]
+    spec: Tree
+
+
+def field_value(pod: Known, path: str) -> Value:
+    """Return the value of a `fieldRef`."""
+    name, subscript = split(path)
+    if subscript is not None:
+        return (pod.labels if name == "metadata.labels" else pod.annotations).get(subscript, "")
+    if name in ("metadata.name", "metadata.namespace"):
+        return pod.name if name == "metadata.name" else pod.namespace
+    if name == "spec.serviceAccountName":
+        return str(pod.spec.get("serviceAccountName") or "default")
+    if name == "spec.nodeName" and pod.spec.get("nodeName"):
+        return str(pod.spec["nodeName"])
+    return Unknown(_LATER.get(name, f"{path} is only set in the cluster"))
+
+
+def resource_value(pod: Tree, container: Tree, ref: Tree) -> Value:
+    """Return the value of a `resourceFieldRef`: for `container`, unless the reference names another one."""
+    if named := ref.get("containerName"):
+        containers = (*(pod.get("containers") or ()), *(pod.get("initContainers") or ()))
+        container = next((found for found in containers if found["name"] == named), container)
+    kind, _, resource = ref["resource"].partition(".")
+    amount = get(container, ("resources", kind, resource))
+    quantity = Quantity.from_json(amount)
+    if kind == "limits" and resource in _NODE_RESOURCES and quantity.is_zero:
+        pod_limit = Quantity.from_json(get(pod, ("resources", "limits", resource)))
+        if pod_limit.is_zero:
+            return Unknown(f"without a limit it is the node's {resource}, and the scheduler chooses the node")
+        quantity = pod_limit
+    divisor = Quantity.from_json(ref.get("divisor"))
+    if divisor.is_zero:
+        divisor = Quantity(1)
+    if resource == "cpu":
+        return _ratio(quantity.milli_value(), divisor.milli_value())
+    return _ratio(quantity.value(), divisor.value())
+
+
+def _ratio(amount: int, divisor: int) -> str:
+    """Return the amount in units of the divisor, rounded up; the division uses floating point, as in Kubernetes."""
+    return str(math.ceil(float(amount) / float(divisor)))
+
+
+def without_shadowed(variables: Sequence[Tree]) -> list[Tree]:
+    """Return the variables without the shadowed ones, whose values replace the references to them.
+
+    A shadowed variable whose value only the cluster knows gets another name if there is a reference to it.
+
+    >>> without_shadowed([{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}, {"name": "A", "value": "2"}])
+    [{'name': 'B', 'value': '1'}, {'name': 'A', 'value': '2'}]
+    """
+    last = {variable.get("name"): index for index, variable in enumerate(variables)}
+    if len(last) == len(variables):
+        return [*variables]
+    result: list[Tree] = []
+    shadowed: dict[str, Tree] = {}
+    for index, written in enumerate(variables):
+        name = str(written.get("name"))
+        variable = _expanded(written, shadowed, result)
+        if last[written.get("name")] == index:
+            shadowed.pop(name, None)
+            result.append(variable)
+        else:
+            shadowed[name] = variable
+    return result
+
+
+def _expanded(variable: Tree, shadowed: dict[str, Tree], result: list[Tree]) -> Tree:
+    """Return a variable with the values of shadowed variables in place of the references to them."""
+    text = variable.get("value")
+    if not shadowed or not isinstance(text, str) or "$(" not in text or "valueFrom" in variable:
+        return variable
+
+    def value(name: str) -> str | None:
+        earlier = shadowed.get(name)
+        if earlier is None:
+            return None
+        if "valueFrom" not in earlier:
+            return str(earlier.get("value") or "")
+        return f"$({_renamed_variable(earlier, result)})"
+
+    return variable | {"value": _with_references(text, value)}
+
+
+def _with_references(text: str, value: Callable[[str], str | None]) -> str:
+    """Return a text in which each reference has its value, unless that is None. `$$` is an escaped dollar sign."""
+    parts, end, at = list[str](), 0, text.find("$")
+    while at >= 0:
+        after = at + 2
+        if text.startswith("$(", at):
+            closed = text.find(")", after)
+            if closed < 0:
+                break
+            replaced = value(text[after:closed])
+            after = closed + 1
+            if replaced is not None:
+                parts += text[end:at], replaced
+                end = after
+        elif not text.startswith("$$", at):
+            after = at + 1
+        at = text.find("$", after)
+    return "".join((*parts, text[end:]))
+
+
+def _renamed_variable(earlier: Tree, result: list[Tree]) -> str:
+    """Return the new name of a shadowed variable that is kept, and add it to the result on the first call."""
+    name = f"{earlier['name']}_"
+    if all(variable.get("name") != name for variable in result):
+        result.append(earlier | {"name": name})
+    return name

@@ -1,11 +1,12 @@
-"""Values after a round trip through a Go type.
+"""Go types: the structs behind a manifest, and values after a round trip through one.
 
 A component written in Go reads a manifest into structs and writes it back. Unknown fields are dropped, empty fields
 marked omitempty are dropped, and fields whose type has no "unset" value are written even if the manifest lacks them.
 `as_go_type` does the same. `as_patch` is for a value that is merged afterwards, where an empty list or a null has an
 effect. `compared` is for a comparison.
 
-Reads    the structs of `gostructs`.
+Reads    schemas/gotypes.json (scripts/make_gotypes.py), on first use: the fields of each struct, by the name of its Go
+         type such as core/v1.PodSpec, with their types and their behavior in a strategic merge.
 Returns  trees that share every unchanged subtree with the argument; the argument is not modified.
 Source   Go's encoding/json on the types of Kubernetes 1.36 and JobSet 0.12, and client-go's apply configurations, in
          which every field is omitempty.
@@ -13,18 +14,19 @@ Source   Go's encoding/json on the types of Kubernetes 1.36 and JobSet 0.12, and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.gostructs import ROOT, GoField, struct
+from trainc.base.data import data_path
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import Memory
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 Convert = Callable[[Any], Any]
-
 _GONE: Final[Any] = object()  # the result of a conversion for a field that is not written
 _ZEROS: Final[dict[str, Any]] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _ACCEPTED: Final[dict[str, tuple[type, ...]]] = {"string": (str,), "bool": (bool,)}
@@ -32,6 +34,9 @@ _NUMBERS: Final = (int, float)
 _KEPT: Final[dict[str, type]] = {"string": str, "bool": bool, "int": int, "int32": int, "int64": int}
 """The type whose non-zero values stay unchanged."""
 _OPAQUE: Final = frozenset({"meta/v1.Time", "meta/v1.FieldsV1"})  # kept as read: the schemas have no such fields
+ROOT: Final = "jobset/v1alpha2.JobSetSpec"
+# Go's case folding for name comparison: beyond ASCII, one letter folds to s and one to k.
+_FOLD: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
 
 
 class WrongTypeError(TypeError):
@@ -328,11 +333,75 @@ def _unconverted(value: Any) -> Any:
 
 
 _SPECIAL: Final[dict[str, Convert]] = {"resource.Quantity": _quantity, "intstr.IntOrString": _int_or_string}
+
+
 _APPLIED: Final = _Writing(patch=False)
+
+
 _STORED: Final = _Writing(patch=False, left_out=frozenset({"metadata", "resources"}))
+
+
 _COMPARED: Final = _Writing(patch=False, compares=True)
 
 
 @cache
 def _merged(sparse: frozenset[str]) -> _Writing:
     return _Writing(patch=True, sparse=sparse)
+
+
+class GoField(NamedTuple):
+    """A field of a Go struct. `of` is the element type of a pointer, list or map, or the type of a struct."""
+
+    kind: str
+    of: str = ""
+    omitempty: bool = False
+    strategy: str = ""
+    mergeKey: str = ""  # noqa: N815 (the name in the tag)
+
+    @property
+    def merges(self) -> bool:
+        """Whether a patch's list is merged into the existing list instead of replacing it."""
+        return "merge" in self.strategy  # the others are replace and retainKeys
+
+
+class Struct(NamedTuple):
+    """A Go struct: its fields by JSON name, in Go's order."""
+
+    name: str
+    fields: dict[str, GoField]
+    types: Callable[[str], Struct | None] | None = None
+    """Return the struct of a field's type; None for `struct`."""
+    values: GoField | None = None
+    """The field for every name, if the type is a map of structs; it has no other fields."""
+
+    def inner_struct(self, field: GoField) -> Struct | None:
+        """Return the struct of a field, of the items of a list, or of a map of structs; None for any other type."""
+        found = (self.types or struct)(field.of)
+        if field.kind != "map" or found is None:
+            return found
+        return Struct(field.of, {}, self.types, GoField("ptr", field.of))
+
+    def find(self, name: str) -> GoField | None:
+        """Return the field that Go's JSON reader matches to `name`: the exact one, else the first ignoring case."""
+        if self.values is not None:
+            return self.values
+        if name in self.fields:
+            return self.fields[name]
+        folded = name.translate(_FOLD)
+        return next((field for key, field in self.fields.items() if key.translate(_FOLD) == folded), None)
+
+
+@cache
+def _types() -> dict[str, dict[str, Tree]]:
+    with open(data_path("schemas", "gotypes.json"), encoding="utf-8") as file:
+        types: dict[str, dict[str, Tree]] = json.load(file)
+    return types
+
+
+@cache
+def struct(name: str) -> Struct | None:
+    """Return the struct of that name; None for any other type (string, int32 ...)."""
+    fields = _types().get(name)
+    if fields is None:
+        return None
+    return Struct(name=name, fields={key: GoField(**field) for key, field in fields.items()})

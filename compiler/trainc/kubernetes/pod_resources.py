@@ -1,30 +1,70 @@
-"""Pod resources: the requests and limits as the scheduler adds them up, and their defaults.
+"""Pod resources: requests and limits as the scheduler adds them up, their defaults, and amounts for people.
 
-Reads a pod spec. `requests` and `limits` return an amount for each resource; `defaulted` returns the pod spec with its
-resources as the API server stores them. Amounts are quantities, because a quantity knows more than its text: the format
-in which a sum is written.
-Source: Kubernetes 1.36, component-helpers' resource helpers and the API server's pod defaults; verified against their
-recorded answers.
+Reads    a pod spec. `requests` and `limits` return an amount for each resource; `defaulted` returns the pod spec with
+         its resources as the API server stores them. An amount is a quantity, which knows the format in which a sum is
+         written.
+Returns  also the resources of device plugins: the amounts of resources with a domain, and the accelerators of a
+         container, by how processes share one. `amount` returns a short text for people, rounded to one decimal, or to
+         three significant digits below 100: CPU in cores, memory and storage in Gi or Ti; bytes below 1 Mi are exact.
+Source   Kubernetes 1.36, component-helpers' resource helpers and the API server's pod defaults; verified against their
+         recorded answers. The documentation of the device plugins, as of 2026: NVIDIA k8s-device-plugin 0.18 (MIG and
+         time-slicing), AMD, Intel, Gaudi, AWS Neuron (a Neuron device has 2 cores on Trn1 and Inf2, and 8 on Trn2, of
+         which a logical core takes one or two), Huawei Ascend, Cambricon, MetaX, Iluvatar, Moore Threads, Hygon and
+         Enflame.
 """
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.quantity import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from trainc.kubernetes.trees import Tree
 
 Amounts = dict[str, Quantity]
-
 CONTAINERS: Final = ("containers", "initContainers")
 HUGE_PAGES: Final = "hugepages-"
 MILLI: Final = -3
 """The API server stores no smaller unit."""
+WHOLE: Final = frozenset(
+    {
+        *("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi"),
+        *("aws.amazon.com/neuroncore", "huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910"),
+        *("cambricon.com/mlu", "metax-tech.com/gpu", "iluvatar.ai/gpu", "mthreads.com/gpu", "hygon.com/dcu"),
+        *("enflame.com/gcu",),
+    }
+)
+"""The accelerators of which each process of a framework uses one."""
+MIG: Final = "nvidia.com/mig-"
+"""The prefix of the instances into which MIG divides a GPU. CUDA gives a process one of them."""
+NEURON: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
+CORES_OF_NEURON: Final = (1, 2, 4, 8)
+"""The numbers of processes that use one Neuron device."""
+OTHERS: Final = frozenset(
+    {
+        *("google.com/tpu", "nvidia.com/gpu.shared", "nvidia.com/pgpu", "nvidia.com/vgpu", "volcano.sh/vgpu-number"),
+        *("nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-memory", "volcano.sh/gpu-number"),
+        *("volcano.sh/gpu-memory", "tencent.com/vcuda-core", "tencent.com/vcuda-memory", "aliyun.com/gpu-mem"),
+        *("mthreads.com/vgpu",),
+    }
+)
+"""Accelerators, and parts of them, of which the number of processes does not follow."""
+LARGEST: Final = 10**15
+"""The largest amount that is counted."""
+EFA: Final = "vpc.amazonaws.com/efa"
+"""The network device of AWS, Elastic Fabric Adapter."""
+RDMA: Final = "rdma/"
+"""The prefix of the devices of InfiniBand and RoCE."""
+MI: Final = 2**20
+GI: Final = 2**30
+TI: Final = 2**40
+_EXACT: Final = Context(prec=60, rounding=ROUND_HALF_UP)
 
 
 def requests(pod: Tree) -> Amounts:
@@ -149,3 +189,88 @@ def _with_resources(holder: Tree, changed: Mapping[str, Amounts]) -> Tree:
     """Return a container or pod spec with other limits and requests, without empty ones."""
     kept = {key: value for key, value in (holder.get("resources") or {}).items() if key not in changed}
     return holder | {"resources": kept | {kind: some for kind, some in changed.items() if some}}
+
+
+class Accelerators(NamedTuple):
+    """The accelerators of a container, all of one kind."""
+
+    name: str
+    """The resource."""
+    number: int
+    processes: tuple[int, ...]
+    """The numbers of processes that use all of them."""
+
+
+def device_amounts(resources: Tree) -> dict[str, int]:
+    """Return the amounts of the resources with a domain that are not zero: the requests, else the limits.
+
+    An amount above `LARGEST` is that.
+    """
+    found: dict[str, int] = {}
+    for key in ("requests", "limits"):
+        for name, text in (resources.get(key) or {}).items():
+            if "/" in name and name not in found and (amount := Quantity.from_json(text)).sign > 0:
+                found[name] = LARGEST if amount > Quantity(LARGEST) else amount.int64()
+    return found
+
+
+def is_accelerator(name: str) -> bool:
+    """Return whether a resource is an accelerator or a part of one.
+
+    >>> [is_accelerator(name) for name in ("nvidia.com/mig-1g.5gb", "acme.io/gpu", "rdma/hca")]
+    [True, True, False]
+    """
+    return name in WHOLE | NEURON | OTHERS or "gpu" in name.lower() or name.startswith(MIG)
+
+
+def accelerators(resources: Tree) -> Accelerators | None:
+    """Return the accelerators of a container; None without any, and if the number of processes does not follow."""
+    if resources.get("claims"):
+        return None
+    found = [(name, number) for name, number in device_amounts(resources).items() if is_accelerator(name)]
+    if len(found) != 1:
+        return None
+    ((name, number),) = found
+    if name in WHOLE or name.startswith(MIG):
+        return Accelerators(name, number, (number,))
+    return Accelerators(name, number, tuple(number * cores for cores in CORES_OF_NEURON)) if name in NEURON else None
+
+
+def amount(name: str, quantity: Quantity) -> str:
+    """Return a quantity as text.
+
+    >>> from trainc.kubernetes.quantity import Quantity
+    >>> [amount("cpu", Quantity.parse(text)) for text in ("1580700m", "24678", "250m")]
+    ['1580.7', '24678', '0.25']
+    >>> [amount("memory", Quantity.parse(text)) for text in ("19552128Mi", "900Gi", "64Mi", "-2Ti")]
+    ['18.6Ti', '900Gi', '0.0625Gi', '-2Ti']
+    """
+    number = Decimal(quantity.mantissa).scaleb(quantity.exponent, _EXACT)
+    if not _is_bytes(name):
+        return _shown_number(number)
+    if abs(number) < MI:
+        return str(quantity)
+    unit, suffix = (TI, "Ti") if abs(number) >= TI else (GI, "Gi")
+    return _shown_number(_EXACT.divide(number, Decimal(unit))) + suffix
+
+
+def shown_amounts(quantities: Mapping[str, Quantity]) -> Iterator[str]:
+    """Yield each resource and its amount, GPUs first: `nvidia.com/gpu=8`, `cpu=64`, `memory=900Gi`."""
+    for name in sorted(quantities, key=order):
+        yield f"{name}={amount(name, quantities[name])}"
+
+
+def order(name: str) -> tuple[bool, str]:
+    """Return the sort key of a resource: GPUs come first."""
+    return "gpu" not in name.lower(), name
+
+
+def _is_bytes(name: str) -> bool:
+    return name in {"memory", "storage", "ephemeral-storage"} or name.startswith("hugepages-")
+
+
+def _shown_number(number: Decimal) -> str:
+    """Return a number with one decimal, or with three significant digits below 100."""
+    places = max(1, 2 - number.adjusted()) if number else 0
+    text = f"{number.quantize(Decimal(1).scaleb(-places), context=_EXACT):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

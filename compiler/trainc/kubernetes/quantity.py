@@ -1,4 +1,4 @@
-"""Resource quantities (`500m`, `64Gi`, `1e3`): parsed, calculated and printed exactly as Kubernetes does.
+"""Resource quantities (`500m`, `64Gi`, `1e3`): parsed, calculated, printed and merged exactly as Kubernetes does.
 
 Reads a text, or the JSON value of a manifest; `canonical` returns the text in the manifest after the API server has
 read and written it. The arithmetic is exact: an integer times a power of ten.
@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache, total_ordering
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.kubernetes.trees import Tree
 
 Format = Literal["", "DecimalSI", "BinarySI", "DecimalExponent"]
 """The suffix family in which a quantity is printed; "" is undecided, and adopts that of the first summand."""
-
 _DIGITS: Final = "0123456789"
 _LETTERS: Final = "eEinumkKMGTP"
 _DECIMAL: Final = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
@@ -30,7 +34,6 @@ _WORD: Final = 18
 _STEPS: Final = (0, 1, 2, 3, 6, 9)
 """The powers of ten by which Go multiplies a machine word in one step, without a test for an overflow."""
 _LIMIT: Final = 1000  # larger exponents and more digits would take Go's parser forever, and no resource needs them
-
 _SPACES: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """Characters that Go trims around a quantity in JSON: the white space that its JSON writer leaves unescaped."""
 
@@ -336,3 +339,55 @@ def _error_message(text: str) -> str:
         f'"{text}" is not a valid quantity{hint}: use a number with an optional suffix directly after it '
         "(m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent like e3)"
     )
+
+
+def merge_resources(base: Tree, override: Tree) -> Tree:
+    """Return `base` overridden by `override`: limits and requests resource by resource, claims by name.
+
+    Raises QuantityError for an amount that is not a quantity.
+    """
+    merged = {
+        "limits": _amounts(base.get("limits"), override.get("limits")),
+        "requests": _amounts(base.get("requests"), override.get("requests")),
+        "claims": _claims(base.get("claims") or [], override.get("claims") or []),
+    }
+    return {field: value for field, value in merged.items() if value}
+
+
+def _amounts(base: Mapping[str, Any] | None, override: Mapping[str, Any] | None) -> Tree:
+    return {resource: canonical(amount) for resource, amount in {**(base or {}), **(override or {})}.items()}
+
+
+def _claims(base: list[Tree], override: list[Tree]) -> list[Tree]:
+    """Return the claims of both, merged by name, in the order of a strategic merge.
+
+    A claim repeated on one side stays repeated if the other side has no claims; otherwise it is merged into the first.
+    """
+    claims = [_claim(claim) for claim in base]
+    patch = [_claim(claim) for claim in override]
+    if not claims or not patch:
+        return claims or patch
+    for claim in patch:
+        place = next((i for i, known in enumerate(claims) if known["name"] == claim["name"]), None)
+        if place is None:
+            claims.append(claim)
+        else:
+            claims[place] = {**claims[place], **claim}
+    return _in_order(claims, [claim["name"] for claim in base], [claim["name"] for claim in override])
+
+
+def _claim(claim: Tree) -> Tree:
+    request = claim.get("request")
+    return {"name": claim.get("name") or "", **({"request": request} if request else {})}
+
+
+def _in_order(claims: list[Tree], before: list[str], patch: list[str]) -> list[Tree]:
+    """Return `claims` in patch order; one that the patch lacks precedes the next patched claim if it did `before`."""
+    kept = [claim for claim in claims if claim["name"] not in patch]
+    ordered: list[Tree] = []
+    for claim in sorted((c for c in claims if c["name"] in patch), key=lambda c: patch.index(c["name"])):
+        name = claim["name"]
+        while kept and name in before and before.index(kept[0]["name"]) < before.index(name):
+            ordered.append(kept.pop(0))
+        ordered.append(claim)
+    return ordered + kept

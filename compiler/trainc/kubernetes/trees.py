@@ -1,7 +1,8 @@
-"""Edits of manifests that do not modify the original.
+"""Trees: edits of manifests that do not modify the original, their size, and caches of what is derived from them.
 
 A manifest is a JSON tree: dicts, lists and scalars. Jobs share trees, so no code modifies one in place: an edit copies
-the containers on the path to the field and shares the rest.
+the containers on the path to the field and shares the rest. `measured` counts the values of a tree: a part that aliases
+repeat counts each time that it occurs, and is visited once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ Path = tuple[str | int, ...]
 PathStep = tuple[Any, str | int]
 """The path to a value, innermost step first: (its parent's PathStep or None, its key or index). Cheap to extend."""
 At = PathStep | None
+_TO_CLEAR: Final[list[Callable[[], object]]] = []
+DEEPEST: Final = 100
+"""The maximum nesting depth of lists and mappings in a patched object, as in a manifest."""
 
 
 class Memory(dict[Any, Any]):
@@ -39,9 +43,6 @@ class Memory(dict[Any, Any]):
             self.clear()
         self[key] = value
         return value
-
-
-_TO_CLEAR: Final[list[Callable[[], object]]] = []
 
 
 def cleared_each_run(clear: Callable[[], object]) -> None:
@@ -132,3 +133,48 @@ def removed_at(tree: Any, path: Path) -> Any:
     if not isinstance(parent, dict) or path[-1] not in parent:
         return tree
     return put(tree, path[:-1], {key: value for key, value in parent.items() if key != path[-1]})
+
+
+def repeated(text: str, tree: Any) -> int:
+    """Return the number of characters by which the texts in the value of a document exceed its own text.
+
+    Only aliases repeat texts.
+
+    >>> repeated("[&a abcdefgh, *a, *a, *a]", ["abcdefgh"] * 4)
+    7
+    """
+    return max(0, _length(tree, {}) - len(text)) if "&" in text and "*" in text else 0
+
+
+def _length(tree: Any, known: dict[int, int]) -> int:
+    """Return the length of all keys and strings in a tree; each shared part is visited once."""
+    if isinstance(tree, str):
+        return len(tree)
+    if not isinstance(tree, dict | list):
+        return 0
+    found = known.get(id(tree))
+    if found is None:
+        keys = sum(map(len, tree)) if isinstance(tree, dict) else 0
+        values = tree.values() if isinstance(tree, dict) else tree
+        found = known[id(tree)] = keys + sum(_length(value, known) for value in values)
+    return found
+
+
+def measured(tree: Any, known: dict[int, tuple[int, int]] | None = None) -> tuple[int, int]:
+    """Return the number of mappings, lists and scalars in a tree, and its depth; each shared part is visited once.
+
+    known    the results for earlier parts, by identity; the caller keeps them alive
+
+    >>> part = [1, 2]
+    >>> measured({"a": part, "b": part})
+    (7, 2)
+    """
+    if not isinstance(tree, dict | list):
+        return 1, 0
+    known = {} if known is None else known
+    found = known.get(id(tree))
+    if found is None:
+        inside = [measured(value, known) for value in (tree.values() if isinstance(tree, dict) else tree)]
+        size, depth = 1 + sum(size for size, _ in inside), 1 + max((depth for _, depth in inside), default=0)
+        found = known[id(tree)] = size, depth
+    return found

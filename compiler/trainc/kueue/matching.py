@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.goliterals import parse_int
+from trainc.kubernetes.gostrings import parse_int
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:

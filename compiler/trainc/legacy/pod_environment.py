@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.records import NamedTuple
 from trainc.frontends.lowering import Loss
-from trainc.kubernetes.shadowed_variables import without_shadowed
+from trainc.kubernetes.container_environment import without_shadowed
 from trainc.kubernetes.trees import edit, get, put
 from trainc.legacy.common_losses import HOST_NAME, SHADOWED
 from trainc.legacy.layout import Layout

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.lowering import Loss, LossRule
-from trainc.kubernetes import goflags
+from trainc.kubernetes import gostrings
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import ENUM, Violation
 from trainc.legacy.volcano_tasks import TASKS
@@ -23,8 +23,8 @@ TENSORFLOW: Final = (*PLUGINS, "tensorflow")
 SVC: Final = (*PLUGINS, "svc")
 ROLES: Final = ("ps", "worker", "chief", "evaluator")
 """The roles of TensorFlow, in the plugin's order. An argument of a role's name names its task."""
-FLAGS: Final[dict[str, goflags.Type]] = {**dict.fromkeys(ROLES, "string"), "port": "int"}
-SVC_FLAGS: Final[dict[str, goflags.Type]] = {"publish-not-ready-addresses": "bool", "disable-network-policy": "bool"}
+FLAGS: Final[dict[str, gostrings.Type]] = {**dict.fromkeys(ROLES, "string"), "port": "int"}
+SVC_FLAGS: Final[dict[str, gostrings.Type]] = {"publish-not-ready-addresses": "bool", "disable-network-policy": "bool"}
 PORT: Final = 2222
 FRAMEWORKS: Final = ("pytorch", "mpi", "ray")
 OTHER_PLUGINS: Final = ("ssh", "hcclrank")
@@ -61,9 +61,9 @@ PLUGIN: Final = LossRule(
 LOSSES: Final = (NETWORK_POLICY, ARGUMENT, UNREAD, SINGLE, PLUGIN)
 
 
-def flags(job: Tree) -> goflags.Flags:
+def flags(job: Tree) -> gostrings.Flags:
     """Return the arguments of the plugin tensorflow."""
-    return goflags.parse(get(job, TENSORFLOW), FLAGS)
+    return gostrings.parse(get(job, TENSORFLOW), FLAGS)
 
 
 def is_single(job: Tree) -> bool:
@@ -89,7 +89,7 @@ def violations(job: Tree) -> Iterator[Violation]:
 def losses(job: Tree) -> Iterator[Loss]:
     """Yield the losses of the plugins and of their arguments."""
     plugins = get(job, PLUGINS)
-    if not goflags.parse(plugins.get("svc", ()), SVC_FLAGS).values.get("disable-network-policy"):
+    if not gostrings.parse(plugins.get("svc", ()), SVC_FLAGS).values.get("disable-network-policy"):
         yield Loss(SVC, NETWORK_POLICY)
     for name in ("svc", "env"):
         for index in range(len(plugins.get(name, ()))):

@@ -344,7 +344,7 @@ _MERGED: Final = Memory()
 
 
 def _merged(base: Tree, override: Tree) -> Tree:
-    from trainc.kubernetes.resources import merge_resources
+    from trainc.kubernetes.quantity import merge_resources
 
     key = (id(base), id(override))
     known = _MERGED.get(key) or _MERGED.keep(key, (base, override, merge_resources(base, override)))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import VERSION
 from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.diagnostics import Finding
-from trainc.kubernetes.resources import merge_resources
+from trainc.kubernetes.quantity import merge_resources
 from trainc.kubernetes.trees import Tree, edit, get, put
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.checks import Check, check

@@ -12,8 +12,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.container_environment import environment, expand
-from trainc.kubernetes.downward import Known, Unknown, Value
+from trainc.kubernetes.container_environment import Known, Unknown, Value, environment, expand
 from trainc.kubernetes.pod_resources import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.checks import created_jobs as jobs

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trainc.emit.json import items
-from trainc.kubernetes.downward import Unknown
+from trainc.kubernetes.container_environment import Unknown
 from trainc.pods import CONTAINERS
 from trainc.source.printable import escape_json
 

@@ -15,8 +15,8 @@ from unicodedata import east_asian_width
 
 from trainc.base.columns import folded
 from trainc.base.plural import plural
-from trainc.kubernetes.amounts import amounts
-from trainc.kubernetes.downward import Unknown
+from trainc.kubernetes.container_environment import Unknown
+from trainc.kubernetes.pod_resources import shown_amounts
 from trainc.kubernetes.quantity import Quantity
 from trainc.pipeline import plan
 from trainc.source.masking import MASK, masked
@@ -25,7 +25,7 @@ from trainc.source.printable import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.kubernetes.downward import Value
+    from trainc.kubernetes.container_environment import Value
     from trainc.kubernetes.trees import Tree
     from trainc.pods import Container, Job, Pod
 
@@ -102,7 +102,7 @@ def with_flavors(pods: list[Pod]) -> list[tuple[str, ...]]:
 def row(pod: Pod) -> tuple[str, ...]:
     """Return a pod's cells."""
     index = "-" if pod.completion is None else str(pod.completion)
-    return pod.name, index, pod.address or "-", ",".join(amounts(parsed(pod.requests)))
+    return pod.name, index, pod.address or "-", ",".join(shown_amounts(parsed(pod.requests)))
 
 
 def parsed(requests: Tree) -> dict[str, Quantity]:

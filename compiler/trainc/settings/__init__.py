@@ -93,6 +93,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         legacy_gang=flags.get(("legacy", "gang"), settings.legacy_gang),
         exclude=exclude,
         release=find_release(flags.get(("trainerVersion",)), settings.release),
+        release_stated=settings.release_stated or ("trainerVersion",) in flags,
         passthrough=flags.get(("passthrough",), settings.passthrough),
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in DELIVERY_KEYS))),
     )

@@ -60,7 +60,7 @@ def _excess(files: list[tuple[Document, dict[str, Any]]], limits: Budget) -> Dia
     names = {name for _, environments in own for name in environments}
     if not names:
         return None
-    from trainc.kubernetes.sizes import measured
+    from trainc.kubernetes.trees import measured
 
     place = Place(own[-1][0], (ENVIRONMENTS,), key=True)
     if (over := limits.excess("environments", len(names))) is not None:

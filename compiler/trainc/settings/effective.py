@@ -27,7 +27,7 @@ from trainc.settings.layers import (
     sources,
     value_of,
 )
-from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS
+from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, NO_OUTPUT
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
         release=find_release(_value(leaf(tree, "trainerVersion")), DEFAULT_RELEASE),
+        release_stated=leaf(tree, "trainerVersion") is not None,
         legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
         legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
@@ -89,15 +90,16 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         passthrough=_passthrough(base, leaf(tree, "passthrough")),
         delivery=_delivery(tree),
         sources=paths_in_root(base, items(tree, "sources")),
-        output=next(iter(paths_in_root(base, _leaves(leaf(tree, "output")))), None),
+        output=next(iter(paths_in_root(base, _folder(leaf(tree, "output")))), None),
+        renders_nothing=_value(leaf(tree, "output")) == NO_OUTPUT,
         keep=tuple(item.value for item in items(tree, "keep")),
         environment_name=name,
         cluster=_value(leaf(tree, "cluster"), ""),
     )
 
 
-def _leaves(leaf: Leaf | None) -> tuple[Leaf, ...]:
-    return () if leaf is None else (leaf,)
+def _folder(leaf: Leaf | None) -> tuple[Leaf, ...]:
+    return () if leaf is None or leaf.value == NO_OUTPUT else (leaf,)
 
 
 def _value(leaf: Leaf | None, default: Any = None) -> Any:

@@ -35,6 +35,10 @@ DELIVERY_KEYS: Final = ("nameSuffixHash", "argocdReplace", "suspend")
 """The keys in `delivery`, in the order of the fields of `Delivery`."""
 
 
+NO_OUTPUT: Final = "none"
+"""The value of `output` in a project that renders nothing; `./none` is a folder of that name."""
+
+
 class ProjectPath(NamedTuple):
     """A path in trainc.yaml: of `sources`, `output` or `runtimes.paths`."""
 
@@ -126,6 +130,8 @@ class Settings(NamedTuple):
     """The gang scheduler of legacy jobs; empty without one."""
     release: TrainerRelease = DEFAULT_RELEASE
     """The release of Trainer in the cluster."""
+    release_stated: bool = False
+    """Whether a setting or an option says the release."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None
@@ -141,6 +147,8 @@ class Settings(NamedTuple):
     """The files and folders of the project; empty for the project's folder. They are read if no PATH is given."""
     output: ProjectPath | None = None
     """The output folder. It is used if neither a PATH nor -o is given."""
+    renders_nothing: bool = False
+    """Whether the project says that nothing is rendered: `output: none`."""
     keep: tuple[str, ...] = ()
     """The patterns of files in the output folder that no build writes, relative to that folder."""
     environment_names: tuple[str, ...] = ()
@@ -164,6 +172,11 @@ class Settings(NamedTuple):
     passthrough: Patterns | bool | None = None
     """The files whose documents of other kinds are copied to the output: those of patterns, all or none; None if the
     command decides."""
+
+    @property
+    def renders(self) -> bool:
+        """Whether a cluster may get what trainc renders, instead of the documents."""
+        return self.document is not None and not self.renders_nothing
 
     @property
     def in_project(self) -> bool:

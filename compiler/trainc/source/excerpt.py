@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.documents.lines import lines
+from trainc.kubernetes.documents.positions import lines
 from trainc.source.masking import MASK
 from trainc.source.printable import escape_at
 from trainc.source.secrets import secrets

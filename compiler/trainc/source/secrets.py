@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents import YamlError, parse
-from trainc.kubernetes.documents.jsontree import JsonNode, without_garbage_collection
+from trainc.kubernetes.documents.jsonobjects import JsonNode, without_garbage_collection
 from trainc.kubernetes.documents.positions import tree
 from trainc.kubernetes.documents.strings import string_at
 from trainc.source.command_lines import FAR, first_word, in_argument, in_command, is_value

@@ -3,4 +3,6 @@
 set -euo pipefail
 
 readarray -t paths < <(grep . <<< "$TRAINC_PATHS")
-trainc validate --format github -- "${paths[@]}"
+release=()
+if [[ -n ${TRAINC_TRAINER_VERSION:-} ]]; then release=(--trainer-version "$TRAINC_TRAINER_VERSION"); fi
+trainc validate --format github "${release[@]}" -- "${paths[@]}"

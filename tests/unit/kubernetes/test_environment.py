@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.container_environment import environment, expand, sources
-from trainc.kubernetes.downward import Known, Unknown, field_value, resource_value
+from trainc.kubernetes.container_environment import (
+    Known,
+    Unknown,
+    environment,
+    expand,
+    field_value,
+    resource_value,
+    sources,
+)
 
 LATER = Unknown("later")
 POD = Known(

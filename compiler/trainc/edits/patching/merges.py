@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.edits.patching.patch_faults import PatchError
-from trainc.kubernetes.gostructs import GoField
-from trainc.kubernetes.merge import DELETE, ORDER, RETAIN
-from trainc.kubernetes.merge.list_order import PATCH
+from trainc.kubernetes.gotypes import GoField
+from trainc.kubernetes.merge import DELETE, ORDER, PATCH, RETAIN
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document
-    from trainc.kubernetes.gostructs import Struct
+    from trainc.kubernetes.gotypes import Struct
     from trainc.kubernetes.trees import Path, Tree
 
 DIRECTIVES: Final = (PATCH, RETAIN, ORDER, DELETE)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.base.records import NamedTuple
 from trainc.edits.patching.patch_faults import MissingFieldError, MissingPart, PatchError, TooLargeError
-from trainc.kubernetes.sizes import DEEPEST, measured
-from trainc.kubernetes.trees import get
+from trainc.kubernetes.trees import DEEPEST, get, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ from trainc.files.inputs import fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.documents import read_stream
-from trainc.kubernetes.sizes import measured, repeated
+from trainc.kubernetes.trees import measured, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

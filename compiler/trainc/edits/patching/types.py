@@ -15,7 +15,7 @@ from trainc.base.kinds import EACH, JOBSET, TRAINJOB, find
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.base.trainjob_dialects import DIALECTS, detect, newest
 from trainc.frontends import extensions
-from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
+from trainc.kubernetes.gotypes import ROOT, GoField, Struct, struct
 from trainc.kubernetes.structural import read
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trainc.base import columns
 from trainc.base.plural import plural
 from trainc.compilation.results import counted_words
-from trainc.kubernetes.amounts import amounts as shown
+from trainc.kubernetes.pod_resources import shown_amounts as shown
 from trainc.pods.footprint import NOTHING as NO_PODS
 from trainc.source.printable import escape
 

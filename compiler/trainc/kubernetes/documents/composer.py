@@ -11,8 +11,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.documents import composer_messages
-from trainc.kubernetes.documents.aliases import Anchor, is_bomb
+from trainc.kubernetes.documents import yamlerror
 from trainc.kubernetes.documents.events import (
     MOST_ALIASES,
     MOST_EVENTS,
@@ -34,7 +33,7 @@ from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, k
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.documents.composer_messages import Message
+    from trainc.kubernetes.documents.yamlerror import Message
 
 _KEY: Final = object()
 """The key of a mapping that expects its next key."""
@@ -44,6 +43,11 @@ DEEPEST_IN_LIBYAML: Final = 1000
 """The maximum nesting depth of flow collections in libyaml 0.2.6 and later."""
 _MERGE: Final = object()
 """The key `<<`: its value's fields become fields of the mapping."""
+_NO_KEYS: Final[set[str]] = set()
+"""The initial set of merged keys; the first merge of a mapping replaces it with a new set."""
+_FEW: Final = 400_000
+_SHARE_OF_FEW: Final = 0.99
+_MANY: Final = 4_000_000
 
 
 def compose(text: str, *, deepest: int, sole: bool) -> Any:
@@ -68,7 +72,7 @@ def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) ->
     from trainc.kubernetes.documents.parser_messages import translated
 
     if isinstance(error, MarkedYAMLError) and error.problem == TOO_DEEP and error.problem_mark is not None:
-        message, help = composer_messages.too_deep(min(deepest, DEEPEST_IN_LIBYAML))
+        message, help = yamlerror.too_deep(min(deepest, DEEPEST_IN_LIBYAML))
         raise YamlError.at(text, error.problem_mark.index, message, help=help) from None
     for _ in rewritings(text):
         again = rewritten(text, error)
@@ -88,10 +92,6 @@ def _composed(text: str, deepest: int, *, sole: bool) -> Any:
     if sole:
         composer.expect_end()
     return value
-
-
-_NO_KEYS: Final[set[str]] = set()
-"""The initial set of merged keys; the first merge of a mapping replaces it with a new set."""
 
 
 class _Frame:
@@ -132,14 +132,14 @@ class _Composer:
         if not isinstance(event, DocumentStartEvent):
             return None
         if event.version not in (None, (1, 1)):
-            raise self._error(event, composer_messages.WRONG_VERSION)
+            raise self._error(event, yamlerror.WRONG_VERSION)
         return self._content()
 
     def expect_end(self) -> None:
         """Raise YamlError if anything follows the document."""
         event = self.next_event()
         if event is not None and not isinstance(event, StreamEndEvent):
-            raise self._error(event, composer_messages.SECOND_DOCUMENT)
+            raise self._error(event, yamlerror.SECOND_DOCUMENT)
 
     def _content(self) -> Any:
         """Return the value between a document's start and its end."""
@@ -153,7 +153,7 @@ class _Composer:
         special = self.special
         for number, event in enumerate(iter(self.next_event, None)):
             if number == MOST_EVENTS:
-                raise self._error(event, composer_messages.too_many(MOST_EVENTS))
+                raise self._error(event, yamlerror.too_many(MOST_EVENTS))
             kind = event.__class__
             if kind is ScalarEvent:
                 value = event.value
@@ -216,7 +216,7 @@ class _Composer:
             inner.before = number - self.uncounted
         self.stack.append(frame)
         if len(self.stack) > self.deepest:
-            raise self._error(event, composer_messages.too_deep(self.deepest))
+            raise self._error(event, yamlerror.too_deep(self.deepest))
         return inner
 
     def _end(self, frame: _Frame, event: Event, number: int) -> _Frame:
@@ -240,12 +240,12 @@ class _Composer:
     def _alias(self, frame: _Frame, event: AliasEvent, number: int) -> Any:
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
-            raise self._error(event, composer_messages.too_many_aliases(MOST_ALIASES))
+            raise self._error(event, yamlerror.too_many_aliases(MOST_ALIASES))
         anchor = self.anchors.get(event.anchor or "")
         if anchor is None:
-            raise self._error(event, composer_messages.UNKNOWN_ALIAS)
+            raise self._error(event, yamlerror.UNKNOWN_ALIAS)
         if anchor.open:
-            raise self._error(event, composer_messages.endless_alias(event.anchor or ""))
+            raise self._error(event, yamlerror.endless_alias(event.anchor or ""))
         self._reject_bomb(event, number + 1 - self.uncounted)
         self.aliased += anchor.nodes
         self.uncounted -= anchor.nodes
@@ -253,10 +253,10 @@ class _Composer:
         self._reject_bomb(event, number + 1 - self.uncounted)
         height = anchor.height - (frame.key is _MERGE)
         if len(self.stack) + height > self.deepest:
-            raise self._error(event, composer_messages.too_deep(self.deepest))
+            raise self._error(event, yamlerror.too_deep(self.deepest))
         frame.height = max(frame.height, height + 1)
         if frame.key is _MERGE and not isinstance(anchor.value, dict):
-            raise self._error(event, composer_messages.NOT_MERGEABLE)
+            raise self._error(event, yamlerror.NOT_MERGEABLE)
         return anchor.value
 
     def _key(self, frame: _Frame, value: Any, event: Any) -> Any:
@@ -269,7 +269,7 @@ class _Composer:
             raise self._complex_key(event)
         key = key_text(value)
         if key is None:
-            raise self._error(event, composer_messages.invalid_key(value))
+            raise self._error(event, yamlerror.invalid_key(value))
         if frame.mapping is not None and key in frame.mapping:
             if key not in frame.merged:
                 raise self._duplicate(key, event)
@@ -285,7 +285,7 @@ class _Composer:
         sources = value[::-1] if isinstance(value, list) else [value]
         for source in sources:
             if not isinstance(source, dict):
-                raise self._error(event, composer_messages.NOT_MERGEABLE)
+                raise self._error(event, yamlerror.NOT_MERGEABLE)
             for key in source:
                 if key in mapping:
                     raise self._merge_error(frame, key, frame.merge or event)
@@ -298,12 +298,12 @@ class _Composer:
             self._reject_if_go_rejects(event, frame)
         value = event.value
         if event.tag is not None:
-            from trainc.kubernetes.documents.tags import TagError, tagged
+            from trainc.kubernetes.documents.goyaml import TagError, tagged
 
             try:
                 value = tagged(event.tag, value)
             except TagError as error:
-                raise self._error(event, composer_messages.wrong_tag(str(error))) from None
+                raise self._error(event, yamlerror.wrong_tag(str(error))) from None
         elif event.implicit[0]:
             value = plain_scalar(value)
         if event.anchor is not None:
@@ -312,7 +312,7 @@ class _Composer:
 
     def _finite_number(self, value: float, event: Event) -> int | float:
         if not isfinite(value):
-            raise self._error(event, composer_messages.NOT_FINITE)
+            raise self._error(event, yamlerror.NOT_FINITE)
         return json_number(value)
 
     def _reject_if_go_rejects(self, event: Any, frame: _Frame) -> None:
@@ -326,20 +326,20 @@ class _Composer:
         """Check the share of aliases at every node count since the last check."""
         first, self.checked = self.checked + 1, nodes
         if is_bomb(self.aliased, first, nodes):
-            raise self._error(event, composer_messages.bomb(nodes))
+            raise self._error(event, yamlerror.bomb(nodes))
 
     def _complex_key(self, event: Event) -> YamlError:
         index = start(event)
-        return self._error(event, composer_messages.complex_key(self.text[max(index - 1, 0) : index + 1]))
+        return self._error(event, yamlerror.complex_key(self.text[max(index - 1, 0) : index + 1]))
 
     def _duplicate(self, key: str, event: Event) -> YamlError:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
-        return self._error(event, composer_messages.duplicate(key, written), since=self._line_of(key))
+        return self._error(event, yamlerror.duplicate(key, written), since=self._line_of(key))
 
     def _merge_error(self, frame: _Frame, key: str, event: Event) -> YamlError:
         if key in frame.merged:
-            return self._error(event, composer_messages.merged_twice(key))
-        return self._error(event, composer_messages.late_merge(key), since=self._line_of(key))
+            return self._error(event, yamlerror.merged_twice(key))
+        return self._error(event, yamlerror.late_merge(key), since=self._line_of(key))
 
     def _line_of(self, key: str) -> int:
         """Return the line of the first occurrence of a key in the innermost mapping."""
@@ -352,3 +352,39 @@ class _Composer:
     def _error(self, event: Event, message: Message, *, since: int = 0) -> YamlError:
         what, help = message
         return YamlError.at(self.text, start(event), what, help=help, since=since)
+
+
+class Anchor:
+    """The value of an anchor, its node count and its nesting depth. Open while it is being read."""
+
+    __slots__ = ("height", "nodes", "open", "value")
+
+    def __init__(self, value: Any, *, open: bool) -> None:
+        self.value = value
+        self.open = open
+        self.nodes = 1
+        self.height = 0
+
+
+def is_bomb(aliased: int, first: int, last: int) -> bool:
+    """Whether the share of aliased nodes is too large at any node count from first to last.
+
+    aliased   the nodes from aliases before first; those from first to last are not aliased
+
+    The share is closest to its limit at both ends of the range and where the limit stops decreasing.
+    """
+    if aliased <= 100 or last <= 1000:
+        return False
+    first = min(max(first, 1001), last)
+    if last <= _FEW:
+        return aliased / first > _SHARE_OF_FEW
+    return any(aliased / nodes > _allowed_share(nodes) for nodes in (first, min(max(first, _MANY), last), last))
+
+
+def _allowed_share(nodes: int) -> float:
+    """Return the allowed share: 99 %, which decreases to 10 % for large documents."""
+    if nodes <= _FEW:
+        return _SHARE_OF_FEW
+    if nodes >= _MANY:
+        return 0.10
+    return _SHARE_OF_FEW - 0.89 * ((nodes - _FEW) / (_MANY - _FEW))

@@ -1,6 +1,7 @@
 """User-facing messages for YAML parser errors: the message, the position and the hint.
 
 Reads a text and its parser's error; returns the YamlError that the user sees. Imported only on an error.
+A common cause is a space that YAML reads as text: a no-break space or another one, pasted from a web page or a chat.
 """
 
 from __future__ import annotations
@@ -9,12 +10,20 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.documents.events import MarkedYAMLError
 from trainc.kubernetes.documents.yamlerror import YamlError, place
 
 if TYPE_CHECKING:
     from trainc.kubernetes.documents.events import YAMLError
+
+_QUOTE: Final = "quote the value if these characters belong to it"
+_GLUED: Final = re.compile(r"[ -]*+(?:(?<=-)|[\w.])[\w.-]*+:[^\s:]++\s*")
+_UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACES: Final = "\xa0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff"
+_INDENTED: Final = re.compile(rf" *(?:- +)*([{_SPACES}])[{_SPACES} ]*(?:- |[\w./\"'-]+ *:(?: |$))", re.MULTILINE)
+_LEADING: Final = re.compile(rf"[{_SPACES}]")
+_NAMES: Final = {"\xa0": "no-break space", "\u200b": "zero-width space", "\u3000": "ideographic space"}
+HELP: Final = "indent with spaces"
 
 
 class _Message(NamedTuple):
@@ -26,8 +35,9 @@ class _Message(NamedTuple):
     """Whether the message ends with the line on which the construct starts."""
 
 
-_QUOTE: Final = "quote the value if these characters belong to it"
 _TAB: Final = _Message("a tab is not allowed where YAML requires spaces", "indent with spaces")
+
+
 _MESSAGES: Final = {
     "block sequence entries are not allowed in this context": _Message(
         "a list item (`- `) cannot start here",
@@ -104,6 +114,8 @@ _MESSAGES: Final = {
         "check the indentation, and quote a value that contains `: ` or ends with `:`",
     ),
 }
+
+
 _UNCLOSED: Final = {
     "did not find expected ',' or ']'": _Message(
         "the list opened with `[` is never closed", "add a closing `]`", opening=True
@@ -113,8 +125,6 @@ _UNCLOSED: Final = {
     ),
 }
 """The messages for two problems at the end of the text."""
-_GLUED: Final = re.compile(r"[ -]*+(?:(?<=-)|[\w.])[\w.-]*+:[^\s:]++\s*")
-_UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def translated(text: str, error: YAMLError) -> YamlError:
@@ -133,8 +143,8 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     opened = error.context_mark.index if error.context_mark is not None else at
     if problem == "did not find expected <document start>" and text.startswith("%"):
         at = 0
-    if (space := spaces.index_in_indentation(text, at)) is not None:
-        return YamlError.at(text, space, spaces.message(text[space]), help=spaces.HELP)
+    if (space := _index_in_indentation(text, at)) is not None:
+        return YamlError.at(text, space, _message(text[space]), help=HELP)
     entry = _in_context(problem, text, at, opened) or _MESSAGES.get(problem)
     if entry is None:
         entry = _Message(f"{error.context}: {problem}" if error.context else problem)
@@ -195,3 +205,47 @@ def not_utf8(text: str, index: int) -> YamlError:
         else f"U+{code:04X} is half of a surrogate pair"
     )
     return YamlError.at(text, index, what, help="save the file as UTF-8")
+
+
+def _index_in_indentation(text: str, index: int) -> int | None:
+    """Return the index of the first such space in the indentation of a line, or of the lines just above it.
+
+    A key after such a space belongs to another mapping than it seems, and the parser stops at the line below it.
+    """
+    found = None
+    begin = text.rfind("\n", 0, index) + 1
+    space = _space(text, begin)
+    if space is None and begin:
+        begin = _lines_above(text, begin)
+        space = _space(text, begin)
+    while space is not None:
+        found = space
+        if not begin:
+            break
+        begin = _lines_above(text, begin)
+        space = _space(text, begin)
+    return found
+
+
+def _lines_above(text: str, begin: int) -> int:
+    return text.rfind("\n", 0, begin - 1) + 1
+
+
+def _space(text: str, begin: int) -> int | None:
+    match = _INDENTED.match(text, begin)
+    return match.start(1) if match else None
+
+
+def _message(char: str) -> str:
+    """Return the message for such a space in an indentation."""
+    return f"this line is indented with {named(char)}, which YAML reads as text"
+
+
+def named(char: str) -> str:
+    """Return a character's name with its code point."""
+    return f"a {_NAMES.get(char, 'Unicode space')} (U+{ord(char):04X})"
+
+
+def leading_space(key: str) -> str:
+    """Return the space with which a key starts, if YAML reads it as text."""
+    return key[:1] if _LEADING.match(key) else ""

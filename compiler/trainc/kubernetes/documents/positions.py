@@ -2,13 +2,15 @@
 
 Reads the text of one document (YAML or JSON) and a field path; returns a line and column, or a span of the text.
 Aliases and merge keys are followed to the position of the value. The text after the value is not parsed.
+`Lines` finds lines by index, and indices by line: the line breaks before each block of the text are counted once.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
@@ -25,11 +27,9 @@ from trainc.kubernetes.documents.events import (
     events,
     start,
 )
-from trainc.kubernetes.documents.goyaml import rewritings, rewritten
-from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, without_garbage_collection
-from trainc.kubernetes.documents.lines import lines
+from trainc.kubernetes.documents.goyaml import TagError, rewritings, rewritten, tagged
+from trainc.kubernetes.documents.jsonobjects import JsonField, JsonNode, root_of_json, without_garbage_collection
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain_scalar
-from trainc.kubernetes.documents.tags import TagError, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 1000
 """Maximum nesting depth; libyaml takes very long for hostile texts that are nested deeper."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}")
+_NO_FIELDS: Final[dict[str | int, PositionedKey]] = {}
+_NO_NODES: Final[list[PositionNode]] = []
+_NO_PAIRS: Final[list[tuple[str, PositionNode]]] = []
+_NEVER: Final = -1
+"""An index that no list item has."""
+_BLOCK: Final = 2**14
 
 
 class Span(NamedTuple):
@@ -181,21 +187,12 @@ class PositionNode:
         return None
 
 
-_NO_FIELDS: Final[dict[str | int, PositionedKey]] = {}
-_NO_NODES: Final[list[PositionNode]] = []
-_NO_PAIRS: Final[list[tuple[str, PositionNode]]] = []
-
-
 class PositionTree(NamedTuple):
     """The values of the readable part of a text."""
 
     root: PositionNode | JsonNode
     read: int
     """The index at which the readable part ends."""
-
-
-_NEVER: Final = -1
-"""An index that no list item has."""
 
 
 class _Reading(NamedTuple):
@@ -353,3 +350,39 @@ def _name(event: ScalarEvent) -> str | None:
     except TagError:
         value = text
     return key_text(value) or text
+
+
+class Lines:
+    """The lines of a text, counted from 1."""
+
+    __slots__ = ("_before", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        blocks = (text.count("\n", begin, begin + _BLOCK) for begin in range(0, len(text), _BLOCK))
+        self._before = list(accumulate(blocks, initial=0))
+
+    def __len__(self) -> int:
+        return self._before[-1] + 1
+
+    def position(self, index: int) -> tuple[int, int]:
+        """Return the line of a character, and the index at which that line starts."""
+        block = min(index // _BLOCK, len(self._before) - 1)
+        line = self._before[block] + self._text.count("\n", block * _BLOCK, index) + 1
+        return line, self._text.rfind("\n", 0, index) + 1
+
+    def begin(self, line: int) -> int:
+        """Return the index at which a line starts."""
+        if line == 1:
+            return 0
+        block = bisect_left(self._before, line - 1) - 1
+        index = block * _BLOCK
+        for _ in range(line - 1 - self._before[block]):
+            index = self._text.index("\n", index) + 1
+        return index
+
+
+@lru_cache(maxsize=4)
+def lines(text: str) -> Lines:
+    """Return the line lookup of a text."""
+    return Lines(text)

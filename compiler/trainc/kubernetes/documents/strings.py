@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.documents.lines import lines
-from trainc.kubernetes.documents.positions import Span, extent, place_of, span
+from trainc.kubernetes.documents.positions import Span, extent, lines, place_of, span
 from trainc.kubernetes.documents.streams import Chunk
 
 if TYPE_CHECKING:

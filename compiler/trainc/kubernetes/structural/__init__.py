@@ -43,17 +43,23 @@ class StructuralSchema:
 
     def is_quantity(self, path: Path) -> bool:
         """Return whether the field at a path is a quantity."""
+        node = self._node(path)
+        return isinstance(node, IntOrString) and node.pattern is not None
+
+    def has_field(self, path: Path) -> bool:
+        """Return whether an object can have a field at a path."""
+        return self._node(path) is not None
+
+    def _node(self, path: Path) -> SchemaNode | None:
         node: SchemaNode | None = self._root
         for step in path:
             if isinstance(node, Object):
                 node = node.field(str(step))
             elif isinstance(node, Map):
                 node = node.value
-            elif isinstance(node, Array):
-                node = node.item
             else:
-                return False
-        return isinstance(node, IntOrString) and node.pattern is not None
+                node = node.item if isinstance(node, Array) else None
+        return node
 
     def admit(self, value: Any) -> Admitted:
         """Admit an object on creation. Metadata is not validated; a status is dropped, as the server does."""

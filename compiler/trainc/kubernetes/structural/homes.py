@@ -214,24 +214,23 @@ def variable(name: str, value: Any, path: Path) -> Tree:
 
 
 def _resource(unknown: UnknownField) -> Fix | None:
-    """Return the fix for a resource beside limits and requests; a claim, which has only these, requests storage.
+    """Return the fix for a resource beside limits and requests: a device has a limit, an amount is requested.
 
-    CPU or memory beside one of the two may belong to either: no edit is made.
+    An amount beside one of the two may belong to either: no edit is made. A claim, which has only these two, requests
+    storage.
     """
-    known = {*unknown.known}
+    known, siblings = {*unknown.known}, unknown.siblings
     if not {"limits", "requests"} <= known:
         return None
-    kind, resource = "limits", RESOURCES.get(unknown.name.lower(), unknown.name)
-    if "claims" not in known:
-        kind, resource = "requests", unknown.name
-    is_resource = "/" in resource or resource in PLAIN_RESOURCES
-    if not (is_resource if kind == "limits" else resource == "storage"):
+    resource = RESOURCES.get(unknown.name.lower(), unknown.name) if "claims" in known else unknown.name
+    kind = "limits" if "/" in resource else "requests"
+    if not (("/" in resource or resource in PLAIN_RESOURCES) if "claims" in known else resource == "storage"):
         return None
-    amounts = unknown.siblings.get(kind, {})
+    amounts = siblings.get(kind, {})
     if not isinstance(amounts, dict) or resource in amounts:
         return None
     fix = _moved(unknown, (*unknown.parent, kind, resource))
-    is_either = kind == "limits" and "/" not in resource and {"limits", "requests"} & unknown.siblings.keys()
+    is_either = resource in PLAIN_RESOURCES and not siblings.keys().isdisjoint({"limits", "requests"})
     return fix._replace(applicability="none") if is_either else fix
 
 
@@ -329,17 +328,17 @@ def _is_free(unknown: UnknownField, names: Path, parent: Path | None = None) -> 
 
 
 def _moved(unknown: UnknownField, target: Path) -> Fix:
-    """Return the fix that moves the field: unsafe into limits for what is no device, because a request may be meant."""
+    """Return the fix that moves the field: unsafe for cpu and memory, because a limit may be meant."""
     changes = (Relocation(unknown.path, target, unknown.value),)
     length = len(unknown.parent)
-    is_field = "limits" not in target[length:]  # a resource is a key of a map
-    certainty = safe_if(is_field or "/" in str(target[-1]))
+    is_amount = target[-1] in PLAIN_RESOURCES
+    is_field = not is_amount and "limits" not in target[length:]  # a resource is a key of a map
     is_whole = is_field and target[-1] == unknown.name and not any(isinstance(step, int) for step in target)
     if target[:length] != unknown.parent or is_whole:
         return Fix(changes, "did you mean ", field_of(target), "name", "?")
     within = field_of(target[length:-1])
     shown = _wrapped(unknown.value, target[length:])
-    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=certainty)
+    return Fix(changes, f"set it in {within}: ", shown, "fields", applicability=safe_if(not is_amount))
 
 
 def _wrapped(value: Any, names: Path) -> Any:

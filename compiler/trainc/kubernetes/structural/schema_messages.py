@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from trainc.base.fixes import replace, safe_if
 from trainc.base.plural import plural
 from trainc.base.suggestions import is_certain, nearest_name
-from trainc.kubernetes.documents import spaces
+from trainc.kubernetes.documents import parser_messages
 from trainc.kubernetes.structural import homes
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_fix
 from trainc.kubernetes.trees import path_of
@@ -246,8 +246,8 @@ def unknown_field(path: Path, schema: Tree, root: Tree, object: Any, *, searched
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
     help: str | Fix | None = None
-    if space := spaces.leading_space(name):
-        help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
+    if space := parser_messages.leading_space(name):
+        help = f"{parser_messages.HELP}: the name starts with {parser_messages.named(space)}"
     elif searched:
         help = homes.repaired(homes.UnknownField(path, schema, root, object))
     return Violation.at(

@@ -9,7 +9,7 @@ Source   Kubernetes 1.36: the validation of Jobs and Pods, with that release's d
 Each module covers one part of a Job: its table maps fields to rules. A part that most pods lack is imported when it is
 first needed.
 
-**A rule for Jobs and pods** (the API server's validation). Copy from `kubernetes/validation/restarts.py`.
+**A rule for Jobs and pods** (the API server's validation). Copy from `kubernetes/validation/probes.py`.
 1. Add the field to a table of `kubernetes/validation/<part>.py`, with a rule from `combinators.py` if one fits, or
    with a function that calls `report`. Use `late(module, name)` for fields that few pods have.
 2. Declare an id in the same module. If Jobs did not use a general id of `kubernetes/violations.py` before, add the
@@ -43,8 +43,8 @@ def job_violations(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]
 
 def pod_violations(pod: Tree) -> list[Violation]:
     """Return the violations of a Job's Pod that the API server does not report for the pod template."""
-    from trainc.kubernetes.validation import pod_only
+    from trainc.kubernetes.validation.pod import only_pod
 
     found = PodViolations(pod, of_job=False)
-    pod_only.pod(found, None, pod)
+    only_pod(found, None, pod)
     return found.violations

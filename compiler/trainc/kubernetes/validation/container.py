@@ -1,7 +1,7 @@
 """The containers of a pod: names, images, and the fields that each kind of container may have.
 
 An init container with `restartPolicy: Always` is a sidecar: it keeps running and may have the same fields as regular
-containers. A template cannot have ephemeral containers.
+containers. Ephemeral containers, which debug a running pod, are not allowed in a template.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import (
+    SPACES,
     FieldRule,
     PodViolations,
     called,
@@ -24,6 +26,33 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Probe or lifecycle hook on init container")
+DROPPED: Final = {"stopSignal"}
+"""The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
+_RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
+_RUNNING: Final[dict[str, FieldRule]] = {
+    "lifecycle": imported_later("probes", "lifecycle"),
+    "livenessProbe": imported_later("probes", "liveness"),
+    "readinessProbe": imported_later("probes", "readiness"),
+    "startupProbe": imported_later("probes", "startup"),
+}
+_mounts: Final = imported_later("mounts", "container_mounts")
+_on_the_host: Final = imported_later("ports", "on_the_host")
+_restart_rules: Final = imported_later("probes", "rules")
+EPHEMERAL_CONTAINER: Final = Declaration(
+    "ephemeral-container", ("job",), "Ephemeral container in pod template", fix="unsafe"
+)
+FORBIDDEN: Final = (
+    "lifecycle",
+    "livenessProbe",
+    "ports",
+    "readinessProbe",
+    "resizePolicy",
+    "resources",
+    "restartPolicy",
+    "restartPolicyRules",
+    "startupProbe",
+)
+"""The fields that an ephemeral container must not set."""
 
 
 def _resources(violations: PodViolations, at: At, value: Tree) -> None:
@@ -36,9 +65,9 @@ def _resources(violations: PodViolations, at: At, value: Tree) -> None:
 
         resource_messages.report(violations, at, value, wrong)
     if "claims" in value:
-        from trainc.kubernetes.validation import device_claims
+        from trainc.kubernetes.validation.podresources import used_claims
 
-        device_claims.used(violations, (at, "claims"), value["claims"])
+        used_claims(violations, (at, "claims"), value["claims"])
 
 
 FIELDS: Final[dict[str, FieldRule]] = {
@@ -46,21 +75,12 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "envFrom": imported_later("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
     "ports": imported_later("ports", "ports"),
-    "resizePolicy": imported_later("restarts", "resize_policy"),
+    "resizePolicy": imported_later("probes", "resize_policy"),
     "resources": _resources,
     "securityContext": imported_later("security", "container_security"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
 """The fields that a container of any kind can have and that can be checked independently."""
-DROPPED: Final = {"stopSignal"}
-"""The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
-_RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
-_RUNNING: Final[dict[str, FieldRule]] = {
-    "lifecycle": imported_later("probes", "lifecycle"),
-    "livenessProbe": imported_later("probes", "liveness"),
-    "readinessProbe": imported_later("probes", "readiness"),
-    "startupProbe": imported_later("probes", "startup"),
-}
 
 
 def _not_in_init(violations: PodViolations, at: At, value: Tree) -> None:
@@ -76,16 +96,17 @@ def _not_in_init(violations: PodViolations, at: At, value: Tree) -> None:
 
 
 _fields: Final = fields(FIELDS)
+
+
 _fields_of_running: Final = fields(FIELDS | _RESTARTED | _RUNNING)
+
+
 _fields_of_init: Final = fields(
     FIELDS
     | _RESTARTED
     | dict.fromkeys(_RUNNING, _not_in_init)
-    | {"resizePolicy": imported_later("restarts", "resize_policy_of_init")}
+    | {"resizePolicy": imported_later("probes", "resize_policy_of_init")}
 )
-_mounts: Final = imported_later("mounts", "container_mounts")
-_on_the_host: Final = imported_later("ports", "on_the_host")
-_restart_rules: Final = imported_later("restarts", "rules")
 
 
 def containers(violations: PodViolations, at: At, pod: Tree) -> None:
@@ -142,3 +163,60 @@ def _same_name(violations: PodViolations, at: At, name: str, first: At) -> None:
         "rename one of them: names must be unique across containers and init containers",
         related=(("the first container", first),),
     )
+
+
+def ephemeral_containers(violations: PodViolations, at: At, pod: Tree) -> None:
+    """Check all ephemeral containers of a pod, whose spec is at `at`."""
+    from trainc.base.fixes import removal
+
+    violations.report(
+        EPHEMERAL_CONTAINER,
+        (at, "ephemeralContainers"),
+        "a pod template cannot have ephemeral containers",
+        removal(path_of((at, "ephemeralContainers")), "remove them; use `kubectl debug` to add one to a running pod"),
+    )
+    named: dict[str, At] = {
+        other.get("name", ""): (((at, kind), index), "name")
+        for kind in ("containers", "initContainers")
+        for index, other in enumerate(pod.get(kind) or ())
+    }
+    others = set(named) - {""}
+    for index, one in enumerate(pod["ephemeralContainers"]):
+        here = ((at, "ephemeralContainers"), index)
+        check_name_image_and_mounts(violations, here, one, named)
+        one_by_one(violations, here, one)
+        image, target = one.get("image", ""), one.get("targetContainerName")
+        if image != image.strip(SPACES):
+            violations.report(
+                EPHEMERAL_CONTAINER,
+                (here, "image"),
+                f'image "{image}" has whitespace around it',
+                "remove the whitespace",
+            )
+        if target and target not in others:
+            from trainc.base.suggestions import use
+
+            violations.report(
+                EPHEMERAL_CONTAINER,
+                (here, "targetContainerName"),
+                f'the pod has no container named "{target}"',
+                use(sorted(others), " and ") if others else "remove it",
+            )
+        for key in FORBIDDEN:
+            if key in one and not _counts_as_unset(key, one[key]):
+                _forbidden(violations, (here, key), key)
+        for place, mount in enumerate(one.get("volumeMounts") or ()):
+            for key in ("subPath", "subPathExpr"):
+                if mount.get(key):
+                    _forbidden(violations, (((here, "volumeMounts"), place), key), key)
+
+
+def _forbidden(violations: PodViolations, at: At, key: str) -> None:
+    violations.report(EPHEMERAL_CONTAINER, at, f"{key} is not allowed in an ephemeral container", "remove it")
+
+
+def _counts_as_unset(key: str, value: Tree) -> bool:
+    """Return whether a field counts as unset. Probes and hooks count as set even if they are empty."""
+    if key == "lifecycle":
+        return value.keys() == DROPPED
+    return key == "resources" and not value

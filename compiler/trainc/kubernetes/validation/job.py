@@ -1,6 +1,6 @@
 """The API server's rules for the Job itself: its pod counts, failure limits and labels.
 
-The Job's policies (`job_policies`) and its own selector (`selector`) are checked if they are set.
+The Job's policies (`job_policies`) and its own selector (`pod_selectors`) are checked if they are set.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def job(violations: PodViolations, at: At, job: Tree) -> None:
         )
     labels = violations.metadata.get("labels") or {}
     if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in metadata.GENERATED):
-        from trainc.kubernetes.validation import selector
+        from trainc.kubernetes.validation.pod_selectors import selector
 
-        selector.selector(violations, place, job)
+        selector(violations, place, job)
     pod.template(violations, (place, "template"), spec["template"])
 
 

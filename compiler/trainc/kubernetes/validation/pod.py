@@ -1,6 +1,8 @@
 """The API server's rules for the pod of a Job's template: its own fields, and the order in which its parts are checked.
 
-Volumes come first: mounts, devices and variables refer to them.
+Volumes come first: mounts, devices and variables refer to them. `only_pod` has the rules that the API server applies to
+a Pod, but not to a template: it adds up the ports and resources of the containers, with their defaults. The Job
+controller sets the pod's name, host name and index, so they are always valid.
 """
 
 from __future__ import annotations
@@ -9,11 +11,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.validation import container, metadata
+from trainc.kubernetes.trees import path_of
+from trainc.kubernetes.validation import metadata
 from trainc.kubernetes.validation.combinators import (
+    SPACES,
     FieldRule,
     PodViolations,
     each_item,
+    every_container,
+    field_of,
     fields,
     imported_later,
     integer_between,
@@ -22,16 +28,16 @@ from trainc.kubernetes.validation.combinators import (
     qualified_name,
     subdomain,
 )
+from trainc.kubernetes.validation.container import containers, ephemeral_containers
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 RESTART_POLICY: Final = Declaration("restart-policy", ("job",), "Restart policy Always in Job")
-
 DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 RESTART_POLICIES: Final = ("OnFailure", "Never")
 """The policies that a Job allows: a pod that always restarts never ends."""
-
 _READ_KEYS: Final = frozenset(
     {
         "controller.kubernetes.io/pod-deletion-cost",
@@ -44,6 +50,11 @@ _READ_PREFIXES: Final = ("container.apparmor.security.", "container.seccomp.secu
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
 _no_dns: Final = imported_later("network", "dns_policy_none")
+GATED_NODE: Final = Declaration("gated-node", ("job",), "Node name combined with scheduling gates")
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name", fix="safe")
+POD_REQUESTS: Final = Declaration(
+    "pod-requests", ("job",), "Container requests, including defaults, exceed pod resources"
+)
 
 
 def _restart_policy(violations: PodViolations, at: At, value: str) -> None:
@@ -63,7 +74,7 @@ def _dns_policy(violations: PodViolations, at: At, value: str) -> None:
 
 FIELDS: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": integer_between(1, 2**31 - 1),
-    "affinity": imported_later("affinity", "affinity"),
+    "affinity": imported_later("scheduling", "affinity"),
     "dnsConfig": imported_later("network", "dns_config"),
     "dnsPolicy": _dns_policy,
     "hostAliases": imported_later("network", "host_aliases"),
@@ -77,7 +88,7 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "preemptionPolicy": one_of("PreemptLowerPriority", "Never"),
     "priorityClassName": subdomain,
     "readinessGates": each_item(fields({"conditionType": qualified_name})),
-    "resourceClaims": imported_later("device_claims", "declared"),
+    "resourceClaims": imported_later("podresources", "declared_claims"),
     "resources": imported_later("podresources", "pod_level_resources"),
     "restartPolicy": _restart_policy,
     "runtimeClassName": subdomain,
@@ -90,6 +101,8 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "topologySpreadConstraints": imported_later("scheduling", "spread_constraints"),
 }
 """The fields that can be checked independently; `volumes`, `containers` and `initContainers` are checked elsewhere."""
+
+
 _fields: Final = fields(FIELDS)
 
 
@@ -107,11 +120,9 @@ def template(violations: PodViolations, at: At, template: Tree) -> None:
         from trainc.kubernetes.validation import volumes
 
         volumes.added(violations, (spec, "volumes"), violations.claims)
-    container.containers(violations, spec, pod)
+    containers(violations, spec, pod)
     if pod.get("ephemeralContainers"):
-        from trainc.kubernetes.validation import ephemeral
-
-        ephemeral.ephemeral_containers(violations, spec, pod)
+        ephemeral_containers(violations, spec, pod)
     _fields(violations, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
         _old_service_account(violations, (spec, "serviceAccount"), pod["serviceAccount"])
@@ -154,3 +165,88 @@ def _has_windows_options(pod: Tree) -> bool:
             if "windowsOptions" in container_spec.get("securityContext", ()):
                 return True
     return "windowsOptions" in pod.get("securityContext", ())
+
+
+def only_pod(violations: PodViolations, at: At, pod: Tree) -> None:
+    """Check a whole Pod."""
+    spec = (at, "spec")
+    for place, container in every_container(spec, violations.pod):
+        image = container.get("image", "")
+        if image.strip(SPACES) != image:
+            _padded(violations, (place, "image"), image)
+    if violations.pod.get("nodeName") and violations.pod.get("schedulingGates"):
+        message = f"nodeName {violations.pod['nodeName']} bypasses the scheduler, but the pod has scheduling gates"
+        related = (("the scheduling gates", (spec, "schedulingGates")),)
+        violations.report(
+            GATED_NODE, (spec, "nodeName"), message, "remove nodeName or schedulingGates", related=related
+        )
+    if violations.pod.get("hostNetwork"):
+        _host_ports(violations, spec)
+    if violations.pod.get("resources"):
+        _resources(violations, spec)
+
+
+def _padded(violations: PodViolations, at: At, image: str) -> None:
+    name = image.strip(SPACES)
+    message = f"image {shown(image)} has whitespace around it" if name else "image contains only whitespace"
+    from trainc.base.fixes import setting
+
+    help = setting(path_of(at), name, f"use {name}", applicability="safe") if name else "set an image name"
+    violations.report(PADDED_IMAGE, at, message, help)
+
+
+def _host_ports(violations: PodViolations, spec: At) -> None:
+    """Report host ports that two containers of a pod on the host network share: every port is a port of the host.
+
+    Init containers run one after another, so each is checked separately. The API server's errors use index 0 for every
+    init container.
+    """
+    reserved: dict[tuple[str, str, int], At] = {}
+    for index, container in enumerate(violations.pod.get("containers") or ()):
+        _reserve(violations, ((spec, "containers"), index), container, reserved, "")
+    for index, container in enumerate(violations.pod.get("initContainers") or ()):
+        at = (spec, "initContainers")
+        _reserve(violations, (at, index), container, {}, f"{field_of(at)}[0]")
+
+
+def _reserve(
+    violations: PodViolations, at: At, container: Tree, reserved: dict[tuple[str, str, int], At], field: str
+) -> None:
+    for index, port in enumerate(container.get("ports") or ()):
+        number = port.get("hostPort") or port.get("containerPort", 0)
+        key = (port.get("protocol") or "TCP", port.get("hostIP") or "", number)
+        place = ((at, "ports"), index)
+        first = reserved.setdefault(key, place)
+        if first is not place:
+            from trainc.kubernetes.validation.ports import HOST_PORT_TAKEN
+
+            message = f"port {number} is used twice, but with hostNetwork every port is a port of the host"
+            violations.report(
+                HOST_PORT_TAKEN, (place, "containerPort"), message,
+                "change one of the ports, or remove hostNetwork",
+                field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first port", first),),
+            )  # fmt: skip
+
+
+def _resources(violations: PodViolations, spec: At) -> None:
+    """Check the pod's own resources: a container's limit counts as its request if it sets no request."""
+    from trainc.kubernetes import pod_resources
+
+    pod = pod_resources.defaulted(violations.pod)
+    container_requests = pod_resources.requests({kind: pod[kind] for kind in pod_resources.CONTAINERS if kind in pod})
+    pod_requests, pod_limits = (pod_resources.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
+    at = ((spec, "resources"), "requests")
+    for name, amount in pod_requests.items():
+        total = container_requests.get(name)
+        sums = f"the containers request {total} of {name} in total, counting limits as defaults for missing requests,"
+        if total is not None and total > amount:
+            message = f"{sums} but the pod requests {amount}"
+            violations.report(
+                POD_REQUESTS, (at, name), message, f"raise the pod's request to {total}, or lower the limits",
+                field=f"{field_of(at)}[{name}]",
+            )  # fmt: skip
+        if name in pod_limits and amount > pod_limits[name]:
+            message = f"{sums} but the pod's limit is {pod_limits[name]}"
+            related = (("the pod's limit", (((spec, "resources"), "limits"), name)),)
+            help = f"raise the pod's limit to {amount}, or lower the containers' requests"
+            violations.report(POD_REQUESTS, at, message, help, related=related)

@@ -1,4 +1,4 @@
-"""The API server's rules for scheduling: node selector, tolerations, spread constraints, scheduling gates.
+"""The API server's rules for scheduling: node selector, tolerations, affinity, spread, gates.
 
 Source   Kubernetes 1.36: the API server's validation of these fields. The toleration operators Lt and Gt are disabled.
 """
@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata, pod_selectors
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each_item, field_of, one_of
-from trainc.kubernetes.violations import INVALID_LABEL, shown
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    at_least,
+    each_item,
+    field_of,
+    fields,
+    one_of,
+)
+from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 SPREAD_DOMAINS: Final = Declaration("spread-domains", ("job",), "Minimum domains on best-effort spread constraint")
 TOLERATION: Final = Declaration("toleration", ("job",), "Contradictory toleration")
-
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")
@@ -27,6 +34,14 @@ _skew: Final = at_least(1)
 _inclusion: Final = one_of("Honor", "Ignore")
 _NODE_LABEL_HELP: Final = "use the value of a node label; list them with `kubectl get nodes --show-labels`"
 _TAINT_HELP: Final = "use the value of a node taint; list them with `kubectl describe nodes`"
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_term: Final = fields(
+    {"matchExpressions": each_item(pod_selectors.node_requirement), "matchFields": each_item(pod_selectors.node_field)}
+)
+_preference: Final = fields(
+    {"matchExpressions": each_item(pod_selectors.node_preference), "matchFields": each_item(pod_selectors.node_field)}
+)
 
 
 def node_selector(violations: PodViolations, at: At, value: dict[str, str]) -> None:
@@ -114,3 +129,56 @@ def scheduling_gates(violations: PodViolations, at: At, value: list[Tree]) -> No
         name = gate.get("name", "")
         if not metadata.good_key(name):
             violations.bad_key(((at, index), "name"), name, field=field_of((at, index)))
+
+
+def _terms(violations: PodViolations, at: At, value: Tree) -> None:
+    """Check the terms of a required node affinity, one of which must match."""
+    if not value.get("nodeSelectorTerms"):
+        message = "a required node affinity without terms matches no node"
+        violations.report(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+    for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
+        _term(violations, ((at, "nodeSelectorTerms"), index), term)
+
+
+def _weighted(key: str, inner: FieldRule) -> FieldRule:
+    """Return the rule for a weighted term."""
+
+    def rule(violations: PodViolations, at: At, value: Tree) -> None:
+        if not 1 <= value.get("weight", 0) <= 100:
+            violations.out_of_range((at, "weight"), value.get("weight", 0), 1, 100)
+        inner(violations, (at, key), value.get(key) or {})
+
+    return rule
+
+
+def pod_term(violations: PodViolations, at: At, value: Tree) -> None:
+    """Check one term of a pod affinity or anti-affinity."""
+    for key in ("labelSelector", "namespaceSelector"):
+        if key in value:
+            pod_selectors.label_selector(violations, (at, key), value[key])
+    for index, namespace in enumerate(value.get("namespaces") or ()):
+        _namespace(violations, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
+    if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
+        pod_selectors.label_keys(violations, at, value)
+    key = value.get("topologyKey", "")
+    if not metadata.good_key(key):
+        if key:
+            violations.bad_key((at, "topologyKey"), key, declared=INVALID_LABEL)
+        else:
+            violations.report_missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
+
+
+def _namespace(violations: PodViolations, at: At, value: str, field: str) -> None:
+    from trainc.kubernetes import names
+
+    if names.dns1123_label_errors(value):
+        violations.bad_name(at, value, "label", field=field)
+
+
+_pods: Final = fields({_REQUIRED: each_item(pod_term), _PREFERRED: each_item(_weighted("podAffinityTerm", pod_term))})
+
+
+_nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each_item(_weighted("preference", _preference))})
+
+
+affinity: Final[FieldRule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

@@ -263,7 +263,7 @@ def image_faults(jobset: Tree) -> Iterator[JobFault]:
 
 
 def _image_violation(path: Path, image: str) -> Violation:
-    from trainc.kubernetes.image_messages import explain
+    from trainc.kubernetes.image_grammar import explain
 
     found = explain(image)
     help: str | Fix = found.help

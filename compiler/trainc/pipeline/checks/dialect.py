@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, Renaming, removal, setting
-from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, RUNTIMES, VERSION
+from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, RUNTIMES, TRAINJOB, VERSION
+from trainc.base.releases import find_release
 from trainc.base.trainjob_dialects import (
     DIALECTS,
     PROCESSES_FIELD,
@@ -31,10 +32,12 @@ from trainc.pipeline.checks import Check, check
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trainc.base.declarations import Severity
     from trainc.base.releases import TrainerRelease
     from trainc.base.trainjob_dialects import Detected
     from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.objects import TrainJob, Traits
     from trainc.pipeline.plan import Plan
 
@@ -62,8 +65,13 @@ def mixed_dialects(document: Document, detected: Detected, target: TrainerReleas
     title="TrainJob for an older Trainer version",
     trainc_only=True,
 )
-def older_fields(document: Document, detected: Detected, target: TrainerRelease) -> Iterator[Finding]:
-    """A release silently drops the fields of other ones; trainc reads those of earlier ones."""
+def older_fields(
+    document: Document, detected: Detected, target: TrainerRelease, validation: FieldValidation
+) -> Iterator[Finding]:
+    """A release refuses the fields of other ones, or drops them without field validation; trainc reads earlier ones.
+
+    `as_refused` decides the severity.
+    """
     mark, release = detected.mark, DIALECTS[detected.key].name
     new = _new_field(mark, target)
     if mark == new == TrainJobForm.PROCESSES:
@@ -74,7 +82,7 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
         message = (
             _version_message(document.value["apiVersion"], release, target)
             if mark == ("apiVersion",)
-            else f"{_named(mark, document)} belongs to {release}; a {target.title} cluster drops it"
+            else f"{_named(mark, document)} belongs to {release}; a {target.title} cluster {_fate(validation)} it"
         )
         help = _conversion(document, shown(new))
     yield Finding(
@@ -82,6 +90,31 @@ def older_fields(document: Document, detected: Detected, target: TrainerRelease)
         help=help,
         place=Place(document=document, path=mark, key=True),
     )
+
+
+def _fate(validation: FieldValidation) -> str:
+    """Return what a cluster does with an unknown field: `kubectl apply` asks for an error by default."""
+    return "refuses" if validation == "strict" else "drops"
+
+
+def as_refused(note: Diagnostic, severity: Severity, validation: FieldValidation, target: TrainerRelease) -> Diagnostic:
+    """Return a note about an older document with the severity that it has where the cluster gets the document itself.
+
+    severity   that of what the release refuses: an error if a setting states the release, else a warning
+    """
+    assert isinstance(note.place, Place)
+    path, document = note.place.path, note.place.document
+    is_field = path not in (("apiVersion",), TrainJobForm.PROCESSES)
+    if is_field and validation != "strict":
+        return note._replace(severity="warning") if validation == "warn" else note
+    if severity == "error":
+        return note._replace(severity=severity)
+    is_job = document.value.get("kind") == TRAINJOB.kind
+    older = DIALECTS[detect(document.value, target.dialect).key if is_job else "v2.1"].name.rpartition("v")[2]
+    if document.value["apiVersion"] != VERSION or find_release(older, target) is target:
+        return note._replace(severity=severity)
+    other = f'or set trainerVersion: "{older}" if your cluster runs Trainer v{older}'
+    return note._replace(severity=severity, help=f"{note.help}, {other}")
 
 
 def _use_fields(first: str, second: str, target: TrainerRelease) -> str:
@@ -256,21 +289,26 @@ def _is_positive(number: object) -> bool:
     severity="note",
     title="Runtime for an older Trainer version",
     trainc_only=True,
+    fix="unsafe",
 )
-def older_runtime(document: Document, count: object, target: TrainerRelease) -> Iterator[Finding]:
-    """Trainer since v2.2 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
-    if count is not None and count != "auto":
+def older_runtime(
+    document: Document, count: object, target: TrainerRelease, validation: FieldValidation
+) -> Iterator[Finding]:
+    """Trainer since v2.2 has no torch.numProcPerNode and uses `auto`; trainc reads it."""
+    if count is not None:
         path: Path = TORCH_PROCESSES
         release = DIALECTS["v2.1"].name if document.value["apiVersion"] == VERSION else DIALECTS["v1.9"].name
         yield Finding(
-            message=f"{field_of(path)} belongs to {release}; a {target.title} cluster drops it",
-            help=f"set {field_of(TrainJobForm.PROCESSES)} in each TrainJob",
+            message=f"{field_of(path)} belongs to {release}; a {target.title} cluster {_fate(validation)} it",
+            help=removal(path, "remove it: `auto` is the default")
+            if count == "auto"
+            else f"set {field_of(TrainJobForm.PROCESSES)} in each TrainJob",
             place=Place(document=document, path=path, key=True),
         )
     for move in older_moves(document.value, target.dialect):
         release = DIALECTS[renamed_in_runtimes(target.dialect)[move.source][1]].name
         yield Finding(
-            message=f"{field_of(move.source)} belongs to {release}; a {target.title} cluster drops it",
+            message=f"{field_of(move.source)} belongs to {release}; a {target.title} cluster {_fate(validation)} it",
             help=_conversion(document, shown(move.target)),
             place=Place(document=document, path=move.source, key=True),
         )

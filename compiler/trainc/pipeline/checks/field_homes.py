@@ -1,9 +1,8 @@
-"""Hints for unknown fields of a TrainJob or a runtime: where another object has them, and how sure the verdict is.
+"""Hints for fields that a TrainJob or a runtime does not have where they are written, but that another object has.
 
 Reads    a TrainJob or a runtime, and the path of an unknown field of its spec.
 Returns  the hint: a field of the trainer, a patch of the runtime, or the field's path in the runtime and in a patch of
-         the JobSet. For a release whose schema was not available, a warning, which names the feature gate if the
-         release's notes announce the field. This module is imported only if there is an unknown field.
+         the JobSet. This module is imported only if there is such a field.
 Source   Kubeflow Trainer, the schemas of TrainJob and TrainingRuntime: a patch has few of a pod's fields.
 """
 
@@ -12,10 +11,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Relocation, Renaming
+from trainc.base.fixes import Fix, Relocation
 from trainc.base.kinds import EACH, RUNTIME, TRAINJOB
 from trainc.base.records import NamedTuple
-from trainc.base.releases import RELEASES
 from trainc.base.synonyms import GROUPS
 from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
@@ -23,7 +21,6 @@ from trainc.kubernetes.structural import read
 from trainc.kubernetes.structural.homes import fits, names_of, resembles, resolved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline.checks.dialect import newer_form
 from trainc.pipeline.objects import STEPS
 from trainc.pipeline.plan import NODE
 
@@ -31,9 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainc.base.releases import TrainerRelease
-    from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path, Tree
-    from trainc.kubernetes.violations import Violation
 
 
 _MOST_IN_PATCH: Final = 20
@@ -302,22 +297,3 @@ def _patch_sets(home: FieldHome, value: Any, release: TrainerRelease) -> bool:
     root = _trainjob(release.crds)
     fields = _fields(root, home.level, (*_patches(release), EACH, "trainingRuntimeSpec"))
     return home.name not in OF_TRAINJOB and home.name in fields and fits(value, fields[home.name], root)
-
-
-def unsure(value: Tree, violation: Violation, diagnostic: Diagnostic, release: TrainerRelease) -> Diagnostic:
-    """Return the warning for an unknown field of an object."""
-    diagnostic = diagnostic._replace(severity="warning", message=f"{violation.message}; trainc drops it")
-    kind = "TrainJob" if value.get("kind") == TRAINJOB.kind else "runtime"
-    path = tuple(EACH if isinstance(step, int) else step for step in violation.path)
-    for field in release.alpha:
-        if field.kind == kind and field.path == path:
-            gate = f"the feature gate of {field.feature}, which is alpha and off by default"
-            help = f"{release.title} has it behind {gate}: a cluster without the gate rejects the {kind}"
-            return diagnostic._replace(help=help, fix=None)
-    fix = diagnostic.fix
-    is_certain = fix is not None and fix.applicability == "safe" and all(isinstance(x, Renaming) for x in fix.changes)
-    if is_certain or newer_form(value, violation.path, violation.rule, release):
-        return diagnostic._replace(message=violation.dropped().message)
-    known = next(each for each in RELEASES if each.crds == release.crds and each.source == "code")
-    help = f"{release.title}'s schema was not available when trainc was released; v{known.name} has no such field"
-    return diagnostic._replace(help=help, fix=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.device_plugins import LARGEST, device_amounts
+from trainc.kubernetes.pod_resources import LARGEST, device_amounts
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import shown
 from trainc.pipeline.lint import containers, lint_rule, stored

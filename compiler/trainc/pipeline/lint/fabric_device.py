@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.device_plugins import EFA, RDMA, device_amounts, is_accelerator
+from trainc.kubernetes.pod_resources import EFA, RDMA, device_amounts, is_accelerator
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import shortened
 from trainc.pipeline.frameworks import main_container, traits

@@ -15,7 +15,7 @@ from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import program, words
-from trainc.kubernetes.device_plugins import Accelerators, accelerators
+from trainc.kubernetes.pod_resources import Accelerators, accelerators
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import framework_of, main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored

@@ -126,7 +126,8 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
     plan = converted(plan, detected, DIALECTS[detected.key].schema)
     if plan.stopped:
         return plan
-    return as_release_stores(plan.report(checks.older_fields(subject, document, detected, plan.release)))
+    found = checks.older_fields(subject, document, detected, plan.release, plan.field_validation)
+    return as_release_stores(plan.report(found))
 
 
 def as_release_stores(plan: Plan) -> Plan:
@@ -297,7 +298,7 @@ def conform_runtime(
     if older or own is not document:
         from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
 
-        found += older_runtime(subject, document, processes, release)
+        found += older_runtime(subject, document, processes, release, field_validation)
         if processes is not None:
             found += runtime_processes(subject, document, processes)
             value = put(value, TORCH_PROCESSES, processes)
@@ -384,20 +385,18 @@ def unknown_violations(
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict" and release.source != "code":
-        from trainc.pipeline.checks.field_homes import unsure
+        from trainc.pipeline.checks.unsure_fields import unsure
 
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.kubernetes.documents.spaces import leading_space
+            from trainc.pipeline.checks.unsure_fields import newer_release_with
 
-            no_release = leading_space(str(violation.path[-1]))  # no release has a space
-            if no_release or not found.help.startswith("remove it"):
-                yield found  # its help names the field that is meant
-            else:
-                newer = f"use {option} if a Trainer release after v{release.name} has the field"
-                yield found._replace(help=f"{found.help}; {newer}")
+            is_known = not found.help.startswith("remove it")  # its help names the field that is meant
+            newer = None if is_known else newer_release_with(document.value, violation.path, release)
+            note = f"{newer.title} has the field: use {option} to drop it for v{release.name}" if newer else ""
+            yield found._replace(help=f"{found.help}; {note}") if note else found
     elif validation == "warn":
         dropped = (violation.dropped() for violation in unknown)
         yield from diagnose(document, dropped, release, severity="warning")

@@ -19,7 +19,7 @@ from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.plural import plural
-from trainc.kubernetes.amounts import amount, order
+from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import listed

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.plural import plural
 from trainc.compilation.lost_data import DELETED
-from trainc.kubernetes.amounts import order
+from trainc.kubernetes.pod_resources import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order

@@ -456,6 +456,6 @@ def test_a_valid_pod_imports_no_messages() -> None:
     found, *modules = done.stdout.split()
     assert found == "[]"
     assert "trainc.kubernetes.validation.mounts" in modules
-    lazy = {"probes", "restarts", "ephemeral"}
+    lazy = {"probes", "volumedrivers"}
     assert {f"trainc.kubernetes.validation.{module}" for module in lazy} & set(modules) == set()
     assert {"trainc.kubernetes.misnamed", "trainc.kubernetes.structural.hints"} & set(modules) == set()

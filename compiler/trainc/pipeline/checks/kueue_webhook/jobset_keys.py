@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
-from trainc.kubernetes.goliterals import parse_int
+from trainc.kubernetes.gostrings import parse_int
 from trainc.kubernetes.violations import Violation, shown
 from trainc.pipeline.objects import QUEUE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.kubernetes.goliterals import parse_uint
+from trainc.kubernetes.gostrings import parse_uint
 from trainc.kubernetes.violations import field_of, listed, shown
 from trainc.pipeline.checks.kueue_webhook.annotated_pods import (
     GROUP,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.kubernetes import names
-from trainc.kubernetes.goliterals import parse_bool, parse_int
+from trainc.kubernetes.gostrings import parse_bool, parse_int
 from trainc.kubernetes.violations import field_of, listed, shown
 from trainc.pipeline.checks.kueue_webhook.annotated_pods import (
     EXAMPLE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.goflags import number, parse
+from trainc.kubernetes.gostrings import number, parse
 
 TYPES: Any = {"port": "int", "ps": "string", "on": "bool"}
 LARGEST = 2**63 - 1

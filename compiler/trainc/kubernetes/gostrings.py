@@ -1,9 +1,10 @@
-"""Command line flags as Go's package `flag` parses them.
+"""Strings as Go reads them: numbers and booleans (package `strconv`), and command line flags (package `flag`).
 
-Reads    the arguments, and the type of each flag that the program defines.
-Returns  the values of the flags, and the number of arguments that are read: the first one that is no flag, is an
-         unknown flag or has an invalid value ends the parse. An invalid number leaves 0, a large one the limit.
-Source   Go 1.24, `flag.FlagSet` with ContinueOnError, and `strconv.ParseInt` with base 0.
+Reads    a text of a label, an annotation or a flag; the arguments of a program, and the type of each of its flags.
+Returns  the value, or None for a text that Go rejects; the values of the flags, and the number of arguments that are
+         read: the first one that is no flag, is an unknown flag or has an invalid value ends the parse. An invalid
+         number leaves 0, a large one the limit.
+Source   Go 1.24, `flag.FlagSet` with ContinueOnError, `strconv.ParseInt`, `ParseUint`, `Atoi` and `ParseBool`.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.goliterals import parse_bool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Type = Literal["string", "int", "bool"]
-
 _NUMBER: Final = re.compile(
     r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])*|[1-9](?:_?[0-9])*)"
 )
 _LARGEST: Final = 2**63 - 1
+_LONGEST: Final = 30
+"""The most digits that are converted. A longer text is out of range, unless it begins with zeros."""
+_BOOLEANS: Final = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
+    ("0", "f", "F", "FALSE", "false", "False"), False
+)
 
 
 class Flags(NamedTuple):
@@ -86,3 +90,39 @@ def number(text: str) -> tuple[int, bool]:
     value = -value if text[0] == "-" else value
     limited = max(-_LARGEST - 1, min(_LARGEST, value))
     return limited, limited == value
+
+
+def parse_int(text: str, bits: int = 64) -> int | None:
+    """Return a signed integer of a number of bits.
+
+    >>> [parse_int(text) for text in ("7", "+7", "-07", "1_000", " 7", "", "9223372036854775808")]
+    [7, 7, -7, None, None, None, None]
+    """
+    sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    magnitude = parse_uint(digits)
+    if magnitude is None:
+        return None
+    number = -magnitude if sign == "-" else magnitude
+    return number if -(2 ** (bits - 1)) <= number < 2 ** (bits - 1) else None
+
+
+def parse_uint(text: str) -> int | None:
+    """Return an unsigned integer of 64 bits, which has no sign.
+
+    >>> [parse_uint(text) for text in ("7", "+7", "18446744073709551616", "0" * 40 + "1")]
+    [7, None, None, 1]
+    """
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0")
+    number = int(digits or "0") if len(digits) <= _LONGEST else 2**64
+    return number if number < 2**64 else None
+
+
+def parse_bool(text: str) -> bool | None:
+    """Return a boolean.
+
+    >>> [parse_bool(text) for text in ("T", "0", "yes")]
+    [True, False, None]
+    """
+    return _BOOLEANS.get(text)
