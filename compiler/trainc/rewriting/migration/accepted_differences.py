@@ -1,8 +1,8 @@
 """The differences that keep the behaviour of a migrated job: one table.
 
 Reads    the objects of a legacy job and of the TrainJob that replaces it.
-Returns  the rows of the table by which the objects differ, and all other differences, also in words. Without others, the
-         TrainJob runs as the legacy job does.
+Returns  the rows of the table by which the objects differ, and all other differences, also in words. Without others,
+         the TrainJob runs as the legacy job does.
 """
 
 from __future__ import annotations
