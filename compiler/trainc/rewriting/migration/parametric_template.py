@@ -3,8 +3,8 @@
 Reads    the plan of a compiled legacy job.
 Returns  its JobSetSpec before the stage `trainer`, in which each host name begins with `$(JOBSET_NAME)`; the variables
          of its operator; and those that change with the number of pods. The stages run again on altered input, so that
-         no kind of job is known here. Also such a JobSetSpec with another name of a replicated job or a container, in
-         all references to it.
+         no kind of job is known here. Also such a JobSetSpec with another name of a replicated job or a container,
+         which every reference has, too.
 """
 
 from __future__ import annotations
