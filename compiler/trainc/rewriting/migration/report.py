@@ -19,10 +19,10 @@ from trainc.explain import losses as explained_losses
 from trainc.kubernetes.violations import field_of
 from trainc.reports.text import BOLD, painter
 from trainc.review import compare_jobs, merged_reviews
-from trainc.review.escaping import code, in_html, prose
 from trainc.review.formats import json as review_json
 from trainc.review.formats import markdown as review_markdown
 from trainc.review.formats import text as review_text
+from trainc.review.formats.markdown import code, in_html, prose
 from trainc.rewriting.migration.accepted_differences import one_line
 from trainc.rewriting.migration.host_files import named_files
 from trainc.source.printable import escape, escape_json
