@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import lint_rule
 from trainc.pipeline.schedulers import gathered

@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.base.columns import table
-from trainc.base.plural import plural
+from trainc.base.texts import plural, table
 from trainc.compilation.run import PLAIN
 from trainc.explain import losses as explained_losses
 from trainc.kubernetes.violations import field_of
