@@ -32,7 +32,9 @@ def caches(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             yield f"global {', '.join(node.names)}"
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
             name = ast.unparse(decorator)
             if name in ("cache", "functools.cache") and "  # " not in lines[decorator.lineno - 1]:
                 yield f"{node.name}: say what bounds the cache"
