@@ -152,7 +152,7 @@ def check(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
     os.chdir(projects)
     found = reviewed(before, after)
-    old, new = compiled("before", before), compiled("after", after)
+    old, new = objects_of("before", before), objects_of("after", after)
     if found.failed or old is None:
         return
     assert new is not None, "the review compiles it"
@@ -174,7 +174,7 @@ def reviewed(before: dict[str, Any], after: dict[str, Any]) -> Review:
 Objects = dict[tuple[str, str, str, int], tuple[str, str, str, Any]]
 
 
-def compiled(side: str, content: dict[str, Any]) -> Objects | None:
+def objects_of(side: str, content: dict[str, Any]) -> Objects | None:
     """Return the environment, the kind, the name and the tree of each object by TrainJob; None for invalid settings."""
     path = Path(side, "trainc.yaml")
     path.write_text(yaml.safe_dump(content))
