@@ -15,7 +15,7 @@ from trainc.rewriting.upgrade import upgrade
 from trainc.rewriting.upgrade.list_items import cut, pasted
 from trainc.source import file_diffs
 from trainc.source.file_diffs import unified_diff
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.base.records import NamedTuple
-from trainc.source.source_text import indentation, parsed
-from trainc.source.text_nodes import MappingNode
+from trainc.source.source_text import MappingNode, indentation, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
