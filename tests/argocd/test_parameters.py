@@ -12,7 +12,7 @@ import yaml
 from running import run
 
 from trainc.argocd import parameters, plugin_environment
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 FILES = Path(__file__).parents[2] / "integrations" / "argocd"
 

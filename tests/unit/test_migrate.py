@@ -10,6 +10,7 @@ import pytest
 import yaml
 from files import write
 from running import Done, run
+from syrupy.assertion import SnapshotAssertion
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
@@ -557,6 +558,19 @@ def test_environments_that_keep_the_behavior() -> None:
     assert run("build").code == 0
     built = (Path("rendered") / "prod" / "ml" / "mnist.yaml").read_text()
     assert "image: acme/train:v2" in built
+
+
+def test_a_patch_of_the_settings(snapshot: SnapshotAssertion) -> None:
+    Path("job.yaml").write_text(named())
+    Path("trainc.yaml").write_text(
+        "patches:\n"
+        "- {target: {kind: PyTorchJob, name: mnist}, patch: {metadata: {labels: {a: b}}}}\n"
+        "- {target: {kind: PyTorchJob, name: other}, patch: {metadata: {labels: {a: b}}}}\n"
+        "- {target: {kind: JobSet, name: mnist}, patch: {metadata: {labels: {a: b}}}}\n"
+    )
+    done = run("migrate", "job.yaml")
+    assert done.code == 1
+    assert done.reported == snapshot
 
 
 def test_a_patch_of_a_kustomization() -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Run
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.diagnostics import Place
 from trainc.kubernetes.violations import listed
 from trainc.kueue.kueue_objects import text_of
