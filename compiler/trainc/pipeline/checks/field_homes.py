@@ -277,13 +277,13 @@ def _fields(root: Tree, level: tuple[str, ...], top: Path = ("spec",)) -> Tree:
     return fields
 
 
-@cache
+@cache  # one value for each release
 def _runtime(folder: str) -> Tree:
     """Return the schema of a release's runtimes, with the extensions."""
     return extensions.schema(RUNTIME.kind, folder)
 
 
-@cache
+@cache  # one value for each release
 def _trainjob(folder: str) -> Tree:
     """Return the schema of a release's TrainJobs."""
     return read(TRAINJOB.kind, folder)
