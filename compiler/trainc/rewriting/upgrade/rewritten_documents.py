@@ -17,8 +17,7 @@ from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
 from trainc.rewriting.upgrade.rewrite import rewrite, rewrite_json
 from trainc.rewriting.upgrade.text_edits import NotRewritableError
-from trainc.source.source_text import indentation, parsed
-from trainc.source.text_nodes import MappingNode
+from trainc.source.source_text import MappingNode, indentation, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
