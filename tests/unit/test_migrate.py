@@ -12,7 +12,7 @@ from files import write
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.rewriting.migration.report import markdown
+from trainc.rewriting.migration import report
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
@@ -626,7 +626,7 @@ def test_details_that_just_fit_are_in_the_report(monkeypatch: pytest.MonkeyPatch
     Path("job.yaml").write_text(named())
     command = ("migrate", "job.yaml", "--diff", "--format", "markdown")
     whole = run(*command).out
-    monkeypatch.setattr(markdown, "LONGEST", len(whole.rstrip("\n").encode()))
+    monkeypatch.setattr(report, "LONGEST", len(whole.rstrip("\n").encode()))
     assert run(*command).out == whole
-    monkeypatch.setattr(markdown, "LONGEST", len(whole.rstrip("\n").encode()) - 1)
+    monkeypatch.setattr(report, "LONGEST", len(whole.rstrip("\n").encode()) - 1)
     assert "do not fit" in run(*command).out
