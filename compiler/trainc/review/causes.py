@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trainc.base.kinds import JOBSET
 from trainc.diagnostics import Place
 from trainc.edits.environment import described
-from trainc.edits.patching.patch_names import name_of, path_in_settings
+from trainc.edits.patching.patch_faults import name_of, path_in_settings
 from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
 from trainc.files.selection import SETTINGS

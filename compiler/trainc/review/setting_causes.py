@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.edits.patching.patch_names import numbered
+from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.review.consequences import RANK, most_severe, touches
 from trainc.review.setting_changes import environment_of
