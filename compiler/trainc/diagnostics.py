@@ -73,8 +73,6 @@ class Edit(NamedTuple):
 
     For a missing field, return those of its nearest parent, followed by the rest of the path.
     """
-    steps: Callable[[], Iterable[tuple[Any, Path | None]]] | None = None
-    """Yield the value after each step of an edit with several, and the path of the value that the step copies."""
 
 
 class Inside(NamedTuple):

@@ -29,10 +29,10 @@ from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
 from trainc.pods import count, jobs_of
 from trainc.reports import text
-from trainc.review import commit_files, compare
+from trainc.review import compare
 from trainc.review.changes import changes
+from trainc.review.commits import commit, commit_files
 from trainc.review.formats import text as review_text
-from trainc.review.revisions import commit
 from trainc.review.sides import SideSpec
 from trainc.rewriting.upgrade import upgrade
 from trainc.source.file_diffs import unified_diff

@@ -26,7 +26,7 @@ from trainc.compilation.user_options import NO_OPTIONS
 from trainc.diagnostics import Diagnostic
 from trainc.review import compare
 from trainc.review.reviewed import Review
-from trainc.review.side_arguments import parse_sides
+from trainc.review.sides.side_arguments import parse_sides
 
 EXAMPLES = int(os.environ.get("EXAMPLES") or 1000) // 40
 """The number of pairs of files: each one compiles the project a dozen times."""

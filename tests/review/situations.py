@@ -17,7 +17,7 @@ from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
-from trainc.review.side_arguments import parse_sides
+from trainc.review.sides.side_arguments import parse_sides
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -22,8 +22,8 @@ from syrupy.assertion import SnapshotAssertion
 from tinyhtml5.parser import HTMLParser
 
 from trainc.base.data import data_path
-from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
+from trainc.review.formats.html_objects import LINE, text
 from trainc.review.reviewed import Review
 
 pytestmark = pytest.mark.usefixtures("empty_folder")

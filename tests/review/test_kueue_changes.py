@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from running import run
 
-from trainc.review.kueue_changes import kueue_changes
+from trainc.pipeline.checks.kueue_webhook.kueue_changes import kueue_changes
 
 DOMAIN = "kueue.x-k8s.io/"
 QUEUE, PREBUILT, SECONDS, PRIORITY, ELASTIC, GATES = (

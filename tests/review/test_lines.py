@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from trainc.review.side_by_side import LinePart, Stretch, parts, side_by_side
+from trainc.review.formats.html_objects import LinePart, Stretch, parts, side_by_side
 
 
 def shown_rows(old: str, new: str) -> list[str]:

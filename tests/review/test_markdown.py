@@ -18,8 +18,8 @@ from review.situations import BREAKOUTS, HOSTILE, RUNTIME, SITUATIONS, hostile, 
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.review.escaping import SENTENCE, code, cut, fenced, prose
 from trainc.review.formats import markdown
+from trainc.review.formats.markdown import SENTENCE, code, cut, fenced, prose
 from trainc.review.reviewed import Review
 
 pytestmark = pytest.mark.usefixtures("empty_folder")

@@ -12,7 +12,7 @@ from committing import commit, git
 from files import write
 from running import run
 
-from trainc.review import temporary_repository
+from trainc.review.commits import branch_merges as temporary_repository
 
 FORMATS = ("text", "markdown", "html", "json")
 BETWEEN = "# The lines between two edits, so that both merge.\n" * 8

@@ -136,8 +136,8 @@ def test_many_labels_do_not_push_a_key_out_of_the_comment(form: str, most: int) 
 def test_more_keys_than_rows() -> None:
     from trainc.diagnostics import Location
     from trainc.review.changes import Change
+    from trainc.review.formats import shortened
     from trainc.review.reviewed import ChangedSetting
-    from trainc.review.setting_order import shortened
 
     rows = [
         ChangedSetting(Change("added", key, (key, item), (key, item)), Location("trainc.yaml"), rank=2)

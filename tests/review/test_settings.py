@@ -12,9 +12,9 @@ from review.situations import RUNTIME, SITUATIONS, TWO, ignoring, job, review
 from trainc.cli.common.options import REVIEWS
 from trainc.diagnostics import Document
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes.changed_settings import edits
 from trainc.review.formats import load
 from trainc.review.reviewed import Review
-from trainc.review.setting_changes import edits
 from trainc.settings import DEFAULT, Settings
 from trainc.settings.model import SettingsFile
 

@@ -327,7 +327,7 @@ def test_a_review_of_a_hostfile(tmp_path: Path) -> None:
 
 
 def test_objects_under_another_name_are_those_of_the_pipeline(tmp_path: Path) -> None:
-    from trainc.review.renamed_jobs import renamed
+    from trainc.review.changes.renamed_jobs import renamed
 
     for job in compiled(tmp_path, trainjob(mpi=True), trainjob(numNodes=2)):
         assert renamed(job._compiled, job.name).objects == job.objects

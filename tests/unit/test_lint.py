@@ -537,5 +537,5 @@ def test_a_good_job_loads_no_rule() -> None:
     assert {
         "trainc.pipeline.lint.triggers",
         "trainc.provenance.placing.lint_findings",
-        "trainc.source.secret_names",
+        "trainc.masking.secret_names",
     } & {*done.stdout.split()} == {"trainc.pipeline.lint.triggers"}

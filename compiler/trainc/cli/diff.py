@@ -37,7 +37,7 @@ def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     files = [CompletionItem(incomplete, type="file")]
     if "--" in (ctx.params.get("sides") or ()):
         return files
-    from trainc.review.revisions import names
+    from trainc.review.commits import names
 
     dots = "..." if "..." in incomplete else ".."
     first, range, start = incomplete.rpartition(dots)
@@ -83,11 +83,11 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
     from trainc.budget import checked_output
     from trainc.compilation.run import BUILD
     from trainc.review import compare
-    from trainc.review.ambiguous_words import AmbiguousWordError
-    from trainc.review.branch_merges import MergeConflictError
+    from trainc.review.commits import AmbiguousWordError
+    from trainc.review.commits.branch_merges import MergeConflictError
+    from trainc.review.commits.git_objects import RevisionError
     from trainc.review.formats import load
-    from trainc.review.git_objects import RevisionError
-    from trainc.review.side_arguments import parse_sides, reporting, sides_of_releases
+    from trainc.review.sides.side_arguments import parse_sides, reporting, sides_of_releases
 
     versions = values.get("trainer_version")
     values["trainer_version"] = versions[1] if versions and not versions[0] else None

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.emit.order import in_order
 from trainc.explain.set_fields import fields_set_by
 from trainc.kubernetes.trees import Memory
+from trainc.masking.masked_values import masked_at
 from trainc.provenance.tracing.correspondence import leaves
-from trainc.provenance.tracing.masked_forms import masked_forms
 from trainc.provenance.tracing.recompiling import Decisions
-from trainc.source.masking import masked_at
-from trainc.source.unnamed_secrets import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Location, Path, Place
@@ -75,8 +73,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
         for index, (tree, found) in enumerate(zip(compiled.objects, chosen, strict=True)):
             if found:
                 trace = trace or compiled.trace()
-                forms = masked_forms(compiled.plan)
-                fields = [Explained(path, tuple(writings(trace, index, path, forms))) for path in found]
+                fields = [Explained(path, tuple(writings(trace, index, path))) for path in found]
                 if selector is not None:
                     # Thirty more compilations of the TrainJob: only for the fields that the user selects.
                     decisions = decisions or Decisions(compiled.plan)
@@ -85,7 +82,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
                     fields = [
                         each._replace(release=title if by else "") for each, by in zip(fields, by_release, strict=True)
                     ]
-                yield Account(compiled.plan.job, redacted(tree, forms), tuple(fields))
+                yield Account(compiled.plan.job, tree, tuple(fields))
 
 
 def inputs_selected(compiled: Compiled, selector: Selector) -> set[Path]:
@@ -108,12 +105,12 @@ def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
             yield path
 
 
-def writings(trace: Trace, index: int, path: Path, forms: Mapping[str, str]) -> Iterator[Writing]:
+def writings(trace: Trace, index: int, path: Path) -> Iterator[Writing]:
     """Yield the writings of a field, the latest first, each with the value as it is shown in its object."""
     for origin in trace.history(index, path):
         at = _located(origin.place) if origin.in_file else None
         objects, there = origin.at
-        yield Writing(origin.stage, origin.by, masked_at(redacted(objects, forms), there), at)
+        yield Writing(origin.stage, origin.by, masked_at(objects, there), at)
 
 
 _LOCATED: Final = Memory()

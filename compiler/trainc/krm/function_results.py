@@ -17,9 +17,8 @@ from trainc.files.inputs import STDIN
 from trainc.krm.resourcelist import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
+from trainc.masking.masked_values import masked_at
 from trainc.reports import in_order, sort_key
-from trainc.source.masking import masked_at
-from trainc.source.unnamed_secrets import document_forms, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,7 +92,7 @@ def _current_value(located: Diagnostic, raw: Diagnostic) -> Tree:
     value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
-    tree = redacted(where.document.value, document_forms(where.document))
+    tree = where.document.value
     return {"currentValue": value} if masked_at(tree, where.path) == value else {}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.frontends.lowering import Loss, LossRule
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy.replica_specs import LABEL, OPERATOR_LABELS, POLICY
-from trainc.source.secret_names import LAST_APPLIED
+from trainc.masking.secret_names import LAST_APPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -15,10 +15,9 @@ from trainc.base.records import NamedTuple
 from trainc.kubernetes.container_environment import Known, Unknown, Value, environment, expand
 from trainc.kubernetes.pod_resources import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
+from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline.checks import created_jobs as jobs
 from trainc.pipeline.checks.joblabels import numbers, replicas
-from trainc.source.masking import MASK, masked
-from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,8 +106,6 @@ class Job(NamedTuple):
     """The Kueue flavor of each resource in an empty cluster, if the queue is known."""
     masks: bool = False
     """Whether the pods' containers have `***` for secrets, also where `$(NAME)` refers to them."""
-    forms: Mapping[str, str] = {}
-    """The texts of the JobSet's unnamed secrets, with their masked forms."""
 
     @property
     def name(self) -> str:
@@ -159,7 +156,7 @@ class Job(NamedTuple):
         spec = with_texts(defaulted(spec))
         if self.masks:
             found = {key: spec[key] for key in CONTAINERS if spec.get(key)}
-            spec |= {key: [without_secrets(each, self.forms) for each in listed] for key, listed in found.items()}
+            spec |= {key: [without_secrets(each) for each in listed] for key, listed in found.items()}
         return template | {"spec": spec}
 
     def _pod(self, template: Tree, index: int | None) -> Pod:
@@ -173,8 +170,8 @@ class Job(NamedTuple):
         known = Known(
             name=Unknown(f"the API server appends five characters: {name}-?????"),
             namespace=self.namespace or Unknown("the manifest sets no namespace"),
-            labels=masked(redacted(labels, self.forms)) if self.masks else labels,
-            annotations=masked(redacted(annotations, self.forms)) if self.masks else annotations,
+            labels=masked(labels) if self.masks else labels,
+            annotations=masked(annotations) if self.masks else annotations,
             spec=spec,
         )
         sources, shown = (masked_sources(self.sources), masked_variable) if self.masks else (self.sources, None)
@@ -237,7 +234,6 @@ def jobs_of(
     sources: Sources,
     name: str | None = None,
     flavors: Mapping[str, Mapping[str, str]] | None = None,
-    forms: Mapping[str, str] = NOTHING,
 ) -> Iterator[Job]:
     """Yield the Jobs of a JobSet, in list order; with a name, those of the replicated job or the Job of that name.
 
@@ -246,12 +242,11 @@ def jobs_of(
         sources: the ConfigMaps and Secrets that its pods may refer to.
         name: the name of a replicated job or of a Job, if only its Jobs are wanted.
         flavors: the flavors of each replicated job that Kueue assigns first, by resource, if they are known.
-        forms: the texts of the JobSet's unnamed secrets, with their masked forms.
     """
     for replicated in jobset["spec"].get("replicatedJobs") or ():
         of_job = (flavors or {}).get(replicated["name"], {})
         for replica in chosen(jobset, replicated, name):
-            yield Job(jobset, replicated, replica, sources, of_job, forms=forms)
+            yield Job(jobset, replicated, replica, sources, of_job)
 
 
 def chosen(jobset: Tree, replicated: Tree, name: str | None) -> range:
@@ -320,9 +315,9 @@ def texts(amounts: Tree) -> Tree:
     return {name: str(amount) for name, amount in sorted(amounts.items())}
 
 
-def without_secrets(container: Tree, forms: Mapping[str, str]) -> Tree:
+def without_secrets(container: Tree) -> Tree:
     """Return a container with its image, command, arguments and variables as they are shown in the JobSet."""
-    shown: Tree = masked(redacted(container, forms))
+    shown: Tree = masked(container)
     return container | {key: shown[key] for key in ("image", "command", "args", "env") if key in shown}
 
 

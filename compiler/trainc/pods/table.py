@@ -18,8 +18,8 @@ from trainc.base.plural import plural
 from trainc.kubernetes.container_environment import Unknown
 from trainc.kubernetes.pod_resources import shown_amounts
 from trainc.kubernetes.quantity import Quantity
+from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline import plan
-from trainc.source.masking import MASK, masked
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def words(texts: list[Value]) -> str:
 
     The values of references are masked by the option that has them.
     """
-    return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts))
+    return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts, secret="words"))
 
 
 def word(text: str) -> str:

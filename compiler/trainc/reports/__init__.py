@@ -85,8 +85,8 @@ def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> li
     found = list(diagnostics if by_field else without_repeats(diagnostics))
     if not found:
         return []
+    from trainc.masking.masked_messages import without_secrets
     from trainc.source import stream_origin
-    from trainc.source.messages import without_secrets
 
     located = [
         d._replace(

@@ -1,10 +1,11 @@
 """Review: the effect of a changed input on the objects, the edit that causes it, and how the cluster handles it.
 
 Reads    two sides (`sides`): sources, rendered manifests or git revisions.
-Returns  a Review (`reviewed`): the changed settings (`setting_changes`) with the objects whose causes name them, and
-         the changed lint annotations (`lint_annotations`); the added, removed and changed objects, each change with its
-         consequence (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime
-         is an entry; and the resources that the pods request before and after. `formats/<format>.py` writes it.
+Returns  a Review (`reviewed`): the changed settings, with the objects whose causes name them, and lint annotations
+         (`changes.changed_settings`); the added, removed and changed objects, each change with its consequence
+         (`consequences`) and cause (`causes`); the changes grouped by cause, so that one edit of a runtime is an entry;
+         the differences that are not compared (`sides.side_files`); and the resources that the pods request before and
+         after. `formats/<format>.py` writes it.
 """
 
 from __future__ import annotations
@@ -18,43 +19,28 @@ from trainc.compilation import environment_runs
 from trainc.compilation.lost_data import loses_data, used_config_maps
 from trainc.diagnostics import Diagnostic, Location
 from trainc.pods import footprint
-from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.review import (
-    checkouts,
-    lint_annotations,
-    merged_reviews,
-    project_pairs,
-    renamed_jobs,
-    runtime_changes,
-    setting_changes,
-    side_environments,
-    sides,
-    uncompared,
-)
+from trainc.review import sides
 from trainc.review.causes import Causes, InputEdit
-from trainc.review.changes import changes
+from trainc.review.changes import changed_settings, changes, renamed_jobs, shown
+from trainc.review.changes.renamed_jobs import NAMES, renaming, with_name
+from trainc.review.commits import branch_merges
 from trainc.review.consequences import after_upgrade, as_a_whole, judge, recreated, with_new_name
-from trainc.review.masked_changes import shown
-from trainc.review.masked_settings import shown_setting
-from trainc.review.moved_objects import with_moved_objects
-from trainc.review.objects_ahead import with_objects_ahead
-from trainc.review.renamed_jobs import NAMES, renaming, with_name
-from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed
-from trainc.review.setting_causes import with_objects
-from trainc.review.setting_order import in_order
-from trainc.review.side_environments import Versions
+from trainc.review.merged_reviews import merge_reviews, with_moved_objects
+from trainc.review.review_notes import unused_runtimes, upgrade_notes, with_objects_ahead
+from trainc.review.reviewed import Cause, ChangedSetting, Line, PodNumbers, Review, Reviewed, with_objects
+from trainc.review.sides import side_files, side_pairs
+from trainc.review.sides.side_pairs import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled, Run
     from trainc.diagnostics import ObjectId, Place
-    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.review.causes import ReleaseEdit
     from trainc.review.changes import Change
+    from trainc.review.changes.changed_settings import SettingEdit
     from trainc.review.consequences import Judgement
-    from trainc.review.release_causes import ReleaseEdit
-    from trainc.review.setting_changes import SettingEdit
     from trainc.review.sides import Side, SideItem, SideSpec
     from trainc.settings import Settings
 
@@ -71,7 +57,7 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
     for spec in (old, new):
         if spec.commit is not None:
             spec.commit.objects.meter = meter
-    found, note = project_pairs.pairs(old, new, run, meter)
+    found, note = side_pairs.project_pairs(old, new, run, meter)
     parts: list[tuple[str, Review]] = []
     for pair in found:
         parts += _compare_project(*pair, run, reporting, meter, several=len(found) > 1)
@@ -79,11 +65,17 @@ def compare(old: SideSpec, new: SideSpec, run: Run, reporting: Callable[[SideSpe
         release = sides.settings_of(found[0][1], run).release
         moved = with_moved_objects([review for _, review in parts], release)
         parts = [(name, review) for (name, _), review in zip(parts, moved, strict=True)]
-    review = in_order(merged_reviews.merge_reviews(parts))
+    review = merge_reviews(parts)
     if review.is_empty and not (review.pods or review.diagnostics):
         review = review._replace(diagnostics=(sides.no_jobs(old, new),))
     notes = (note,) if note is not None else ()
-    return review._replace(diagnostics=(*notes, *checkouts.faults(old, new, OLD_SIDE), *review.diagnostics))
+    return review._replace(
+        diagnostics=(
+            *notes,
+            *branch_merges.faults(old.commit, new.commit, OLD_SIDE.format(old.name)),
+            *review.diagnostics,
+        )
+    )
 
 
 def _compare_project(
@@ -107,19 +99,16 @@ def _compare_project(
     reported = None if reporting is None else reporting(new)
     before, after = Versions(old, lenient, meter, reported), Versions(new, strict, meter, reported)
     if several and old.paths != new.paths and before.is_rendered != after.is_rendered:
-        fault = project_pairs.rendered_beside_several(old, new)
+        fault = side_pairs.rendered_beside_several(old, new)
         return [("", Review(old.name, new.name, diagnostics=(fault,)))]
-    settings = setting_changes.edits(before.project, after.project, partial(after.path_of, before))
+    settings = changed_settings.edits(before.project, after.project, partial(after.path_of, before))
     found = _compare_environments(before, after, run, names, settings)
     if any(review.failed for _, review in found):
         return found
-    rows = uncompared.completed(
-        Review(old.name, new.name),
-        before.side_files,
-        after.side_files,
-        objects=(each for _, review in found for each in review.objects),
-    )
-    return [*found, ("", rows)]
+    causes = {cause.at.file for _, review in found for each in review.objects for cause in each.causes}
+    rows = side_files.not_compared(before.side_files, after.side_files, causes)
+    faults = side_files.submodule_faults(rows, after.side_files)
+    return [*found, ("", Review(old.name, new.name, diagnostics=faults, not_compared=() if faults else tuple(rows)))]
 
 
 def _compare_environments(
@@ -146,7 +135,7 @@ def _compare_environments(
 
 def _compare_rendered(before: Versions, after: Versions, run: Run) -> list[tuple[str, Review]]:
     """Compare two sides, one of which at least is rendered."""
-    found = side_environments.pairs(before, after)
+    found = side_pairs.environment_pairs(before, after)
     if found is None:
         settings = next(each for each in map(_project, (after, before)) if each.environment_names)
         required = environment_runs.environment_required(settings, environment_runs.OPTION)
@@ -177,12 +166,10 @@ def _compare(
     old, new = before.spec, after.spec
     diagnostics = (*_old_diagnostics(before), *_new_diagnostics(before, after))
     if _are_releases(old, new):
-        from trainc.review import upgrades
-
-        notes = upgrades.notes(before, after)
+        notes = upgrade_notes(before, after)
         diagnostics = (*(_for_release(each, new) for each in diagnostics), *notes)
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
-    diagnostics = (*diagnostics, *runtime_changes.notes(before, after))
+    diagnostics = (*diagnostics, *unused_runtimes(before, after))
     has_runtimes = bool(before.runtimes or after.runtimes)
     is_empty = before.content == after.content == "nothing" and not has_runtimes
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
@@ -222,7 +209,7 @@ def _edited_annotations(old: Side, new: Side) -> list[SettingEdit]:
     """Return the changed lint annotations of two sides. A rendered side has none."""
     if "rendered" in {old.content, new.content}:
         return []
-    return lint_annotations.edits(*(list(_plans(side).values()) for side in (old, new)))
+    return changed_settings.annotation_edits(*(list(_plans(side).values()) for side in (old, new)))
 
 
 def _plans(side: Side) -> dict[tuple[str, str], Plan]:
@@ -325,7 +312,6 @@ class _Reviewer:
             after=tree,
             renamed=old.id if _name(old.id) != _name(id) else None,
             new_name=self._new_name(old, new, judgement),
-            forms=_forms(old, new),
         )
 
     def _is_upgrade(self, old: SideItem, new: SideItem) -> bool:
@@ -335,21 +321,20 @@ class _Reviewer:
         return not old.job.plan.release.is_same(new.job.plan.release)
 
     def _lines(self, old: SideItem, new: SideItem, changes: list[Change], judgement: Judgement) -> Iterator[Line]:
-        known, forms = None, _forms(old, new)
+        known = None
         if old.job is not None and new.job is not None:
             known = self.causes.compare(old.job.plan, new.job.plan)
         for change, consequence in zip(changes, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
             if change.path in NAMES and old.job and new.own and new.own.job:
                 edit = self.causes.name_edit(old.job.plan, new.own.job.plan, change)
-            cause = self._cause(edit, forms) if edit else None
-            yield Line(shown(change, old.tree, new.tree, forms), consequence, cause)
+            cause = self._cause(edit) if edit else None
+            yield Line(shown(change, old.tree, new.tree), consequence, cause)
 
     def setting(self, edit: SettingEdit) -> ChangedSetting:
         """Return a changed setting without secrets."""
-        objects = [list(_patched_objects(side)) for side in (self.sides[True], self.sides[False])]
         at = self._located(edit.place, old=edit.gone)
-        return ChangedSetting(shown_setting(edit, *objects), at, edit.gone, owner=edit.owner, rank=edit.rank)
+        return ChangedSetting(shown(edit.change, *edit.trees), at, edit.gone, owner=edit.owner, rank=edit.rank)
 
     def _one_sided(self, old: SideItem | None, new: SideItem | None) -> Reviewed | None:
         """Return the review of an added or removed object."""
@@ -358,7 +343,7 @@ class _Reviewer:
         own = item.own or item
         before, after = self._plans_of(item)
         edit = self.causes.compare(before, after).presence(item.id) if before and after else self._rejection(old, new)
-        cause = self._cause(edit, _forms(old, new)) if edit else None
+        cause = self._cause(edit) if edit else None
         return Reviewed(
             status="removed" if new is None else "added",
             id=own.id,
@@ -367,7 +352,6 @@ class _Reviewer:
             before=old.tree if old else None,
             after=own.tree if new else None,
             loses_data=new is None and loses_data(own.id, self.used),
-            forms=_forms(old, new),
         )
 
     def _rejection(self, old: SideItem | None, new: SideItem | None) -> ReleaseEdit | None:
@@ -375,7 +359,7 @@ class _Reviewer:
         before, after = (self.sides[side].settings.release for side in (True, False))
         if before == after or all(item is None or item.job is None for item in (old, new)):
             return None
-        from trainc.review.release_causes import edit_of_releases
+        from trainc.review.causes import edit_of_releases
 
         rejecting = after if new is None else before
         return edit_of_releases(before, after, by=f"{rejecting.title} rejects the TrainJob")
@@ -407,34 +391,22 @@ class _Reviewer:
     def _location(self, file: str, line: int, column: int, *, old: bool) -> Location:
         return Location(self.sides[old].file(file), line, column)
 
-    def _cause(self, edit: InputEdit | ReleaseEdit, forms: Mapping[str, str]) -> Cause:
-        """Return an edit as a cause, which is computed once; `forms` are those of unnamed secrets."""
+    def _cause(self, edit: InputEdit | ReleaseEdit) -> Cause:
+        """Return an edit as a cause, which is computed once."""
         if not isinstance(edit, InputEdit):
             return Cause(edit.by, edit.field, edit.change, edit.at, release=True)
         if id(edit) not in self._shown:
-            self._shown[id(edit)] = (edit, self._make_cause(edit, forms))
+            self._shown[id(edit)] = (edit, self._make_cause(edit))
         return self._shown[id(edit)][1]
 
-    def _make_cause(self, edit: InputEdit, forms: Mapping[str, str]) -> Cause:
+    def _make_cause(self, edit: InputEdit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:
             by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
-        change = shown(edit.change, *edit.trees, forms)
+        change = shown(edit.change, *edit.trees)
         return Cause(by, change.field, change, at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
-
-
-def _patched_objects(side: Side) -> Iterator[Tree]:
-    """Yield the TrainJobs, runtimes and JobSets of a side with patches, each once."""
-    plans = list(_plans(side).values())
-    yield from {id(value): value for plan in plans for value in (plan.job.value, plan.runtime.value)}.values()
-    yield from (item.tree for item in side.items if item.job is not None)
-
-
-def _forms(*items: SideItem | None) -> Mapping[str, str]:
-    """Return the texts of the unnamed secrets of an object's versions, with their masked forms."""
-    return masked_forms(*(own.job.plan for own in items if own is not None and own.job is not None))

@@ -3,35 +3,42 @@
 Reads    the plans of one TrainJob before and after.
 Returns  the edit of the TrainJob, its runtime or trainc.yaml that causes each change. A single edit is the cause of all
          changes. Of several edits, the cause is found by experiment: undo an edit and rerun the stages; that edit
-         causes the changes that disappear. This needs no knowledge of the fields that a stage reads.
+         causes the changes that disappear. This needs no knowledge of the fields that a stage reads. Between two
+         releases of Trainer, the behaviours in which they differ are edits, too (`ReleaseCauses`).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from trainc.base.behaviours import BEHAVIOURS, PAGE, ChangedBehaviour, changed_behaviours
 from trainc.base.kinds import JOBSET
-from trainc.diagnostics import Place
+from trainc.diagnostics import Location, ObjectId, Place
 from trainc.edits.environment import described
 from trainc.edits.patching.patch_faults import name_of, path_in_settings
 from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.trees import get, put
+from trainc.pipeline.library import BUILT_IN, BuiltIn, key_of
+from trainc.pipeline.passes.conform import conform_runtime
 from trainc.provenance.tracing import DELIVERED, HASH, Trace, edited_by, nearest_existing
 from trainc.provenance.tracing.correspondence import GONE, value_at
 from trainc.provenance.tracing.history import conformed_again, remade, resolved_plan
-from trainc.review.changes import Change, changes, undone
-from trainc.review.undoing import Experiment, is_object
+from trainc.provenance.tracing.recompiling import compiled_for
+from trainc.review.changes import Change, Experiment, changes, is_object, undone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trainc.diagnostics import ObjectId, Path
+    from trainc.base.releases import TrainerRelease
+    from trainc.diagnostics import Path
     from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.objects import Runtime
     from trainc.pipeline.plan import Plan
     from trainc.review.changes import Kind
-    from trainc.review.release_causes import ReleaseCauses, ReleaseEdit
+
 
 Owner = Literal["job", "document", "runtime", "project", "patches"]
 """What was edited: `document` is a job of another kind, from which its TrainJob and its runtime are derived."""
@@ -40,6 +47,7 @@ NAME: Final = ("metadata", "name")
 PATCHES: Final = ("spec", "runtimePatches")
 MAX_EXPERIMENTS: Final = 16
 """The maximum number of edits of one TrainJob and its runtime to try; each costs a run of the stages."""
+RUNTIMES: Final = next(behaviour for behaviour in BEHAVIOURS if behaviour.field == "runtimes")
 
 
 class InputEdit(NamedTuple):
@@ -116,8 +124,6 @@ class _Causes:
         self.releases: ReleaseCauses | None = None
         """The causes by the releases of the plans, if they differ."""
         if not old.release.is_same(new.release):
-            from trainc.review.release_causes import ReleaseCauses
-
             self.releases = ReleaseCauses(old, new)
         self._without: dict[int, Experiment | None] = {}
         self._traces: dict[int, Trace] = {}
@@ -326,3 +332,107 @@ def _values(plan: Plan) -> list[Any]:
 def _common_prefix(one: Path, other: Path) -> int:
     """Return the length of the common prefix of two paths."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
+class ReleaseEdit(NamedTuple):
+    """A changed behaviour as a cause."""
+
+    by: str
+    """The release and its behaviour, in words."""
+    field: str
+    """The behaviour's name; `trainerVersion` if several behaviours cause a change together."""
+    change: Change
+    at: Location
+    """The section of the documentation."""
+
+
+class ReleaseCauses:
+    """The causes of one TrainJob's changes between two releases."""
+
+    def __init__(self, old: Plan, new: Plan) -> None:
+        self.old = old
+        self.new = new
+        changed = changed_behaviours(old.release, new.release)
+        self.changed = [each for each in changed if each.behaviour.objects]
+        self._without: dict[int, tuple[Tree, ...] | None] = {}
+        self._experiments: dict[int, Experiment | None] = {}
+
+    @property
+    def is_only_cause(self) -> bool:
+        """Whether the input is the same on both sides, but for the runtimes of the releases."""
+        runtimes = self.old.runtime, self.new.runtime
+        same = runtimes[0].document.value == runtimes[1].document.value or all(
+            runtime.level == BUILT_IN for runtime in runtimes
+        )
+        return same and self.old.job.document.value == self.new.job.document.value
+
+    def cause(self, index: int, change: Change) -> ReleaseEdit | None:
+        """Return the behaviour that causes a change of the object with this index; None if no single one does."""
+        experiments = {number: found for number in range(len(self.changed)) if (found := self._experiment(number))}
+        for number, experiment in experiments.items():
+            if experiment.undoes(index, change):
+                return edit_of(self.changed[number])
+        if not self.is_only_cause:
+            return None
+        affecting = (number for number, experiment in experiments.items() if experiment.affects(index, change))
+        first = next(affecting, None)
+        return self.release_change if first is None else edit_of(self.changed[first])
+
+    def _experiment(self, number: int) -> Experiment | None:
+        if number not in self._experiments:
+            without = self._objects(number, self.changed[number])
+            self._experiments[number] = None if without is None else Experiment(self.new.objects, without)
+        return self._experiments[number]
+
+    def presence(self, id: ObjectId) -> ReleaseEdit | None:
+        """Return the behaviour that adds or removes an object of the TrainJob."""
+        exists = _has_object(objects_of_a_job(self.new.objects), id)
+        for number, changed in enumerate(self.changed):
+            without = self._objects(number, changed)
+            if without is not None and _has_object(without, id) != exists:
+                return edit_of(changed)
+        return self.release_change if self.is_only_cause else None
+
+    @property
+    def release_change(self) -> ReleaseEdit:
+        """The change of the release, if several behaviours cause a change together."""
+        return edit_of_releases(self.old.release, self.new.release)
+
+    def _objects(self, number: int, changed: ChangedBehaviour) -> tuple[Tree, ...] | None:
+        """Return the objects for the new release with one behaviour of the old one; None if the stages fail."""
+        if number not in self._without:
+            release = self.new.release._replace(**{changed.behaviour.field: changed.before})
+            runtime = self.new.runtime
+            if changed.behaviour is RUNTIMES and runtime.level == BUILT_IN:
+                runtime = self._installed(release) or runtime
+            try:
+                self._without[number] = compiled_for(self.new, release, runtime)
+            except Exception:  # stages rely on checks, which this input has not passed
+                self._without[number] = None
+        return self._without[number]
+
+    def _installed(self, release: TrainerRelease) -> Runtime | None:
+        """Return the TrainJob's built-in runtime of a release; None if the release does not install it."""
+        key = key_of(self.new.runtime.document)
+        conformed = partial(conform_runtime, release=release, field_validation="ignore", option="")
+        entry = BuiltIn(conformed, release).find(key)
+        return None if entry is None else entry.conform()[0]
+
+
+def edit_of(changed: ChangedBehaviour) -> ReleaseEdit:
+    """Return a changed behaviour as a cause."""
+    field = changed.behaviour.field
+    values = [sorted(each) if isinstance(each, frozenset) else each for each in (changed.before, changed.after)]
+    change = Change("changed", field, (field,), (field,), *values)
+    return ReleaseEdit(changed.words, field, change, Location(changed.behaviour.link))
+
+
+def edit_of_releases(old: TrainerRelease, new: TrainerRelease, by: str = "") -> ReleaseEdit:
+    """Return the change of the release as a cause, by default in the words of its title."""
+    change = Change("changed", "trainerVersion", (), (), old.name, new.name)
+    return ReleaseEdit(by or new.title, "trainerVersion", change, Location(PAGE))
+
+
+def _has_object(objects: tuple[Tree, ...] | list[Tree], id: ObjectId) -> bool:
+    names = {(found.kind, found.name) for found in map(ObjectId.from_manifest, objects)}
+    return (id.kind, id.name) in names

@@ -17,20 +17,21 @@ from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation, listed
+from trainc.masking.masked_messages import masked_violation
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.jobset import update
+from trainc.pipeline.checks.kueue_webhook.kueue_changes import NOT_EXISTING, NOT_RUNNING, kueue_changes
 from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, value_at
-from trainc.review.kueue_changes import NOT_EXISTING, NOT_RUNNING, kueue_changes
-from trainc.source.messages import masked_violation
+from trainc.review.changes import touches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainc.base.releases import TrainerRelease
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.checks.kueue_webhook.kueue_changes import KueueChange
     from trainc.review.changes import Change
-    from trainc.review.kueue_changes import KueueChange
 
 Effect = Literal[
     "in-place",
@@ -225,12 +226,6 @@ def _stored(tree: Tree, release: TrainerRelease) -> Tree | None:
     admitted = load("JobSet", release.jobset).admit(tree)
     stored: Tree = {"spec": {}} | admitted.value
     return None if admitted.violations else stored
-
-
-def touches(one: Path, other: Path) -> bool:
-    """Whether two paths are the same, or one is a prefix of the other."""
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
 
 
 class _Rules:

@@ -2,7 +2,10 @@
 
 Reads    a review for each environment of each project.
 Returns  one review. Its objects have their environment, and are in the order of the reviews. An edit that reaches
-         several environments is one cause, and a changed setting is listed once, with the objects of all of them.
+         several environments is one cause, and a changed setting is listed once, with the objects of all of them. A
+         TrainJob that moves to another project keeps its objects in the cluster: a removed and an added object of one
+         identity are a changed one, whose causes are unknown, because the document and the settings have changed
+         together.
 """
 
 from __future__ import annotations
@@ -11,14 +14,19 @@ from typing import TYPE_CHECKING
 
 from trainc.compilation import ONLY_NOT_FOUND, environment_runs
 from trainc.pods.footprint import NOTHING
-from trainc.review.reviewed import PodNumbers, Review
+from trainc.review.changes import changes, shown
+from trainc.review.consequences import as_a_whole, judge
+from trainc.review.reviewed import Line, PodNumbers, Review, Reviewed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Diagnostic
     from trainc.pods.footprint import Footprint
-    from trainc.review.reviewed import ChangedSetting, Reviewed
+    from trainc.review.reviewed import ChangedSetting
+ClusterKey = tuple[str | None, str, str, str, str]
+"""An object in a cluster: the cluster, the API group, the kind, the namespace and the name."""
 
 
 def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
@@ -32,7 +40,7 @@ def merge_reviews(by_name: Sequence[tuple[str, Review]]) -> Review:
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))
     objects = _objects(by_name)
     return first._replace(
-        settings=tuple(_settings(by_name)),
+        settings=tuple(sorted(_settings(by_name), key=_severity_first)),
         objects=tuple({id(each): each for each in objects.values()}.values()),
         unchanged=sum(review.unchanged for review in reviews),
         pods=tuple(_pods(by_name)),
@@ -104,5 +112,52 @@ def _settings(by_name: Iterable[tuple[str, Review]]) -> Iterator[ChangedSetting]
         yield equal[0]._replace(objects=objects, severity=max(each.severity for each in equal))
 
 
+def _severity_first(setting: ChangedSetting) -> tuple[int, int, int]:
+    """Return the position of a setting: by rank, then by the most severe change, then by the number of objects."""
+    return setting.rank, -setting.severity, -sum(each.number for each in setting.objects)
+
+
 def _skipped(reviews: Iterable[Review]) -> tuple[str, ...]:
     return tuple(sorted({path for review in reviews for path in review.skipped}))
+
+
+def with_moved_objects(reviews: Sequence[Review], release: TrainerRelease) -> Iterator[Review]:
+    """Yield the reviews of several projects, each in one environment; `release` is that of the new side."""
+    removed = {_key_in_cluster(each, review): each for review in reviews for each in review.with_status("removed")}
+    added = {_key_in_cluster(each, review) for review in reviews for each in review.with_status("added")}
+    for review in reviews:
+        objects, unchanged = list[Reviewed](), review.unchanged
+        for each in review.objects:
+            key = _key_in_cluster(each, review)
+            if each.status == "added" and key in removed:
+                changed = _changed(removed[key], each, release)
+                unchanged += changed is None
+                objects += [] if changed is None else [changed]
+            elif each.status != "removed" or key not in added:
+                objects.append(each)
+        yield review._replace(objects=tuple(objects), unchanged=unchanged)
+
+
+def _key_in_cluster(reviewed: Reviewed, review: Review) -> ClusterKey:
+    id = reviewed.id
+    return review.pods[0].cluster, id.apiVersion.rpartition("/")[0], id.kind, id.namespace, id.name
+
+
+def _changed(old: Reviewed, new: Reviewed, release: TrainerRelease) -> Reviewed | None:
+    """Return the changed object of a removed and an added one; None if they are equal."""
+    before, after = old.before, new.after
+    assert before is not None  # it is removed
+    assert after is not None  # it is added
+    differing = changes(before, after)
+    if not differing:
+        return None
+    judgement = as_a_whole(new.id.kind, judge(new.id.kind, before, after, differing, release, compiled=True))
+    lines = zip(differing, judgement.consequences, strict=True)
+    return new._replace(
+        status="changed",
+        lines=tuple(Line(shown(change, before, after), consequence) for change, consequence in lines),
+        refused=judgement.refused,
+        known=judgement.known,
+        cause=None,
+        before=before,
+    )

@@ -1,21 +1,25 @@
 """The model of a review: what every format shows.
 
 A Review has the objects that differ between the sides. Each has one line per change, with the change's consequence
-and cause. `groups` sorts the lines by cause, so that all effects of one edit are together.
+and cause. `groups` sorts the lines by cause, so that all effects of one edit are together. `with_objects` finds the
+objects with a cause that names a changed setting. A setting without any, such as `sources`, may have effects that no
+cause shows: a change without a cause lists these settings.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc.edits.patching.patch_faults import numbered
+from trainc.files.selection import SETTINGS
+from trainc.masking.masked_messages import masked_violation
+from trainc.masking.masked_values import masked
+from trainc.review.changes import touches
+from trainc.review.changes.changed_settings import OBJECT_RANK, environment_of
 from trainc.review.consequences import RANK, Consequence, most_severe
-from trainc.review.setting_changes import OBJECT_RANK, environment_of
-from trainc.source.masking import masked
-from trainc.source.messages import masked_violation
-from trainc.source.unnamed_secrets import NOTHING, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.kubernetes.trees import Tree
@@ -23,8 +27,8 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
-
-Status = Literal["added", "removed", "changed"]
+    from trainc.review.sides.side_files import NotCompared, Status
+TRAINER_VERSION: Final = "trainerVersion"
 
 
 class Cause(NamedTuple):
@@ -87,8 +91,11 @@ class Reviewed(NamedTuple):
     """The environments in which it is the same; empty for a project without environments."""
     loses_data: bool = False
     """Whether it is removed, and a tool that prunes deletes it with its data."""
-    forms: Mapping[str, str] = NOTHING
-    """The texts of its unnamed secrets, with their masked forms."""
+
+    @property
+    def causes(self) -> list[Cause]:
+        """The known causes of its presence and of its changes."""
+        return [cause for cause in (self.cause, *(line.cause for line in self.lines)) if cause is not None]
 
     @property
     def number(self) -> int:
@@ -98,19 +105,17 @@ class Reviewed(NamedTuple):
     @property
     def masked_before(self) -> Tree | None:
         """The whole object before, without secrets."""
-        return self.before and masked(redacted(self.before, self.forms))
+        return self.before and masked(self.before)
 
     @property
     def masked_after(self) -> Tree | None:
         """The whole object after, without secrets."""
-        return self.after and masked(redacted(self.after, self.forms))
+        return self.after and masked(self.after)
 
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(
-            masked_violation(violation, self.before, self.after, forms=self.forms) for violation in self.refused
-        )
+        return tuple(masked_violation(violation, self.before, self.after) for violation in self.refused)
 
     @property
     def effect(self) -> Effect:
@@ -153,17 +158,6 @@ class ChangedSetting(NamedTuple):
     """The position among the changed settings (`setting_changes`)."""
     severity: int = 0
     """The position among the settings with this rank: that of its most severe effect, negative without one."""
-
-
-class NotCompared(NamedTuple):
-    """A difference between the files of the sides that the review does not compare."""
-
-    file: str
-    """The path within the side, without a revision."""
-    status: Status
-    reason: str
-    object: ObjectId | None = None
-    """The object of a kind that trainc does not compile; None for a file as a whole."""
 
 
 class PodNumbers(NamedTuple):
@@ -288,3 +282,41 @@ def _values_of_causes(objects: Iterable[Reviewed]) -> dict[tuple[object, str], f
 def _environment(reviewed: Reviewed) -> str:
     """Return the first environment of an object, which is the same in the others; empty without environments."""
     return next(iter(reviewed.environments), "")
+
+
+def with_objects(
+    settings: Iterable[ChangedSetting], objects: Iterable[Reviewed], environment: str
+) -> tuple[ChangedSetting, ...]:
+    """Return changed settings with the objects that they change in an environment, and the severity of the changes."""
+    objects = [*objects]
+    causes = {id(cause): cause for each in objects for cause in each.causes}
+    return tuple(_with_objects(setting, objects, causes, environment) for setting in settings)
+
+
+def _with_objects(
+    setting: ChangedSetting, objects: Iterable[Reviewed], causes: dict[int, Cause], environment: str
+) -> ChangedSetting:
+    if setting.owner is not None or environment_of(setting.change.path) not in ("", environment):
+        return setting
+    own = {key for key, cause in causes.items() if _is_of(setting, cause)}
+    found, severity = [], -1
+    for each in objects if own else ():
+        lines = [line.consequence for line in each.lines if id(line.cause) in own]
+        if lines or id(each.cause) in own:
+            found.append(each)
+            severity = max(severity, RANK[most_severe(lines) if lines else "new-object"])
+    return setting._replace(objects=tuple(found), severity=severity)
+
+
+def _is_of(setting: ChangedSetting, cause: Cause) -> bool:
+    """Return whether a cause is a changed setting, a part of it, or contains it."""
+    change, file = setting.change, setting.at.file
+    if cause.release:
+        return change.path[-1:] == (TRAINER_VERSION,)
+    if cause.at.file != file:
+        return False
+    if patch := numbered(change.path, file):
+        return cause.by.endswith(patch)
+    if cause.setting:
+        return touches(cause.setting, change.old_path if cause.gone else change.new_path)
+    return cause.by == SETTINGS and touches(cause.edit.path, change.path)

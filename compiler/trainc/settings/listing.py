@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
+from trainc.masking.masked_values import masked
 from trainc.settings.effective import layers
 from trainc.settings.keys import ENVIRONMENTS, KEYS
 from trainc.settings.layers import BUILT_IN, Branch, Leaf, key_layer, merged, value_of
-from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.positions import lines
-from trainc.source.masking import MASK
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import MASK
 from trainc.source.printable import escape_at
-from trainc.source.secrets import secrets
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Location
-    from trainc.source.patterns import Stretch
+    from trainc.masking.text_secrets import Stretch
 
 WIDTH: Final = 120
 """Maximum columns shown of a line."""

@@ -14,15 +14,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents import read_stream
-from trainc.source.masking import masked_text
-from trainc.source.patterns import in_line, joined
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import masked_text
+from trainc.masking.text_secrets import in_text, joined
 from trainc.source.printable import escape_line
-from trainc.source.secrets import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.source.patterns import Stretch
+    from trainc.masking.text_secrets import Stretch
 
 LONG: Final = 1_000
 """Lines of a text that `difflib` compares as a whole; its time grows with the square."""
@@ -118,7 +118,7 @@ class _ShownText:
     def _secrets_outside(self, begin: int, end: int, start: int, *, broken: bool) -> Iterator[Stretch]:
         """Yield the secrets of a text outside of valid documents: a comment, or a part of a broken document."""
         text = self.text[begin:end]
-        for first, last in secrets(text, 0, len(text), parsed=False) if broken else in_line(text):
+        for first, last in secrets(text, 0, len(text), parsed=False) if broken else in_text(text):
             yield begin + first - start, begin + last - start
 
 

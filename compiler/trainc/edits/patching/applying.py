@@ -85,8 +85,7 @@ def _operated(patch: Patch, value: Tree, most: int | None) -> tuple[Any, Edit]:
         result, steps = operations.apply(value, patch.operations or (), most=most)
     except MissingFieldError as error:
         raise explained(error, value, patch.document.value) from None
-    between = partial(operations.values, value, patch.operations or ())
-    return result, Edit(value, partial(_source, steps, patch.document), between)
+    return result, Edit(value, partial(_source, steps, patch.document))
 
 
 def _source(steps: tuple[Step, ...], patch: Document, path: Path) -> Place | Path:

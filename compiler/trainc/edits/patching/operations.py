@@ -125,16 +125,6 @@ def apply(tree: Any, operations: Sequence[Operation], *, most: int | None = None
     return edited.tree, steps
 
 
-def values(tree: Any, operations: Sequence[Operation]) -> Iterator[tuple[Any, Path | None]]:
-    """Yield the tree after each operation, which can be applied, and the path before it of a value that it copies."""
-    for operation in operations:
-        edited, given = _Edited(tree, None), operation.given
-        copied = edited._resolved(given["from"], ()) if given["op"] == "copy" else None
-        for _ in edited.apply(operation):
-            tree = edited.tree
-        yield tree, copied
-
-
 class _Edited:
     """A tree whose containers are copied before the library changes them."""
 
@@ -212,7 +202,7 @@ class _Edited:
             operation.patch.apply(self.tree, in_place=True)
         except JsonPatchTestFailed:
             from trainc.kubernetes.trees import put
-            from trainc.source.masking import masked_at
+            from trainc.masking.masked_values import masked_at
 
             trees = (self.tree, put(self.tree, path, operation.given["value"]))
             found, wanted = (_value(masked_at(tree, path)) for tree in trees)

@@ -1,6 +1,6 @@
 """Secrets in a container's command: tokens, private keys, passwords in URIs, and values of flags with secret names.
 
-The forms of secrets are those that reports mask (`source.patterns`). Masking hides a text when in doubt; this rule
+The forms of secrets are those that reports mask (`masking.text_secrets`). Masking hides a text when in doubt; this rule
 reports a value by its name only if it looks random.
 """
 
@@ -15,8 +15,8 @@ from trainc.pipeline.lint.triggers import may_hold_secret, named_secret
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.masking.text_secrets import Stretch
     from trainc.pipeline.plan import Plan
-    from trainc.source.patterns import Stretch
 
 SHORTEST: Final = 8
 """Characters. A shorter value is a word or a number."""
@@ -42,13 +42,13 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 def secrets(text: str) -> Iterator[tuple[str, Stretch]]:
     """Yield the secrets that are recognized by their form: a description, and the range."""
-    from trainc.source import patterns
+    from trainc.masking import text_secrets
 
     if may_hold_secret(text):
         kinds = (
-            ("a private key", patterns.private_keys),
-            ("a token", patterns.tokens),
-            ("a password in a URI", patterns.passwords),
+            ("a private key", text_secrets.private_keys),
+            ("a token", text_secrets.tokens),
+            ("a password in a URI", text_secrets.passwords),
         )
         for what, found in kinds:
             for begin, end in found(text):
@@ -61,8 +61,8 @@ def values(word: str, before: str) -> Iterator[tuple[str, Stretch]]:
 
     before   the previous word, which can be the flag
     """
-    from trainc.source.patterns import named
-    from trainc.source.secret_names import is_secret
+    from trainc.masking.secret_names import is_secret
+    from trainc.masking.text_secrets import named
 
     if is_flag(before) and is_secret(before) and is_random(word):
         yield f"the value of {before}", (0, len(word))

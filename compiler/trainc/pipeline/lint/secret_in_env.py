@@ -34,10 +34,10 @@ def is_literal(text: str) -> bool:
     >>> [is_literal(text) for text in ("hf_Zq8vLm2Rk1", "true", "$(TOKEN)", "/var/run/token", "disabled", "")]
     [True, False, False, False, False, False]
     """
-    from trainc.source.patterns import hidden
+    from trainc.masking.text_secrets import secret_value
 
     plain = len(text) < SHORTEST or text.startswith(("/", "~/", "./", "file:")) or text in WORDS
-    return not plain and any(hidden(text, 0, len(text)))
+    return not plain and any(secret_value(text, 0, len(text)))
 
 
 WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offline", "dryrun", "required", "optional"})

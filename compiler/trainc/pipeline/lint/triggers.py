@@ -377,6 +377,6 @@ def names_secret(name: str) -> bool:
     """Return whether a variable of that name holds a secret."""
     if not any(hint in name.lower() for hint in HINTS):
         return False
-    from trainc.source.secret_names import is_secret
+    from trainc.masking.secret_names import is_secret
 
     return is_secret(name)

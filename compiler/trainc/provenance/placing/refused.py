@@ -17,10 +17,9 @@ from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
+from trainc.masking.masked_messages import masked_violation
 from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
-from trainc.provenance.tracing.masked_forms import masked_forms
-from trainc.source.messages import masked_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,14 +51,12 @@ class Missing(NamedTuple):
 
 def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
-    trace, forms = Trace(plan), masked_forms(plan)
+    trace = Trace(plan)
     found: list[Diagnostic] = []
     violations: list[Violation] = []
     for refused in plan.refused:
         position, tree = _compiled(trace, refused.object)
-        of_object = [
-            explained(plan, masked_violation(violation, tree, forms=forms)) for violation in refused.violations
-        ]
+        of_object = [explained(plan, masked_violation(violation, tree)) for violation in refused.violations]
         found += [_diagnosed(trace, refused, position, tree, violation) for violation in of_object]
         violations += of_object
     yield from _with_jobs(plan, found, violations) if len(found) > 1 else found

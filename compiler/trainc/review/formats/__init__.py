@@ -23,12 +23,13 @@ from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import listed
+from trainc.masking.masked_values import MASK
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
+from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import WORDS
-from trainc.review.setting_changes import REPORTING, own_path
-from trainc.source.masking import MASK
+from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
         CauseGroup,
         ChangedSetting,
         Line,
-        NotCompared,
         PodNumbers,
         Review,
         Reviewed,
     )
+    from trainc.review.sides.side_files import NotCompared
 
 SHORT: Final = 60
 """The maximum length of a value that is shown on one line."""
@@ -176,6 +177,22 @@ def changed_by(setting: ChangedSetting) -> str:
     return "what is reported" if reporting else ""
 
 
+def shortened(settings: Sequence[ChangedSetting], most: int) -> list[ChangedSetting]:
+    """Return at most this many settings, but one of each key: first the first one of each key, in the given order."""
+    firsts = {_settings_key(setting): index for index, setting in reversed([*enumerate(settings)])}
+    kept = {*firsts.values()}
+    rest = (index for index in range(len(settings)) if index not in kept)
+    kept.update(index for index, _ in zip(rest, range(most - len(kept)), strict=False))
+    return [settings[index] for index in sorted(kept)]
+
+
+def _settings_key(setting: ChangedSetting) -> object:
+    """Return what a setting has in common with those that it may represent: the key at the top of its layer."""
+    if setting.owner is not None:
+        return True
+    return own_path(setting.change.path)[:1]
+
+
 def difference(row: NotCompared) -> str:
     """Return a difference that is not compared, without its file: `ClusterRoleBinding admin is added: ...`."""
     subject = f"{named(row.object)} is" if row.object is not None else "is"
@@ -214,8 +231,8 @@ def value(given: Any) -> str:
     """Return a value on one line, as YAML or JSON."""
     if given is GONE:
         return ""
-    if given == MASK:
-        return MASK
+    if isinstance(given, str) and given.startswith(MASK) and given.isprintable():
+        return given
     if isinstance(given, str):
         from trainc.emit.yaml import inline
 
@@ -393,3 +410,8 @@ def _figures(pods: Iterable[PodNumbers], queue: str | None) -> list[PodFigure]:
 
 def _footprint(queues: Mapping[str, Footprint], queue: str | None) -> Footprint:
     return sum(queues.values(), NOTHING) if queue is None else queues.get(queue, NOTHING)
+
+
+def printable(given: str) -> str:
+    """Return a line with its unprintable characters escaped, except tabs."""
+    return given if given.isprintable() else "\t".join(map(escape, given.split("\t")))

@@ -18,7 +18,6 @@ from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
-from trainc.review.escaping import path, text
 from trainc.review.formats import (
     amounts,
     block,
@@ -41,7 +40,7 @@ from trainc.review.formats import (
     setting_name,
     value,
 )
-from trainc.review.formats.html_objects import badge, mark, sections
+from trainc.review.formats.html_objects import badge, mark, path, sections, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

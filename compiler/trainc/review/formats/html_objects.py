@@ -1,24 +1,28 @@
 """HTML objects: the objects of a review as HTML, collapsed, each with both sides side by side.
 
 Reads    the objects; the groups, for their causes.
-Returns  lines of HTML for the page of `html.py`. Unchanged lines that are not near a difference are collapsed, because
-         a browser does little work for them until they are expanded.
+Returns  lines of HTML for the page of `html.py`: rows, each with a line of one or of both texts and, in two matched
+         lines, the parts that differ. Lines of YAML are matched by their keys. Unchanged lines that are not near a
+         difference are collapsed, because a browser does little work for them until they are expanded. Text of the
+         input is on one line, with unprintable characters escaped, and cannot end an element.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import html
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.plural import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
-from trainc.provenance.tracing.correspondence import value_at
+from trainc.masking.masked_values import CHANGED
 from trainc.review.consequences import WORDS
-from trainc.review.escaping import path, text
-from trainc.review.formats import meaning, name_in_namespace, origin
-from trainc.review.side_by_side import Stretch, side_by_side
-from trainc.source.masking import MASK
+from trainc.review.formats import meaning, name_in_namespace, origin, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,11 +30,34 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.review.consequences import Effect
     from trainc.review.reviewed import CauseGroup, Line, Review, Reviewed
-    from trainc.review.side_by_side import LinePart, LineRow
 
-CHANGED: Final = "\N{SQUARED ASTERISK}"
-"""The last character of the mask of a changed value, so that its line differs; shown as that of each mask."""
+
+LINE: Final = 4000
+"""The maximum length of a line of a page."""
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
+CONTEXT: Final = 3
+"""The number of unchanged lines that are shown before and after a difference."""
+SHORTEST_STRETCH: Final = 3
+"""The minimum number of lines in a stretch."""
+LONGEST: Final = 2000
+"""The limit for a full comparison: longer lines are compared by their common ends only, more lines by equality only."""
+TOKENS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
+LEAST_SIMILARITY: Final = 0.4
+"""Two lines with a lower similarity ratio are not compared word by word."""
+
+
+def text(given: str) -> str:
+    """Return text for a page.
+
+    >>> text("</details>\\u202e")
+    '&lt;/details&gt;\\\\u202e'
+    """
+    return html.escape(printable(given if len(given) <= LINE else f"{given[:LINE]}…"), quote=False)
+
+
+def path(given: str) -> str:
+    """Return a field path for a page, with line break opportunities between its steps."""
+    return text(given).replace(".", ".<wbr>").replace("[", "<wbr>[")
 
 
 def mark(reviewed: Reviewed) -> str:
@@ -112,17 +139,16 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
     yield '<table class="side"><thead><tr><td><th scope="col">'
     yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
     for row in side_by_side(old, new):
-        yield (_stretch(row) if isinstance(row, Stretch) else _row(row)).replace(CHANGED, MASK[-1])
+        yield _stretch(row) if isinstance(row, Stretch) else _line_row(row)
     yield "</table>"
 
 
 def _with_changed_masks(reviewed: Reviewed) -> Tree | None:
-    """Return the whole object after, without secrets: with CHANGED for the mask of a value that changes."""
+    """Return the whole object after, without secrets. A secret that changes is marked."""
     tree = reviewed.masked_after
     for change in (line.change for line in reviewed.lines):
-        is_hidden = isinstance(change.new, str) and change.new == change.old and MASK in change.new
-        if tree is not None and is_hidden and value_at(tree, change.new_path) == change.new:
-            tree = put(tree, change.new_path, change.new.replace(MASK, MASK[:-1] + CHANGED))
+        if tree is not None and isinstance(change.new, str) and CHANGED in change.new:
+            tree = put(tree, change.new_path, change.new)
     return tree
 
 
@@ -134,7 +160,7 @@ def _stretch(stretch: Stretch) -> str:
     )
 
 
-def _row(row: LineRow) -> str:
+def _line_row(row: LineRow) -> str:
     if row.same:
         return f"<tr><td>{row.old}<td>{_parts(row.left)}<td>{row.new}<td>{_parts(row.right)}"
     left = f'<td class="o">{row.old}<td class="o">{_parts(row.left, "del")}' if row.old else "<td><td>"
@@ -144,3 +170,143 @@ def _row(row: LineRow) -> str:
 
 def _parts(parts: Sequence[LinePart], tag: str = "") -> str:
     return "".join(f"<{tag}>{text(part.text)}</{tag}>" if part.differs else text(part.text) for part in parts)
+
+
+class LinePart(NamedTuple):
+    """A part of a line."""
+
+    text: str
+    differs: bool = False
+
+
+class LineRow(NamedTuple):
+    """A line of the old text, of the new one, or one of each; the number of a missing line is 0."""
+
+    old: int = 0
+    left: tuple[LinePart, ...] = ()
+    new: int = 0
+    right: tuple[LinePart, ...] = ()
+    same: bool = False
+
+
+class Stretch(NamedTuple):
+    """Unchanged lines."""
+
+    old: int
+    """The number of the first line in the old text."""
+    new: int
+    lines: tuple[str, ...]
+
+
+def side_by_side(old: str, new: str) -> Iterator[LineRow | Stretch]:
+    """Yield both texts, line by line.
+
+    >>> for row in side_by_side("a: 1\\nb: 2\\n", "a: 1\\nb: 3\\n"):
+    ...     print(row.old, [part.text for part in row.left if part.differs], [*row.right[1:]])
+    1 [] []
+    2 ['2'] [LinePart(text='3', differs=True)]
+    """
+    before, after = (text.removesuffix("\n").split("\n") for text in (old, new))
+    lines = len(before) + len(after)
+    for (i, j, size), (next_i, next_j, _) in pairwise(
+        [(0, 0, 0), *_equal_blocks(before, after), (len(before), len(after), 0)]
+    ):
+        if size:
+            yield from _unchanged_rows(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
+        yield from _changed(before[i + size : next_i], after[j + size : next_j], i + size, j + size)
+
+
+def _equal_blocks(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
+    """Return the blocks of equal lines: the index in each text, and the length."""
+    head = _common_prefix(before, after)
+    tail = _common_prefix(before[head:][::-1], after[head:][::-1])
+    found = [(0, 0, head)] if head else []
+    middles = before[head : len(before) - tail], after[head : len(after) - tail]
+    if all(middles) and max(map(len, middles)) <= LONGEST:
+        matcher = SequenceMatcher(None, *middles)
+        found += [(i + head, j + head, size) for i, j, size in matcher.get_matching_blocks() if size]
+    return [*found, (len(before) - tail, len(after) - tail, tail)] if tail else found
+
+
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the common prefix of two sequences."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[LineRow | Stretch]:
+    """Yield unchanged lines: those near a difference as rows, the others as a stretch."""
+    begin = 0 if first else min(CONTEXT, len(lines))
+    end = len(lines) if last else max(begin, len(lines) - CONTEXT)
+    if end - begin < SHORTEST_STRETCH:
+        begin = end = 0
+    rows = [_row(line, old + index + 1, new + index + 1) for index, line in enumerate(lines)]
+    yield from rows[:begin]
+    if begin < end:
+        yield Stretch(old + begin + 1, new + begin + 1, tuple(lines[begin:end]))
+    yield from rows[end:]
+
+
+def _row(line: str, old: int, new: int) -> LineRow:
+    part = (LinePart(line),)
+    return LineRow(old, part, new, part, same=True)
+
+
+def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterator[LineRow]:
+    """Yield lines that differ; lines with the same key share a row."""
+    old_keys, new_keys = ([line.partition(":")[0] for line in lines] for lines in (before, after))
+    blocks = SequenceMatcher(None, old_keys, new_keys).get_matching_blocks() if len(before + after) <= LONGEST else []
+    ends = [(0, 0, 0), *blocks, (len(before), len(after), 0)]
+    for (i, j, size), (next_i, next_j, _) in pairwise(ends):
+        for index in range(size):
+            yield from _compared(before[i + index], after[j + index], old + i + index + 1, new + j + index + 1)
+        left = list(enumerate(before[i + size : next_i], old + i + size + 1))
+        right = list(enumerate(after[j + size : next_j], new + j + size + 1))
+        for one, other in zip_longest(left, right):
+            if one is None or other is None:
+                yield _unrelated_row(one, other)
+            else:
+                yield from _compared(one[1], other[1], one[0], other[0])
+
+
+def _compared(before: str, after: str, old: int, new: int) -> Iterator[LineRow]:
+    """Yield two lines with their differences marked, or unmarked if they have too little in common."""
+    left, right = parts(before, after)
+    if any(not part.differs and re.search(r"\w", part.text) for part in left):
+        yield LineRow(old, left, new, right)
+    else:
+        yield _unrelated_row((old, before), (new, after))
+
+
+def _unrelated_row(one: tuple[int, str] | None, other: tuple[int, str] | None) -> LineRow:
+    """Return a row of unrelated lines."""
+    old, left = (one[0], (LinePart(one[1]),)) if one else (0, ())
+    new, right = (other[0], (LinePart(other[1]),)) if other else (0, ())
+    return LineRow(old, left, new, right)
+
+
+@lru_cache(maxsize=4096)  # one edit of a runtime changes the same line in many objects
+def parts(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
+    """Return two lines in parts: the common ones, and those that differ."""
+    if len(before) + len(after) > LONGEST:
+        return _ends(before, after)
+    one, other = TOKENS.findall(before), TOKENS.findall(after)
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.ratio() < LEAST_SIMILARITY:
+        return _ends(before, after)
+    left, right = [], []
+    for tag, i, to_i, j, to_j in matcher.get_opcodes():
+        left.append(LinePart("".join(one[i:to_i]), tag != "equal"))
+        right.append(LinePart("".join(other[j:to_j]), tag != "equal"))
+    return tuple(part for part in left if part.text), tuple(part for part in right if part.text)
+
+
+def _ends(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
+    """Return two lines in parts, by their common key or, for long lines, their common prefix."""
+    key = re.match(r"[^:]*+: ", before)
+    head = (
+        key.end() if key and after.startswith(key[0]) else _common_prefix(before, after) if len(before) > LONGEST else 0
+    )
+    found = ((LinePart(line[:head]), LinePart(line[head:], differs=True)) for line in (before, after))
+    left, right = (tuple(part for part in line if part.text) for line in found)
+    return left, right

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.side_files import NotCompared
 
 
 def render(review: Review, *, color: bool = False) -> str:

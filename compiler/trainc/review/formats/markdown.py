@@ -3,13 +3,15 @@
 Reads    a review.
 Returns  the headline; a table of the changed settings; a table of the causes with their changes and effects; the pods
          in numbers; and, collapsed, the changed fields, the object names, and the added and removed objects. Parts that
-         do not fit a comment are omitted and named in the last line. Text of the input is code, in which neither
-         service looks for mentions, references or links; `review.escaping` keeps it there.
+         do not fit a comment are omitted and named in the last line. A word of the input that GitHub or GitLab might
+         interpret (a mention, a reference, a link, an emoji) becomes code, which neither interprets. No text can end a
+         code span, a table cell, a fence or an element.
 Source   GitHub Flavored Markdown 0.29; GitHub's maximum comment length; the sanitizers of both services.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,7 +22,6 @@ from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
 from trainc.review.consequences import RANK
-from trainc.review.escaping import code, fenced, in_html, prose
 from trainc.review.formats import (
     BLOCKING,
     amounts,
@@ -38,19 +39,22 @@ from trainc.review.formats import (
     numbers,
     origin,
     possible_causes,
+    printable,
     same_values,
     setting_name,
+    shortened,
     value,
 )
-from trainc.review.setting_order import shortened
+from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
     from trainc.review.formats import PodFigure
-    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import Cause, CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.side_files import NotCompared
 
 LONGEST: Final = 65_000
 """GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""
@@ -74,6 +78,16 @@ FIELDS: Final = 2
 DETAILS: Final = "details"
 _DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 """A dot between two steps of a field, not one in an item name."""
+
+
+WIDTH: Final = 200
+"""The maximum length of a line of a comment."""
+SENTENCE: Final = 600
+"""The maximum length of a sentence."""
+_PLAIN: Final = re.compile(r"(?!(?i:www)\.|[A-Za-z]+-\d)[A-Za-z0-9]+(?:['.-][A-Za-z0-9]+)*")
+"""Words that neither service interprets: not a link, and not a reference such as GH-12."""
+_WORD: Final = re.compile(r'"([^"]+)"|([^\s"(),;]+)|([\s(),;]+|")')
+"""A quotation, a word, or a separator."""
 
 
 class Section(NamedTuple):
@@ -354,3 +368,62 @@ def _end(field: str) -> str:
         return field
     cuts = [found.end() for found in _DOT.finditer(field, len(field) - FIELD - 1)]
     return f"…{field[cuts[0] :]}" if cuts else f"…{field[-FIELD:]}"
+
+
+def cut(given: str) -> str:
+    """Return a line of a comment, truncated."""
+    shown = escape(given[: WIDTH + 1])
+    return shown if len(shown) <= WIDTH else f"{shown[:WIDTH]}…"
+
+
+def in_html(given: str) -> str:
+    """Return code for HTML within Markdown: the summary of collapsed details."""
+    return f"<code>{html.escape(cut(given))}</code>"
+
+
+def code(given: str) -> str:
+    """Return code for Markdown. In a table, a pipe would end the cell even after a backslash.
+
+    >>> code("a"), code("a|b")
+    ('`a`', '<code>a&#124;b</code>')
+    """
+    shown = cut(given)
+    if shown and shown == shown.strip() and not any(mark in shown for mark in "`|\\"):
+        return f"`{shown}`"
+    return f"<code>{''.join(map(_entity, shown))}</code>"
+
+
+def _entity(character: str) -> str:
+    """Return a character as an entity. Even as one, an @ marks an address, unless a comment follows."""
+    if character.isalnum() or character == " ":
+        return character
+    return f"&#{ord(character)};" + ("<!-- -->" if character == "@" else "")
+
+
+def prose(given: str, as_code: Callable[[str], str] = code) -> str:
+    """Return a sentence whose quotations, and words that might be interpreted, are code.
+
+    >>> prose('patch "a/b" of @team (so)')
+    'patch `a/b` of `@team` (so)'
+    """
+    found = []
+    for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):
+        if quoted:
+            found.append(as_code(quoted))
+        elif word:
+            bare = word.rstrip(".:")
+            plain = not bare or _PLAIN.fullmatch(bare)
+            found.append((bare if plain else as_code(bare)) + word[len(bare) :])
+        else:
+            found.append(between.replace('"', "&quot;"))
+    return "".join(found)
+
+
+def fenced(lines: Sequence[str], most: int) -> str:
+    """Return a diff in a fence that is longer than any fence in it."""
+    shown = [printable(line if len(line) <= WIDTH else f"{line[:WIDTH]}…") for line in lines[:most]]
+    if len(lines) > most:
+        shown.append(f"  ... and {len(lines) - most} more lines")
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}diff", *shown, fence])

@@ -32,15 +32,16 @@ from trainc.review.formats import (
     recreation,
     same_values,
     setting_name,
+    shortened,
 )
-from trainc.review.setting_order import shortened
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.review.changes import Change
-    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, NotCompared, Review, Reviewed
+    from trainc.review.reviewed import CauseGroup, ChangedSetting, Line, Review, Reviewed
+    from trainc.review.sides.side_files import NotCompared
 
     Paint = Callable[[str, str], str]
 
@@ -174,9 +175,7 @@ def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
 def _values(change: Change) -> Iterator[tuple[str, str]]:
     """Yield the lines of a value with their marks; for a changed value, a diff with one line of context."""
     old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
-    if old == new:
-        yield " ", "the difference is a likely secret: ***"
-    elif old and new and len(old) + len(new) <= LONGEST:
+    if old and new and len(old) + len(new) <= LONGEST:
         for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
             if not line.startswith("@@"):
                 yield line[0], line[1:]

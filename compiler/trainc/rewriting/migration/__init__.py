@@ -21,7 +21,7 @@ from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
 from trainc.pipeline import job_losses
-from trainc.review.renamed_jobs import renamed
+from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import compare
 from trainc.rewriting.migration.difference_texts import one_line, reason

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from trainc.base.plural import plural
 from trainc.kubernetes.violations import field_of
-from trainc.review.escaping import code, in_html, prose
 from trainc.review.formats import markdown as review_markdown
+from trainc.review.formats.markdown import code, in_html, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,10 +1,11 @@
-"""Changes: the differences of two manifests.
+"""Changes: the differences of two manifests, as they are shown, and undone.
 
 Reads    a tree before and after; a subtree that both share is skipped.
 Returns  the smallest parts that differ. List items are matched and named by their merge keys
          (`tracing.correspondence`): `env[PET_NNODES].value`. If only the order of a list's items changes, the
          change is the new order. Where the schema of a manifest has a quantity, equal amounts in different notations do
-         not differ.
+         not differ: `requests.cpu` of a container is one, an annotation of that name is none. `shown` masks the values
+         of a change, and an `Experiment` tells whether a change disappears without a part of the input.
 """
 
 from __future__ import annotations
@@ -13,16 +14,22 @@ import marshal
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from trainc.base.kinds import JOBSET, RUNTIMES, TRAINJOB
+from trainc.base.releases import RELEASES
+from trainc.diagnostics import ObjectId
+from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.provenance.tracing.correspondence import GONE, same_items, value_at
+from trainc.kubernetes.structural import load
+from trainc.masking.masked_values import CHANGED, MASK, masked, masked_at, secrecy_at
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item, same_items, value_at
 from trainc.provenance.tracing.field_names import item_of
-from trainc.review.quantities import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.structural import StructuralSchema
-    from trainc.kubernetes.trees import Path
+    from trainc.kubernetes.trees import Path, Tree
+
 
 Kind = Literal["added", "removed", "changed", "moved"]
 
@@ -30,6 +37,14 @@ _WITHOUT_REFERENCES: Final = 2
 """The version of marshal's format in which equal values have the same bytes."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
 """Mapping keys that need no quotes."""
+TRAINER: Final = "trainer.kubeflow.org"
+DIALECTS: Final = {
+    **{(TRAINER, row.kind): RELEASES[-1].crds for row in (TRAINJOB, *RUNTIMES)},
+    ("jobset.x-k8s.io", JOBSET.kind): RELEASES[-1].jobset,
+    ("scheduling.x-k8s.io", "PodGroup"): "scheduler-plugins-0.35",
+    ("scheduling.volcano.sh", "PodGroup"): "volcano",
+}
+"""The folder of the newest schema, by API group and kind; older ones have no other quantities."""
 
 
 class Change(NamedTuple):
@@ -172,6 +187,12 @@ def _are_equal(old: Any, new: Any, here: _At) -> bool:
         return False
 
 
+def touches(one: Path, other: Path) -> bool:
+    """Whether two paths are the same, or one is a prefix of the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
 def undone(tree: Any, change: Change) -> Any:
     """Return a copy of the new tree with one change undone.
 
@@ -210,3 +231,79 @@ def _with_value(tree: Any, path: Path, value: Any) -> Any:
     from trainc.kubernetes.trees import put
 
     return put(tree, path, value)
+
+
+def schema_of(tree: Any) -> StructuralSchema | None:
+    """Return the schema of a manifest; None for another value, and for a kind without a schema."""
+    if not isinstance(tree, dict):
+        return None
+    kind = str(tree.get("kind"))
+    dialect = DIALECTS.get((str(tree.get("apiVersion")).partition("/")[0], kind))
+    return None if dialect is None else load(kind, dialect)
+
+
+def shown(change: Change, old: Any, new: Any) -> Change:
+    """Return a change of the tree `old` to `new` without secrets. A secret that changes is marked."""
+    if change.kind == "moved":
+        return change
+    before, after = _shown(change.old, old, change.old_path), _shown(change.new, new, change.new_path)
+    if before == after and isinstance(after, str):
+        after = after.replace(MASK, CHANGED)
+    return change._replace(old=before, new=after)
+
+
+def _shown(value: Any, tree: Any, path: Path) -> Any:
+    """Return a value as it is shown at its path in a tree; one that the tree has not, by its context."""
+    if value is GONE:
+        return value
+    if value_at(tree, path) == value:
+        return masked_at(tree, path)
+    return masked(value, secret=secrecy_at(tree, path))
+
+
+class Experiment:
+    """The objects of a TrainJob as compiled with and without a part of the input."""
+
+    def __init__(self, made: tuple[Tree, ...], without: tuple[Tree, ...]) -> None:
+        self.made = objects_of_a_job(made)
+        self.without = without
+        self._compared: dict[int, Correspondence] = {}
+
+    def undoes(self, index: int, change: Change) -> bool:
+        """Whether a change of the object with an index has disappeared without the edit."""
+        compared = self._comparison(index)
+        around = compared.match(change.new_path[:-1]).there
+        if around is GONE:  # without the edit, the object has other jobs or containers: this shows nothing
+            return False
+        if change.kind == "removed":  # the field itself has no corresponding value, its parent may have one
+            return _has_value(around, change.new_path[-1], change.old)
+        found = compared.match(change.new_path)
+        return bool(found.there != found.here if change.kind == "moved" else found.there == change.old)
+
+    def affects(self, index: int, change: Change) -> bool:
+        """Whether the field of a change has another value without the part."""
+        compared, step = self._comparison(index), change.new_path[-1]
+        if change.kind == "removed" and isinstance(step, int):  # no item of the list is in its place
+            return _has_value(compared.match(change.new_path[:-1]).there, step, change.old)
+        return compared.differs(change.new_path)
+
+    def _comparison(self, index: int) -> Correspondence:
+        """Return the corresponding values of an object without the edit; it may not exist then."""
+        if index not in self._compared:
+            id = ObjectId.from_manifest(self.made[index])
+            without = next((tree for tree in self.without if is_object(tree, id)), GONE)
+            self._compared[index] = Correspondence(self.made[index], without)
+        return self._compared[index]
+
+
+def _has_value(tree: Any, step: str | int, value: Any) -> bool:
+    """Whether a mapping has a value at a key, or a list has an item with its merge key."""
+    if isinstance(tree, dict):
+        return bool(tree.get(str(step), GONE) == value)
+    return isinstance(tree, list) and has_item(tree, value)
+
+
+def is_object(tree: Tree, id: ObjectId) -> bool:
+    """Whether a manifest has the kind and name of an object."""
+    found = ObjectId.from_manifest(tree)
+    return (found.kind, found.name) == (id.kind, id.name)

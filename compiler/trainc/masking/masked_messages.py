@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
-from trainc.source.masking import MASK, masked, masked_at, secrecy_at
-from trainc.source.patterns import in_message, joined
-from trainc.source.unnamed_secrets import NOTHING, document_forms, redacted
+from trainc.masking.masked_values import MASK, masked_at, masked_item, secrecy_at
+from trainc.masking.text_secrets import in_sentence, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from trainc.base.fixes import Fix
     from trainc.diagnostics import Diagnostic
@@ -40,67 +39,61 @@ _CUT: Final = "..."
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
     """Return a diagnostic whose place has not been located, with its secrets masked; a fix that has one is left out."""
-    place, forms = diagnostic.place, NOTHING
-    fields = []
-    if isinstance(place, Place):
-        fields, forms = [(place.document.value, place.path)], document_forms(place.document)
+    place = diagnostic.place
+    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
     source = diagnostic.fixed_in or (place.document if isinstance(place, Place) else None)
-    shown, fix = without_secret_values(
-        diagnostic.help, diagnostic.fix, *([source.value] if source else []), forms=forms
-    )
-    message, help = (about(text, *fields, forms=forms) for text in (diagnostic.message, shown))
+    shown, fix = without_secret_values(diagnostic.help, diagnostic.fix, *([source.value] if source else []))
+    message, help = (about(text, *fields) for text in (diagnostic.message, shown))
     fix = fix if help == shown else None
     if (message, help, fix) == (diagnostic.message, diagnostic.help, diagnostic.fix):
         return diagnostic
     return diagnostic._replace(message=message, help=help, fix=fix)
 
 
-def masked_violation(violation: Violation, *trees: Any, forms: Mapping[str, str] = NOTHING) -> Violation:
+def masked_violation(violation: Violation, *trees: Any) -> Violation:
     """Return a violation in some trees with its secrets masked; a fix that has one is left out."""
     fields = [(tree, violation.path) for tree in trees]
-    shown, fix = without_secret_values(violation.help, violation.fix, *trees, forms=forms)
-    message, help = (about(text, *fields, forms=forms) for text in (violation.message, shown))
+    shown, fix = without_secret_values(violation.help, violation.fix, *trees)
+    message, help = (about(text, *fields) for text in (violation.message, shown))
     return violation._replace(message=message, help=help, fix=fix if help == shown else None)
 
 
-def without_secret_values(
-    help: str, fix: Fix | None, *trees: Any, forms: Mapping[str, str] = NOTHING
-) -> tuple[str, Fix | None]:
+def without_secret_values(help: str, fix: Fix | None, *trees: Any) -> tuple[str, Fix | None]:
     """Return a hint and its fix in some trees. If the fix writes a secret, the hint masks it, and there is no fix."""
     if fix is None:
         return help, fix
     for tree in trees:
-        shown = fix.mapped(partial(_masked_value, tree, forms))
+        shown = fix.mapped(partial(_masked_value, tree))
         if shown != fix:
             return help.replace(fix.title, fix.bare if shown.shown == MASK else shown.title), None
     return help, fix
 
 
-def _masked_value(tree: Any, forms: Mapping[str, str], path: Path, value: Any) -> Any:
+def _masked_value(tree: Any, path: Path, value: Any) -> Any:
     """Return a new value of a field of a tree with its secrets masked; a list may lack its item.
 
-    >>> [_masked_value({"args": ["--token"]}, NOTHING, ("args", index), "abc") for index in (1, 2)]
+    >>> [_masked_value({"args": ["--token"]}, ("args", index), "abc") for index in (1, 2)]
     ['***', 'abc']
     """
-    shown = redacted(value, forms) if isinstance(value, dict | list) else forms.get(value, value)
     if not path or (around := get(tree, path[:-1])) is None:
-        return shown
+        return value
     if isinstance(around, list) and isinstance(path[-1], int) and path[-1] >= len(around):
-        return masked(shown, secret=secrecy_at(tree, path))
-    return masked_at(put(tree, path, shown), path)
+        gap = [None] if path[-1] > len(around) else []
+        return masked_item([*around, *gap, value], len(around) + len(gap), secrecy_at(tree, path[:-1]))
+    return masked_at(put(tree, path, value), path)
 
 
-def about(text: str, *fields: tuple[Any, Path], forms: Mapping[str, str] = NOTHING) -> str:
-    """Return a text about some fields of trees with their secrets masked; `forms` are those of unnamed secrets.
+def about(text: str, *fields: tuple[Any, Path]) -> str:
+    """Return a text about some fields of trees with their secrets masked.
 
     >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
     'label "a-token" has the value "***"'
     """
-    shown = ((get(tree, path), masked_at(redacted(tree, forms), path)) for tree, path in fields)
+    shown = ((get(tree, path), masked_at(tree, path)) for tree, path in fields)
     secrets = dict(pair for pairs in shown for pair in _secrets(*pairs))
     for quoted in _QUOTED if secrets else ():
         text = quoted.sub(lambda match: _shown(match[0], secrets), text)
-    for begin, end in reversed(list(joined(in_message(text)))):
+    for begin, end in reversed(list(joined(in_sentence(text)))):
         text = f"{text[:begin]}{MASK}{text[end:]}"
     return text
 
@@ -119,7 +112,10 @@ def _secrets(value: Any, masked: Any) -> Iterator[tuple[str, str]]:
     pairs = [(value, masked)]
     while pairs:
         given, shown = pairs.pop()
-        if isinstance(given, dict | list):
+        if isinstance(given, dict | list) and isinstance(shown, str):  # a collection that is masked as a whole
+            parts = [*given, *given.values()] if isinstance(given, dict) else given
+            pairs += [(part, shown) for part in parts]
+        elif isinstance(given, dict | list):
             pairs += [(given[step], shown[step]) for step in (given if isinstance(given, dict) else range(len(given)))]
         elif given != shown:
             yield str(given), shown

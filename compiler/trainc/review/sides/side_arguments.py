@@ -14,8 +14,9 @@ from trainc import settings
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
-from trainc.review import branch_merges, commit_settings, revisions
-from trainc.review.ambiguous_words import ambiguous_argument
+from trainc.review import commits as revisions
+from trainc.review.commits import ambiguous_argument, branch_merges
+from trainc.review.commits import commit_files as commit_settings
 from trainc.review.sides import SideSpec, settings_of
 
 if TYPE_CHECKING:

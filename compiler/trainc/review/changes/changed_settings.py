@@ -1,28 +1,36 @@
-"""Settings: the differences between the settings files of the old side and those of the new side.
+"""Settings: the differences between the settings of the old side and those of the new side.
 
 Reads    the documents as they are written, including fields that trainc does not know: of the trainc.yaml and of each
-         file that it extends.
+         file that it extends; and the plans of both sides, for the annotation `trainc.dev/lint-ignore` of TrainJobs and
+         runtimes. It turns lint rules off and is not written to the output, so no changed object reveals it.
 Returns  an edit for each changed setting, with its line. Each rule in `lint.disable`, of a file or an environment, is a
          setting. The rules of an environment that only one side has are settings, too, beside the environment itself.
+         Each rule of an annotation that the new side turns off, or no longer turns off, is a setting. An added TrainJob
+         turns its rules off; an edit of a removed one is not reported.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.diagnostics import Place
+from trainc.base.ids import LINT_RULES
+from trainc.diagnostics import ObjectId, Place
 from trainc.kubernetes.trees import get, put
+from trainc.pipeline.lint.triggers import IGNORE, listed
 from trainc.provenance.tracing import nearest_existing
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes import Change, changes
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.diagnostics import Document, ObjectId, Path
+    from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.objects import Runtime, TrainJob
+    from trainc.pipeline.plan import Plan
     from trainc.settings import Settings
+
 
 LINT: Final = "lint"
 FIELD_VALIDATION: Final = "fieldValidation"
@@ -33,6 +41,9 @@ RULES: Final = (LINT, "disable")
 RULE_RANK, ANNOTATION_RANK, OBJECT_RANK, UNKNOWN_RANK = range(4)
 """The positions among the changed settings: of those that decide what is reported, of annotations, of those that change
 objects, and of annotations with unknown rules."""
+ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
+FIELD: Final = f'metadata.annotations["{IGNORE}"]'
+NO_OBJECT: Final[Tree] = {}
 
 
 class SettingEdit(NamedTuple):
@@ -167,3 +178,45 @@ def _without_rules(tree: Tree, at: Path) -> Tree:
     lint = get(tree, (*at, LINT), {})
     without: Tree = put(tree, (*at, LINT), {key: value for key, value in lint.items() if key != "disable"})
     return without
+
+
+def annotation_edits(old: Sequence[Plan], new: Sequence[Plan]) -> list[SettingEdit]:
+    """Return the changed annotations: runtimes, which apply to many TrainJobs, precede TrainJobs."""
+    jobs = {(plan.job.namespace, plan.job.name): plan.job.value for plan in old}
+    runtimes = {plan.runtime.id: plan.runtime for plan in new if plan.job.own_runtime is None}
+    return [
+        *(edit for id in sorted(runtimes) for edit in _annotation_edits(_runtime_of(old, id), runtimes[id])),
+        *(
+            edit
+            for job in (plan.job for plan in new)
+            for edit in _annotation_edits(jobs.get((job.namespace, job.name), NO_OBJECT), job)
+        ),
+    ]
+
+
+def _runtime_of(plans: Sequence[Plan], id: ObjectId) -> Tree:
+    """Return a runtime of a side, whether or not a TrainJob of that side uses it."""
+    entry = plans[0].library.find(id.kind, id.namespace, id.name) if plans else None
+    return entry.document.value if entry is not None else NO_OBJECT
+
+
+def _annotation_edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdit]:
+    """Yield the annotation_edits of one annotation, which is a set of rules."""
+    before, after = _ignored_rules(old), _ignored_rules(new.value)
+    if before == after:
+        return
+    place = nearest_existing(new.at(*ANNOTATION))
+    for rule in sorted(before ^ after):
+        if rule in after:
+            change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
+        else:
+            change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
+        rank = ANNOTATION_RANK if rule in LINT_RULES else UNKNOWN_RANK
+        owner = ObjectId.from_source(new.document.unedited)
+        yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=owner)
+
+
+def _ignored_rules(tree: Tree) -> frozenset[str]:
+    """Return the rules that the annotation of an object turns off."""
+    text: Any = get(tree, ANNOTATION)
+    return frozenset(listed(text)) if isinstance(text, str) else frozenset()

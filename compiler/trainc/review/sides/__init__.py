@@ -22,8 +22,10 @@ from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
 from trainc.frontends.reading import Reading
-from trainc.review import commit_files, commit_settings, rendered_files
-from trainc.review.server_fields import without_server_fields
+from trainc.review.commits import commit_files
+from trainc.review.commits import commit_files as commit_settings
+from trainc.review.sides import rendered_files
+from trainc.review.sides.rendered_files import without_server_fields
 from trainc.settings import DEFAULT, Settings, in_environment
 from trainc.settings.nested_projects import Apart
 
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from trainc.budget import Meter
     from trainc.frontends.reading import Reader
     from trainc.kubernetes.trees import Tree
-    from trainc.review import revisions
-    from trainc.review.side_files import SideFiles
+    from trainc.review import commits as revisions
+    from trainc.review.sides.side_files import SideFiles
 
 Content = Literal["compiled", "rendered", "nothing"]
 

@@ -1,26 +1,33 @@
 """Commit files: the files that are read for given paths of a commit, chosen as `files.inputs` does in a working tree.
 
 Reads    the folders and links of a commit.
-Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read.
+Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read. `settings_of`
+         returns the settings of a file of the commit, and of the files that it extends, which are of the same commit.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.files import inputs
-from trainc.files.inputs import ALL, DEEPEST, LINK_OUT, READ_ROLES, File, fault
+from trainc.files.inputs import ALL, DEEPEST, LARGEST_SETTINGS, LINK_OUT, READ_ROLES, File, fault
 from trainc.files.selection import KUSTOMIZATIONS, Roles, is_manifest
-from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
-from trainc.review.revisions import Commit, CommitLinkError
+from trainc.review.commits import Commit, CommitLinkError
+from trainc.review.commits.git_objects import AHEAD, FOLDER, LINK, MODULE, TreeEntry
+from trainc.settings import load_file
+from trainc.settings.extending import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Diagnostic
     from trainc.files.selection import Selection
+    from trainc.review.commits import Commit
+    from trainc.settings import Settings
 
 
 class CommitFile(NamedTuple):
@@ -184,3 +191,36 @@ class Walk:
             return False
         entry = None if real is None else self.commit.entry(real)
         return entry is not None and entry.mode == FOLDER
+
+
+def settings_of(commit: Commit, file: File) -> Settings:
+    """Return the settings of a file of a commit."""
+    source = FileSource(partial(_read, commit), partial(_resolved, commit))
+    return load_file(file, commit.path_of(file), source, root=commit.top)
+
+
+def _resolved(commit: Commit, path: str) -> str:
+    return os.path.normpath(os.path.join(commit.top, commit.real_path(path)))
+
+
+def _read(commit: Commit, path: str) -> File | Diagnostic:
+    """Return the file that has a path in the working tree, with the messages of `inputs.settings`."""
+    inside = commit.path_in_repository(path) or ""
+    name = commit.named(inside)
+    try:
+        real = commit.resolved(inside)
+    except CommitLinkError:
+        return fault(
+            name, "is a link to a target outside the repository", "copy the file into the repository", declared=LINK_OUT
+        )
+    entry = None if real is None else commit.entry(real)
+    if entry is None:
+        reason = os.strerror(errno.ENOENT)
+        return fault(name, f"cannot be read: {reason}", "check the path and its permissions")
+    if entry.mode in {FOLDER, MODULE}:
+        return fault(name, "is a folder", "use a file with settings")
+    [content] = commit.objects.blobs([entry.object], most=LARGEST_SETTINGS)
+    if isinstance(content, int):
+        return fault(name, f"is {content >> 20} MiB, more than the limit of {LARGEST_SETTINGS >> 20} MiB", "split it")
+    commit.read[real or inside] = content
+    return File(name, content)

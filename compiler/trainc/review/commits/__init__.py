@@ -1,8 +1,9 @@
-"""Revisions: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
+"""Commits: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
 
 Reads    the output of `git rev-parse`, and git's objects (`git_objects`). Neither runs a filter, textconv, hook or
          file system monitor of the repository; with the environment in `SAFE` they fetch nothing.
-Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.yaml`.
+Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.yaml`. A word of a command line with two
+         meanings is an error, because the author of a change may have chosen one of them.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.declarations import Declaration
+from trainc.diagnostics import Diagnostic
 from trainc.files.confine import is_within, repository_above
 from trainc.files.inputs import STDIN, File, fault
 from trainc.files.selection import SETTINGS
-from trainc.review.ambiguous_words import AmbiguousWordError, ambiguous_revision
-from trainc.review.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
+from trainc.review.commits.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from trainc.diagnostics import Diagnostic
-    from trainc.review.temporary_repository import TemporaryRepository
+    from trainc.review.commits.branch_merges import TemporaryRepository
+
 
 HEAD: Final = "HEAD"
 AMBIGUOUS: Final = b"is ambiguous"
@@ -33,6 +35,10 @@ REFS: Final = ("", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/")
 """The prefixes with which git completes the name of a ref, in its order."""
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
+AMBIGUOUS_ARGUMENT: Final = Declaration(
+    "ambiguous-argument", ("read",), "Argument that is a revision and a path", trainc_only=True
+)
+AMBIGUOUS_REVISION: Final = Declaration("ambiguous-revision", ("read",), "Revision with two meanings", trainc_only=True)
 
 
 class CommitLinkError(Exception):
@@ -281,3 +287,34 @@ def _git(folder: str, *arguments: str) -> bytes:
 def _message(failed: subprocess.CompletedProcess[bytes]) -> str:
     """Return the first line of git's message about a command that failed."""
     return failed.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
+
+
+class AmbiguousWordError(Exception):
+    """A word with two meanings."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        """`diagnostic` reports it."""
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def ambiguous_argument(argument: str) -> AmbiguousWordError:
+    """Return the error for an argument that is both a revision and a path."""
+    return AmbiguousWordError(
+        Diagnostic.declared(
+            AMBIGUOUS_ARGUMENT,
+            f"ambiguous argument '{argument}': both revision and path",
+            f"use -- to separate revisions from paths, or './{argument}' for the path",
+        )
+    )
+
+
+def ambiguous_revision(revision: str, refs: Sequence[str]) -> AmbiguousWordError:
+    """Return the error for a revision that several refs match, or one ref and the start of a hash."""
+    if len(refs) > 1:
+        matching, help = " and ".join(refs), "use the full name of one of them"
+    else:
+        matching = f"{refs[0] if refs else 'a ref'} and another commit"
+        help = "use the full name of the ref, or the full hash"
+    message = f"ambiguous revision '{revision}': {matching} match it"
+    return AmbiguousWordError(Diagnostic.declared(AMBIGUOUS_REVISION, message, help))

@@ -1,39 +1,36 @@
-"""Positions of the secrets in a document's text, by the rules of `masking`.
+"""Secrets in the text of a document: the values that are masked in its tree.
 
-Reads    a document's text.
-Returns  the ranges in a line of it that a report masks. The names in a text are found in any notation of YAML and JSON.
-         A string is masked as its value is, and its characters are found in the text.
+Reads    a document's text, in any notation of YAML and JSON.
+Returns  the ranges in a line of it that are masked. A string is masked as its value is, and its characters are found in
+         the text.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.jsonobjects import JsonNode, without_garbage_collection
 from trainc.kubernetes.documents.positions import tree
 from trainc.kubernetes.documents.strings import string_at
-from trainc.source.command_lines import FAR, first_word, in_argument, in_command, is_value
-from trainc.source.patterns import hidden, in_line, joined
-from trainc.source.secrecy import NAMED, field_secrecy, item_secrecy, names_others
+from trainc.masking.secret_names import SECRET, field_secrecy, names_others
+from trainc.masking.text_secrets import in_text, in_value, in_words, is_flag_value, joined, secret_value, unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.kubernetes.documents.positions import PositionNode
-    from trainc.source.patterns import Stretch
-    from trainc.source.secrecy import Secrecy
+    from trainc.masking.secret_names import Secrecy
+    from trainc.masking.text_secrets import Stretch
 
     Value = PositionNode | JsonNode
 
 _LONGEST: Final = 256
 """Maximum length of the name of a variable, field or option."""
-_LARGEST: Final = 2**20
-"""The maximum length of a document in a string."""
 _LARGE: Final = 2**16
 """The maximum length of a string whose value is read; in a longer one, the secrets are those of the shown part."""
 _KEY: Final = re.compile(
@@ -41,13 +38,7 @@ _KEY: Final = re.compile(
 )
 """The start of a line up to its first `:` or `=`; in a line without one, the punctuation before its text. A `=` at the
 end of a line is no separator: base64 ends with it."""
-
-_PUBLIC: Final = re.compile(
-    r"""[\s"'-]*+(?:apiVersion|image|imagePullPolicy|kind|name|namespace|numNodes|numProcPerNode|replicas|restartPolicy)
-    ["']?:[ \t]++[\["']*+[\w./:@-]++[\]"',]*+\s*+""",
-    re.VERBOSE,
-)
-"""A line with a field that has no secret, and one word as its value."""
+_KIND: Final = re.compile(r"""(?<![\w.-])(?i:kind)["']?[ \t]*:[ \t]*["']?(\w+)""")
 
 
 class _Scalar(NamedTuple):
@@ -56,10 +47,10 @@ class _Scalar(NamedTuple):
     begin: int
     end: int
     secret: Secrecy
-    items: Sequence[str] = ()
-    """The items of its list, if it is one."""
+    items: Sequence[object] = ()
+    """The words of its command line, if it is one."""
     number: int = 0
-    """Its index in that list."""
+    """Its index in them."""
     is_collection: bool = False
     """Whether it is a list or mapping in the place of a scalar, which is masked as a whole."""
 
@@ -71,7 +62,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
     parsed    whether the text is a valid document
     """
     root, read = tree(text) if parsed else (None, 0)
-    found = list(_all_but_the_key(text, begin, end)) if read < end else []
+    found = list(_unparsed(text, begin, end)) if read < end else []
     at = begin
     scalars = [] if root is None else _scalars_between(text, root, begin, end)
     for scalar in sorted(scalars, key=_begin):
@@ -84,69 +75,53 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
     return tuple(joined([*found, *_in_part(text, at, end)]))
 
 
-def in_text(text: str, secret: Secrecy) -> Iterator[Stretch]:
-    """Yield the secrets in a string, by its context; switches and references are not secrets."""
-    if secret in NAMED:
-        yield from hidden(text, 0, len(text), literal=secret == "data")
-    elif secret in ("command", "item"):
-        yield from in_command(text)
-        if secret == "item" and not text.startswith("-"):
-            yield from first_word(text, 0, len(text))
-    elif secret == "patch" and len(text) <= _LARGEST:
-        yield from in_document(text)
-    else:
-        yield from in_line(text)
-
-
-def in_document(text: str) -> Iterator[Stretch]:
-    """Yield the secrets in the text of a document, such as a patch in a string."""
-    try:
-        parse(text)
-        parsed = True
-    except YamlError:
-        parsed = False
-    begin = 0
-    for line in text.split("\n"):
-        yield from secrets(text, begin, begin + len(line), parsed=parsed)
-        begin += len(line) + 1
-
-
 def _in_part(text: str, begin: int, end: int) -> Iterator[Stretch]:
     """Yield the secrets between two values, such as in a comment."""
-    return ((begin + a, begin + b) for a, b in in_line(text[begin:end])) if begin < end else iter(())
+    return ((begin + a, begin + b) for a, b in in_text(text[begin:end])) if begin < end else iter(())
 
 
-def _all_but_the_key(text: str, begin: int, end: int) -> Iterator[Stretch]:
-    """Yield the part of an unparsable line that is not its key; `begin` and `end` may be inside the line."""
-    first = text.rfind("\n", 0, begin) + 1
-    if _PUBLIC.fullmatch(text, first, end) and not _has_secret(text):
-        return iter(())
-    key = _KEY.match(text, first, end)
-    return hidden(text, max(begin, key.end() if key else begin), end)
+def _unparsed(text: str, begin: int, end: int) -> Iterator[Stretch]:
+    """Yield the secrets in a part of a text that cannot be parsed: all values if it may be a Secret."""
+    if not _may_be_secret(text):
+        known = _unparsed_secrets(text)
+        for first, last in known[bisect_right(known, begin, key=itemgetter(1)) :]:
+            if first >= end:
+                break
+            yield max(first, begin), min(last, end)
+        return
+    at = begin
+    for line in text[begin:end].split("\n"):
+        start = text.rfind("\n", 0, at) + 1
+        key = _KEY.match(text, start, at + len(line))
+        yield from secret_value(text, max(at, key.end() if key else at), at + len(line))
+        at += len(line) + 1
 
 
 @lru_cache(maxsize=4)
-def _has_secret(text: str) -> bool:
-    """Return whether a text may have a Secret, whose data can have any names."""
-    return "Secret" in text
+def _unparsed_secrets(text: str) -> tuple[Stretch, ...]:
+    return tuple(joined(in_text(text, broken=True)))
+
+
+def _may_be_secret(text: str) -> bool:
+    """Return whether a text that cannot be parsed may be a Secret, whose data can have any names."""
+    kinds = _KIND.findall(text)
+    return not kinds or "Secret" in kinds
 
 
 def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Stretch]:
     """Yield the secrets of a scalar; of a long one, those between two indices."""
-    if scalar.end - scalar.begin > (_LARGEST if scalar.secret == "patch" else _LARGE):
+    if scalar.end - scalar.begin > _LARGE:
         begin, end = max(begin, scalar.begin), min(end, scalar.end)
-        context: Secrecy = "command" if scalar.items else scalar.secret
-        yield from ((begin + a, begin + b) for a, b in in_text(text[begin:end], context))
+        yield from ((begin + a, begin + b) for a, b in in_value(text[begin:end], scalar.secret))
         return
     string = string_at(text, scalar.begin, scalar.end)
-    if scalar.secret in NAMED and list(in_text(string.value, scalar.secret)) == [(0, len(string.value))]:
-        yield from hidden(text, scalar.begin, scalar.end, literal=True)
-        return
     if scalar.items:
-        before = scalar.items[max(scalar.number - FAR, 0) : scalar.number]
-        found = in_argument([*before, string.value], len(before))
+        found = list(in_words(scalar.items, scalar.number, string.value, scalar.secret))
     else:
-        found = in_text(string.value, scalar.secret)
+        found = list(in_value(string.value, scalar.secret))
+    if scalar.secret in SECRET and found == [(0, len(string.value))]:
+        yield unquoted(text, scalar.begin, scalar.end)
+        return
     for stretch in found:
         begin, end = string.stretch(*stretch)
         yield end - len(text[begin:end].lstrip()), end  # the indentation of a block is no part of its string
@@ -191,7 +166,7 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         if isinstance(node, JsonNode) and (node.index >= end or node.end <= begin):
             continue
         secret = context.secret
-        visit = id(node), secret, is_value(context.items, context.number)
+        visit = id(node), secret, bool(context.items) and is_flag_value(context.items, context.number)
         if visit in seen:  # by another alias
             continue
         seen.add(visit)
@@ -200,17 +175,11 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         elif node.sequence:
             fields = node.fields_between(begin, end) if isinstance(node, JsonNode) else node.fields.values()
             items = [field.value for field in fields]
-            words = [_word(text, item) for item in items]
-            for index, item in enumerate(items):
-                if secret in NAMED:
-                    waiting.append((item, _Scalar(0, 0, secret)))
-                elif item.sequence is None:
-                    waiting.append((item, _Scalar(0, 0, "", words, index)))
-                else:
-                    waiting.append((item, _Scalar(0, 0, item_secrecy(words, index))))
+            words = [_word(text, item) for item in items] if secret in ("", "words") else ()
+            waiting += [(item, _Scalar(0, 0, secret, words, number)) for number, item in enumerate(items)]
         else:
             pairs = list(_pairs(node))
-            names = [(key, _word(text, value)) for key, value in pairs if names_others(key)]
+            names = [(key, _words(text, value)) for key, value in pairs if names_others(key)]
             for key, value in pairs:
                 waiting.append((value, _Scalar(0, 0, secret if secret == "data" else field_secrecy(key, names))))
 
@@ -229,6 +198,11 @@ def _pairs(node: Value) -> Iterator[tuple[str, Value]]:
         yield from ((str(key), field.value) for key, field in found.fields.items())
         yield from found.duplicates
         waiting += found.merges
+
+
+def _words(text: str, node: Value) -> object:
+    """Return a short scalar, or those of a list."""
+    return [_word(text, field.value) for field in node.fields.values()] if node.sequence else _word(text, node)
 
 
 def _word(text: str, node: Value) -> str:

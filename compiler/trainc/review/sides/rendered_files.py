@@ -3,7 +3,8 @@
 Reads    every file with the name of a manifest: also hidden files, those with the name of settings, those with trainc's
          marker, and those that trainc.yaml excludes. Of git's own folder, nothing is in a commit.
 Returns  the objects of all kinds, and an error for each file that cannot be read: the review would be about other
-         objects than those that kubectl applies.
+         objects than those that kubectl applies. The fields that only the API server writes are not compared.
+Source   Kubernetes 1.36, ObjectMeta; kubectl for the annotation of the configuration that was applied last.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
 
     from trainc.budget import Budget
     from trainc.files.inputs import File
+    from trainc.kubernetes.trees import Tree
+
 
 WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
+METADATA: Final = frozenset(("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"))
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class RenderedFiles(NamedTuple):
@@ -92,3 +97,23 @@ def identity(document: Document) -> ObjectId | None:
     """Return the identity of an object; one with only generateName has it as its name. None for another document."""
     id = ObjectId.from_source(document.value)
     return id if id.apiVersion and id.kind and id.name else None
+
+
+def without_server_fields(tree: Tree) -> Tree:
+    """Return an object without the fields that only the API server writes.
+
+    >>> without_server_fields({"kind": "JobSet", "metadata": {"name": "a", "uid": "b"}, "status": {}})
+    {'kind': 'JobSet', 'metadata': {'name': 'a'}}
+    """
+    metadata = tree.get("metadata")
+    if not isinstance(metadata, dict):
+        return tree
+    own = {key: value for key, value in metadata.items() if key not in METADATA}
+    annotations = own.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        own["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+        if not own["annotations"]:
+            del own["annotations"]
+    if len(own) == len(metadata) and own == metadata and "status" not in tree:
+        return tree
+    return {key: own if key == "metadata" else value for key, value in tree.items() if key != "status"}

@@ -1,0 +1,197 @@
+"""Warnings and notes of a review, besides the changed objects.
+
+Reads    the reviewed objects of one environment, and both sides.
+Returns  a warning for each object that changes before its JobSet: the API server accepts the change of a ConfigMap or a
+         PodGroup, but not that of the JobSet whose pods read it. A note for each changed or removed runtime that no
+         TrainJob of either side uses, so that no object shows its change. For an upgrade of Trainer, a note with the
+         behaviours that change no object, one for each TrainJob that will not resume, and one if the upgrade leads over
+         another release.
+Source   kubeflow/trainer: the controllers of v2.1.0, v2.2.1 and v2.3.0; the release notes of v2.4.0.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.behaviours import PAGE, changed_behaviours, releases_between
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET
+from trainc.diagnostics import Diagnostic, ObjectId, Place
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import listed
+from trainc.pipeline import frameworks
+from trainc.pipeline.library import key_of
+from trainc.review.changes import changes
+from trainc.review.consequences import NEW_NAME, PODS, Consequence
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+
+    from trainc.base.releases import TrainerRelease
+    from trainc.diagnostics import Document, Identity
+    from trainc.review.reviewed import Line, Reviewed
+    from trainc.review.sides import Side
+
+
+AHEAD_OF_JOBSET: Final = Declaration(
+    "ahead-of-jobset", ("job",), "Change applies before its JobSet is recreated", "warning", trainc_only=True
+)
+UNCHANGED: Final = frozenset({"new-object", "while-suspended", "refused"})
+"""The effects with which a running JobSet stays as it is."""
+READ: Final = frozenset({"data", "binaryData", "spec"})
+"""The fields of other objects that the pods, or their scheduler, read."""
+UNUSED_RUNTIME: Final = Declaration(
+    "unused-runtime", ("read",), "Change of a runtime that no TrainJob uses", "note", trainc_only=True
+)
+TRAINER_UPGRADE: Final = Declaration(
+    "trainer-upgrade", ("read",), "Upgrade of Trainer with effects beyond the objects", "note", trainc_only=True
+)
+
+
+def with_objects_ahead(objects: Sequence[Reviewed]) -> tuple[tuple[Reviewed, ...], tuple[Diagnostic, ...]]:
+    """Return the objects with the effects of changes that apply before their JobSet, and the warnings."""
+    wanted = {_key(each) for each in objects if each.id.kind != JOBSET.kind and any(map(_is_ahead, each.lines))}
+    jobsets = _readers(objects, wanted) if wanted else {}
+    if not jobsets:
+        return tuple(objects), ()
+    found, warnings = [], []
+    for reviewed in objects:
+        jobset = jobsets.get(_key(reviewed)) if reviewed.id.kind != JOBSET.kind else None
+        ahead = [line for line in reviewed.lines if _is_ahead(line)]
+        if jobset is None or not ahead:
+            found.append(reviewed)
+            continue
+        if jobset.new_name:
+            effect, changed = Consequence("new-object", NEW_NAME), [*reviewed.lines]
+        else:
+            effect, changed = Consequence("ahead", PODS), ahead
+            warnings.append(_warning(reviewed, ahead, jobset))
+        lines = (line._replace(consequence=effect) if line in changed else line for line in reviewed.lines)
+        found.append(reviewed._replace(lines=tuple(lines)))
+    return tuple(found), tuple(warnings)
+
+
+def _key(reviewed: Reviewed) -> tuple[str, str]:
+    return reviewed.id.namespace, reviewed.id.name
+
+
+def _readers(objects: Iterable[Reviewed], wanted: Container[tuple[str, str]]) -> dict[tuple[str, str], Reviewed]:
+    """Return the first JobSet that stays as it is and whose pods name an object of their namespace, by that object."""
+    found: dict[tuple[str, str], Reviewed] = {}
+    for each in objects:
+        if _is_behind(each):
+            for name in _strings(get(each.before, JOBS_OF_JOBSET)):
+                if (key := (each.id.namespace, name)) in wanted:
+                    found.setdefault(key, each)
+    return found
+
+
+def _is_behind(reviewed: Reviewed) -> bool:
+    is_changed = reviewed.id.kind == JOBSET.kind and reviewed.status == "changed"
+    return is_changed and reviewed.effect in UNCHANGED
+
+
+def _is_ahead(line: Line) -> bool:
+    return line.consequence.effect == "in-place" and line.change.path[0] in READ
+
+
+def _strings(tree: Any) -> Iterator[str]:
+    """Yield the strings of a tree."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict | list):
+        for value in tree.values() if isinstance(tree, dict) else tree:
+            yield from _strings(value)
+
+
+def _warning(reviewed: Reviewed, lines: Sequence[Line], jobset: Reviewed) -> Diagnostic:
+    fields, name = listed(line.change.field for line in lines), f'{reviewed.id.kind} "{reviewed.id.name}"'
+    return Diagnostic.declared(
+        AHEAD_OF_JOBSET,
+        f'{fields} of {name} would change while JobSet "{jobset.id.name}" keeps its pods',
+        f'delete JobSet "{jobset.id.name}" before you apply the change, or use --name-suffix-hash',
+        object=reviewed.id,
+        place=reviewed.at,
+    )
+
+
+def unused_runtimes(before: Side, after: Side) -> Iterator[Diagnostic]:
+    """Yield a note for each changed or removed runtime that no TrainJob uses. A rendered side has no TrainJobs."""
+    if "rendered" in {before.content, after.content}:
+        return
+    used = _used(before) | _used(after)
+    new = _runtimes(after)
+    for key, document in _runtimes(before).items():
+        other = new.get(key)
+        if document.identity in used or (other is not None and other.identity in used):
+            continue
+        if other is None:
+            yield _unused_runtime(
+                document, "is removed", Place(document, ("metadata", "name")), "keep it until no team uses it"
+            )
+        elif other.value != document.value:
+            path = next(change.new_path for change in changes(document.value, other.value))
+            file = shlex.quote(after.file(other.file))
+            help = f"check their TrainJobs: trainc validate PATH --runtimes {file}"
+            yield _unused_runtime(other, "changes", Place(other, path), help)
+
+
+def _runtimes(side: Side) -> dict[Hashable, Document]:
+    """Return the runtimes of a side by kind, namespace and name, and by file if several have the same."""
+    found: dict[Hashable, Document] = {}
+    for document in side.runtimes:
+        key = key_of(document)
+        found[key if key not in found else (key, side.file(document.file))] = document
+    return found
+
+
+def _used(side: Side) -> set[Identity]:
+    """Return the identities of the runtimes that the compiled TrainJobs of a side use."""
+    return {item.job.plan.runtime.document.identity for item in side.items if item.job is not None}
+
+
+def _unused_runtime(document: Document, verb: str, place: Place, help: str) -> Diagnostic:
+    id = ObjectId.from_source(document.value)
+    return Diagnostic.declared(
+        UNUSED_RUNTIME,
+        f'{id.kind} "{id.name}" {verb}: no TrainJob here uses it; teams elsewhere may',
+        help,
+        object=id,
+        field=place.field,
+        place=place,
+    )
+
+
+def upgrade_notes(before: Side, after: Side) -> Iterator[Diagnostic]:
+    """Yield the upgrade_notes about the upgrade from the release of one side to that of the other."""
+    old, new = before.settings.release, after.settings.release
+    path = releases_between(old, new)
+    found = [changed for changed in changed_behaviours(old, new) if not changed.behaviour.objects]
+    found.sort(key=lambda changed: path.index(changed.release))
+    if found:
+        yield _upgrade_note(f"the upgrade also changes the cluster: {'; '.join(changed.words for changed in found)}")
+    for index, release in enumerate(path):
+        if release.upgraded_from and index > 1 and path[index - 1].name in release.upgraded_from:
+            yield _upgrade_note(
+                f"the upgrade from {path[0].title} to {release.title} leads over {path[index - 1].title}"
+            )
+    if new.mpi_resume != old.mpi_resume:
+        yield from _suspended(before, new)
+
+
+def _suspended(before: Side, new: TrainerRelease) -> Iterator[Diagnostic]:
+    """Yield a note for each suspended MPI TrainJob."""
+    for item in before.items:
+        plan = item.job.plan if item.job and not item.position else None
+        if plan is None or not plan.job.spec.get("suspend") or plan.job.own_runtime is not None:
+            continue
+        if frameworks.traits(plan.runtime).launcher:
+            yield _upgrade_note(
+                f'TrainJob "{plan.job.source_name}" is suspended and uses MPI: it does not resume with {new.title}',
+                "create it again after the upgrade",
+            )._replace(object=plan.job.id, place=plan.job.at("spec", "suspend", key=True))
+
+
+def _upgrade_note(message: str, help: str = "") -> Diagnostic:
+    return Diagnostic.declared(TRAINER_UPGRADE, message, help or f"read {PAGE}")
