@@ -21,8 +21,7 @@ from racing import head, line
 
 from trainc import compilation
 from trainc.base.kinds import COMPILED
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Diagnostic
 from trainc.emit import yaml
 from trainc.files import inputs as paths

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+from contextlib import chdir
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _SETTINGS = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+_TEMPLATES: dict[Callable[[], object], TemporaryDirectory[str]] = {}
 _NO_USER = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
@@ -26,3 +31,13 @@ def commit(message: str = "A change", at: Path | str = ".") -> None:
     """Commit all files, even if none has changed; hooks do not run."""
     git("add", "--all", at=at)
     git("commit", "--quiet", "--allow-empty", "--no-verify", "--message", message, at=at)
+
+
+def copy_repository(create: Callable[[], object], folder: Path) -> None:
+    """Copy the repository that a function creates in the current folder, a new git repository, once in each process."""
+    if create not in _TEMPLATES:
+        _TEMPLATES[create] = TemporaryDirectory()
+        with chdir(_TEMPLATES[create].name):
+            git("init", "--quiet")
+            create()
+    shutil.copytree(_TEMPLATES[create].name, folder, symlinks=True, dirs_exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainc.base.ids import DECLARED_IN
+from trainc.base.data import declared_in
 from trainc.reports.catalogue import entry
 
-ENTRIES: Final = {id: entry(id) for id in DECLARED_IN}
+ENTRIES: Final = {id: entry(id) for id in declared_in()}

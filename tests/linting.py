@@ -10,8 +10,7 @@ from manifests import cluster_runtime, replicated_job, train_job, write_json
 from purposes import compile_for
 
 import trainc
-from trainc.compilation.run import COMPILE, Purpose
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, NO_OPTIONS, Options, Purpose
 from trainc.diagnostics import Diagnostic, Location
 
 GPUS = {"limits": {"nvidia.com/gpu": 2}}

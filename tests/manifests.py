@@ -12,7 +12,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.base.kinds import CLUSTER_RUNTIME
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.library import BuiltIn
 
 Tree = dict[str, Any]

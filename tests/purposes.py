@@ -7,8 +7,7 @@ from typing import Final
 
 from trainc import CompiledJob, Result
 from trainc.compilation import Compilation, compile_paths
-from trainc.compilation.run import Purpose, start
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import NO_OPTIONS, Options, Purpose, start
 from trainc.pipeline.plan import Plan
 
 ALL_RULES: Final = Purpose(others="read", all_rules=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from unittest import mock
 
 from trainc import cli
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.settings import Settings
 
-NO_LINT = Settings(disable=frozenset(LINT_RULES) - {"secret-expected", "torchtune-config"})
+NO_LINT = Settings(disable=frozenset(lint_rules()) - {"secret-expected", "torchtune-config"})
 """Settings for tests of compiled objects that need not pass the lint rules. That one is a check of a framework."""
 
 

@@ -19,13 +19,22 @@ from trainc.base.version import __version__
 
 if TYPE_CHECKING:
     from trainc.api.compiling import check, compile
-    from trainc.api.editor_positions import Utf16Range, code_point, path_at, utf16_range
+    from trainc.api.editors import (
+        FileEdit,
+        QuickFix,
+        Utf16Range,
+        address_of,
+        code_point,
+        fix_of,
+        page_of,
+        path_at,
+        utf16_range,
+    )
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
-    from trainc.api.quick_fixes import FileEdit, QuickFix, address_of, fix_of, page_of
     from trainc.api.sessions import Session
     from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
     from trainc.budget import OverBudgetError
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options
     from trainc.diagnostics import Diagnostic, Document, Error, Location, ObjectId, Place, Related
     from trainc.emit.yaml import render
     from trainc.settings import Settings
@@ -75,11 +84,11 @@ _HOME = {
     "Document": "trainc.diagnostics",
     "Documents": "trainc.api.public_results",
     "Error": "trainc.diagnostics",
-    "QuickFix": "trainc.api.quick_fixes",
+    "QuickFix": "trainc.api.editors",
     "CompiledJob": "trainc.api.public_results",
     "Location": "trainc.diagnostics",
     "ObjectId": "trainc.diagnostics",
-    "Options": "trainc.compilation.user_options",
+    "Options": "trainc.compilation.run",
     "FieldOrigin": "trainc.api.public_results",
     "SetField": "trainc.api.public_results",
     "OverBudgetError": "trainc.budget",
@@ -90,23 +99,23 @@ _HOME = {
     "JobRuntime": "trainc.api.public_results",
     "Session": "trainc.api.sessions",
     "Settings": "trainc.settings",
-    "FileEdit": "trainc.api.quick_fixes",
-    "Utf16Range": "trainc.api.editor_positions",
-    "address_of": "trainc.api.quick_fixes",
+    "FileEdit": "trainc.api.editors",
+    "Utf16Range": "trainc.api.editors",
+    "address_of": "trainc.api.editors",
     "check": "trainc.api.compiling",
-    "code_point": "trainc.api.editor_positions",
+    "code_point": "trainc.api.editors",
     "compile": "trainc.api.compiling",
-    "fix_of": "trainc.api.quick_fixes",
+    "fix_of": "trainc.api.editors",
     "graph_of": "trainc.api.views",
     "migrate": "trainc.api.views",
-    "page_of": "trainc.api.quick_fixes",
-    "path_at": "trainc.api.editor_positions",
+    "page_of": "trainc.api.editors",
+    "path_at": "trainc.api.editors",
     "pods_of": "trainc.api.views",
     "queues_of": "trainc.api.views",
     "render": "trainc.emit.yaml",
     "schema": "trainc.api.views",
     "upgrade": "trainc.api.views",
-    "utf16_range": "trainc.api.editor_positions",
+    "utf16_range": "trainc.api.editors",
 }
 
 

@@ -10,8 +10,7 @@ from running import run
 
 from trainc.argocd import application_files
 from trainc.argocd.application_files import MOST_BYTES, MOST_FILES, too_many
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Location
 from trainc.settings import DEFAULT
 

@@ -17,8 +17,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compiled, compile_paths
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.kubernetes.names import dns1123_subdomain_errors
 
 Tree = dict[str, Any]

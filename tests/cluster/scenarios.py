@@ -12,7 +12,7 @@ from cluster.server import Cluster, until
 
 import trainc
 from trainc.base.kinds import LEGACY
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 Tree = dict[str, Any]
 

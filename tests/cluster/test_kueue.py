@@ -158,7 +158,7 @@ def webhook(cluster: Cluster) -> Iterator[None]:
         cluster.ask("DELETE", f"{each}/{name}")
 
 
-def compiled(case: str, namespace: str, folder: Path) -> list[Tree]:
+def queued_objects(case: str, namespace: str, folder: Path) -> list[Tree]:
     """Return the objects of a golden case in a queue, with pods that finish."""
     documents = list(yaml.safe_load_all((GOLDEN / case / "input.yaml").read_text()))
     for document in documents:
@@ -199,7 +199,7 @@ def assert_unharmed(job: Job, state: str) -> None:
 
 def test_the_same_manifest_again(cluster: Cluster, tmp_path: Path, counted: Callable[[str, int], None]) -> None:
     jobs = [
-        Job(cluster, compiled(case, cluster.namespace(f"kueue-{name}-{apply}"), tmp_path), apply)
+        Job(cluster, queued_objects(case, cluster.namespace(f"kueue-{name}-{apply}"), tmp_path), apply)
         for name, case in JOBS.items()
         for apply in APPLIES
     ]
@@ -224,7 +224,7 @@ def test_the_same_manifest_again(cluster: Cluster, tmp_path: Path, counted: Call
 @pytest.mark.parametrize("value", [True, False])
 def test_a_manifest_with_suspend_is_harmful(cluster: Cluster, tmp_path: Path, value: bool) -> None:
     """The reason for difference suspend-unset: a forced apply of either value overrides Kueue."""
-    job = Job(cluster, compiled("single-gpu-script", cluster.namespace("kueue-suspend"), tmp_path), "force")
+    job = Job(cluster, queued_objects("single-gpu-script", cluster.namespace("kueue-suspend"), tmp_path), "force")
     assert job.apply().code == 0
     assert job.stored()["spec"]["suspend"] is True
     if value:

@@ -23,7 +23,7 @@ from differential import faults, sound
 from running import NO_LINT
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline import stages
 from trainc.pipeline.checks import created_jobs
 from trainc.pipeline.passes import store

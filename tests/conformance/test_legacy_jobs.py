@@ -17,7 +17,7 @@ from batches import in_batches
 from conformance.recordings import marks, or_skip, recorded
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.container_environment import Known, Unknown, environment
 from trainc.kubernetes.trees import get
 from trainc.pods import jobs_of
@@ -70,12 +70,12 @@ def cases(verdict: str) -> list[Any]:
     return or_skip(found)
 
 
-def compiled(case: Any) -> Any:
+def compiled_case(case: Any) -> Any:
     return trainc.compile(text=json.dumps(case["input"]), options=OPTIONS)
 
 
 def errors(case: Any) -> list[str]:
-    return [found.message for found in compiled(case).diagnostics if found.severity == "error"]
+    return [found.message for found in compiled_case(case).diagnostics if found.severity == "error"]
 
 
 @in_batches("case", cases("refused"))
@@ -85,13 +85,13 @@ def test_a_refused_job_has_an_error(case: Any) -> None:
 
 @in_batches("case", cases("crashed"))
 def test_a_job_that_crashed_the_operator_does_not_crash_trainc(case: Any) -> None:
-    compiled(case)
+    compiled_case(case)
 
 
 @in_batches("case", cases("compiled"))
 def test_the_pods_have_the_recorded_processes(case: Any) -> None:
     assert errors(case) == []
-    jobset, *_ = compiled(case).objects
+    jobset, *_ = compiled_case(case).objects
     policy = case["input"]["spec"].get("runPolicy") or {}
     labels = case["input"]["metadata"].get("labels") or {}
     if policy.get("suspend"):
@@ -125,7 +125,7 @@ def test_the_pods_have_the_recorded_processes(case: Any) -> None:
 @in_batches("case", [each for each in cases("compiled") if "hostfile" in each.values[0]])
 def test_the_hostfile_has_the_recorded_lines(case: Any) -> None:
     """Trainer's policy names the hosts without the namespace, and the launcher of Hydra without the domain."""
-    jobset, hostfile = compiled(case).objects
+    jobset, hostfile = compiled_case(case).objects
     ours = [pod for job in jobs_of(jobset, {}) for pod in job.pods()]
     hosts = {recorded["name"]: pod.hostname for recorded, pod in zip(case["pods"], ours, strict=True)}
     name = case["input"]["metadata"]["name"]

@@ -19,8 +19,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compilation, compile_documents
-from trainc.compilation.run import Run, start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Run, start
 from trainc.files.inputs import File, fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
@@ -80,13 +79,13 @@ def new_text(text: str, form: Form | None = None) -> str:
 
 
 @cache
-def compiled(text: str) -> Compilation:
+def compiled_text(text: str) -> Compilation:
     return internal(trainc.compile(text=text, options=OPTIONS))
 
 
 @in_batches("name, text", one_in_four(CASES))
 def test_a_migration(name: str, text: str) -> None:
-    if compiled(text).failed:
+    if compiled_text(text).failed:
         return  # the operator crashed
     if name in WITHOUT_A_FORM:
         assert migrated(text).jobs == ()
@@ -100,11 +99,11 @@ def test_a_migration(name: str, text: str) -> None:
 
 
 def its_objects_differ_only_in_rows_of_the_table(text: str) -> None:
-    before = compiled(text).jobs[0].objects
+    before = compiled_text(text).jobs[0].objects
     for form in (None, *FORMS):
         migration = migrated(text, form)
         if migration.jobs:
-            after = compiled(new_text(text, form))
+            after = compiled_text(new_text(text, form))
             assert [each.message for each in after.diagnostics if each.severity == "error"] == []
             comparison = compare(before, (*after.jobs[0].objects, *(each.value for each in after.others)))
             assert [each.field for each in comparison.others] == []
@@ -135,7 +134,8 @@ def each_pod_finds_the_first_pod_of_its_own_jobset(text: str) -> None:
 def it_breaks_only_the_rules_that_the_job_breaks(text: str) -> None:
     """The losses of a job are no rule of its TrainJob."""
     before, after = (
-        {each.id for each in compiled(found).diagnostics if each.severity != "note"} for found in (text, new_text(text))
+        {each.id for each in compiled_text(found).diagnostics if each.severity != "note"}
+        for found in (text, new_text(text))
     )
     assert after - before == set()
 
@@ -162,6 +162,6 @@ def test_each_row_is_needed() -> None:
     missing = {row.id for row in TABLE}
     for case in CASES:
         name, text = case.values
-        if missing and name not in WITHOUT_A_FORM and not compiled(text).failed:
+        if missing and name not in WITHOUT_A_FORM and not compiled_text(text).failed:
             missing -= {row.id for row in migrated(text).jobs[0].rows}
     assert missing == set()

@@ -19,7 +19,7 @@ from conformance.recordings import DATA, UNVALIDATED, are_equal, marks, or_skip
 
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, TrainerRelease
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 EMPTY_MEANS_NOTHING = {"metadata", "resources", "limits", "requests", "labels", "annotations", "status"}
 STAGES = {"decode": "read", "panic": "build"}

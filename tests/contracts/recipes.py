@@ -147,7 +147,7 @@ FIND: Final = Defines((f"{LINT}/{{module}}.py",), ("find",))
 TRIGGER: Final = Text(f"{LINT}/triggers.py", '"{}"')
 FIRES, SILENT = Cases("fires"), Cases("silent")
 PAGE: Final = File(("diagnostics/{}.md",))
-INDEX: Final = Text(f"{PACKAGE}/base/ids.py", '"{}": "', by="`make snapshots`")
+INDEX: Final = Text("schemas/diagnostics.json", '"{}": "', by="`make snapshots`")
 REFERENCE: Final = Text("docs/diagnostics.md", "(../diagnostics/{}.md)", by="`make snapshots`")
 FRAMEWORKS: Final = Row(f"{PACKAGE}/pipeline/frameworks/__init__.py", "FRAMEWORKS")
 KINDS: Final = f"{PACKAGE}/base/kinds.py"

@@ -12,7 +12,7 @@ import trainc
 from trainc.argocd import parameters, plugin_environment
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.base.releases import RELEASES
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.checks.jobset.update import WHILE_SUSPENDED
 

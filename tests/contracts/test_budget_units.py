@@ -116,6 +116,7 @@ def test_every_command(unit: Unit, command: str, empty_folder: Path, monkeypatch
     factors = r" \(\d+ values of runtime \"r\" x 2 TrainJobs\)" if unit == "values of runtimes" else ""
     message = rf"more than {number} {unit}{factors}, the limit of the budget"
     assert re.search(message, stopped.err + stopped.out)
+    assert ("help: define fewer environments, or" in stopped.err + stopped.out) == (unit == "environments")
     assert not stopped.out or command == "krm" or words[0] == "validate"
     assert "over-budget" not in done.err + done.out
     assert done.code == (1 if unit == "errors and warnings" else 0), done.err

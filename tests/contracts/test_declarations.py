@@ -11,8 +11,8 @@ import make_diagnostics
 from contracts.steps import Tree, called, parsed
 from declared import ENTRIES
 
+from trainc.base.data import declared_in
 from trainc.base.declarations import PHASES
-from trainc.base.ids import DECLARED_IN
 from trainc.reports.catalogue import BY
 
 TREE = Tree(Path(__file__).parents[2])
@@ -58,7 +58,7 @@ def bare(tree: ast.AST) -> Iterator[str]:
 
 def test_a_rule_of_lint_is_trainc_alone() -> None:
     lint = {id: declared.trainc_only for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
-    assert lint == {id: DECLARED_IN[id].startswith("trainc.pipeline.lint.") for id in lint}
+    assert lint == {id: declared_in()[id].startswith("trainc.pipeline.lint.") for id in lint}
 
 
 def test_every_phase_has_a_description() -> None:

@@ -17,7 +17,7 @@ from typing import Final
 import yaml
 from contracts.steps import parsed
 
-from trainc.base.ids import DECLARED_IN
+from trainc.base.data import declared_in
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = ROOT / "compiler/trainc"
@@ -116,4 +116,4 @@ def test_every_text_is_in_a_report() -> None:
 
 def test_every_id_is_in_a_report() -> None:
     lines = "\n".join(reported())
-    assert [id for id in DECLARED_IN if f"[{id}]" not in lines] == []
+    assert [id for id in declared_in() if f"[{id}]" not in lines] == []

@@ -20,7 +20,7 @@ from contracts.test_helps import FAULTS, JOB, REFERENCE, ROWS
 from declared import ENTRIES
 from running import Done, run
 
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 
 pytestmark = pytest.mark.usefixtures("empty_root")
 
@@ -539,4 +539,4 @@ def test_an_edit_with_a_secret_is_in_no_report() -> None:
 
 
 def test_a_rule_name_is_a_known_one() -> None:
-    assert set(BESIDE) <= set(LINT_RULES)
+    assert set(BESIDE) <= set(lint_rules())

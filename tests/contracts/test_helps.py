@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import trainc
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -272,7 +272,7 @@ def problems(folder: Path) -> list[trainc.Diagnostic]:
     found = trainc.compile(
         [folder / "job.yaml"], options=trainc.Options(config=str(folder / "trainc.yaml"))
     ).diagnostics
-    return [each for each in found if each.severity in ("error", "warning") and each.id not in LINT_RULES]
+    return [each for each in found if each.severity in ("error", "warning") and each.id not in lint_rules()]
 
 
 @pytest.mark.parametrize("name", ROWS)

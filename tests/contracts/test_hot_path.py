@@ -47,7 +47,7 @@ OURS = {
     "trainc.base": "data declarations kinds option_rows records releases trainjob_dialects version",
     "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
-    "trainc.compilation": "identities plans projects results run sources user_options",
+    "trainc.compilation": "plans projects results run sources",
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
@@ -72,7 +72,7 @@ OURS = {
 OF_THE_NOTE = {
     "trainc.compilation.built_in",
     "trainc.pipeline.runtime_owners",
-    "trainc.base.plural",
+    "trainc.base.texts",
     "trainc.reports.repeated",
     "trainc.reports",
     "trainc.reports.text",

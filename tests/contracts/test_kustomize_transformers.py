@@ -25,7 +25,7 @@ from running import run
 
 import trainc
 from trainc.base.kinds import LEGACY
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming.image_overrides import changed

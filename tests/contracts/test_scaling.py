@@ -22,8 +22,7 @@ from purposes import internal
 from running import run
 
 from trainc import compile
-from trainc.compilation.run import READ, start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import READ, Options, start
 from trainc.explain import accounts
 from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget

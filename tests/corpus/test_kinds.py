@@ -71,7 +71,7 @@ def read(text: str) -> Reading:
     return reading
 
 
-def compiled(text: str) -> Compilation:
+def documents_of(text: str) -> Compilation:
     return compile_documents(read(text), PLAIN)
 
 
@@ -92,12 +92,12 @@ def test_a_document_of_ours_has_its_role_and_its_own_dialect(text: str) -> None:
     assert reading.documents["other"] == []
     for job in reading.documents["job"]:
         assert detect(job.value, newest()).key in DIALECTS
-    assert not OF_DIALECTS & {id for id, _ in errors(compiled(text))}
+    assert not OF_DIALECTS & {id for id, _ in errors(documents_of(text))}
 
 
 @pytest.mark.parametrize("text", other_documents())
 def test_a_document_of_another_kind_makes_no_error(text: str) -> None:
-    result = compiled(text)
+    result = documents_of(text)
     assert errors(result) == []
     assert len(result.others) == 1
 
@@ -133,7 +133,7 @@ def test_every_image_without_a_placeholder_is_an_image_reference(text: str) -> N
 
 @pytest.mark.parametrize("text", documents(*OURS))
 def test_a_template_is_reported_as_one(text: str) -> None:
-    found = [id for id, _ in errors(compiled(text))]
+    found = [id for id, _ in errors(documents_of(text))]
     assert found.count("template-not-rendered") == any(PLACEHOLDER.search(line) for line in names(text))
 
 

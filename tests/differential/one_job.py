@@ -15,7 +15,7 @@ from differential.comparing import Answer, Documents, Question
 
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.structural import load
 from trainc.pipeline.checks import created_jobs

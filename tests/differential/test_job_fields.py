@@ -17,7 +17,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 numbers = st.sampled_from([-1, 0, 1, 2, 3, 7, 10_001, 100_000, 100_001])
 qualified = st.sampled_from(["DisruptionTarget", "example.com/Gone", "bad key", "", "/x", "a/b/c"])

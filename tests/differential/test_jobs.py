@@ -28,7 +28,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.emit.order import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"

@@ -19,7 +19,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 CHECKED = {"schema", "runtime", "trainjob", "jobset-schema", "jobset"}
 """The stages whose errors have precise fields, besides `job`."""

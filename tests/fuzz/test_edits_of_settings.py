@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 from trainc.compilation import Compilation, compile_paths
 from trainc.compilation.environment_runs import selected
-from trainc.compilation.run import BUILD, Run, start
-from trainc.compilation.user_options import NO_OPTIONS
+from trainc.compilation.run import BUILD, NO_OPTIONS, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.review import compare
 from trainc.review.reviewed import Review
@@ -153,7 +152,7 @@ def check(projects: Path, before: dict[str, Any], after: dict[str, Any]) -> None
     before, after = ({"runtimes": {"paths": ["runtimes"]}} | side for side in (before, after))
     os.chdir(projects)
     found = reviewed(before, after)
-    old, new = compiled("before", before), compiled("after", after)
+    old, new = objects_of("before", before), objects_of("after", after)
     if found.failed or old is None:
         return
     assert new is not None, "the review compiles it"
@@ -175,7 +174,7 @@ def reviewed(before: dict[str, Any], after: dict[str, Any]) -> Review:
 Objects = dict[tuple[str, str, str, int], tuple[str, str, str, Any]]
 
 
-def compiled(side: str, content: dict[str, Any]) -> Objects | None:
+def objects_of(side: str, content: dict[str, Any]) -> Objects | None:
     """Return the environment, the kind, the name and the tree of each object by TrainJob; None for invalid settings."""
     path = Path(side, "trainc.yaml")
     path.write_text(yaml.safe_dump(content))

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from files import write
 
-from trainc.compilation.run import READ, Run, start
-from trainc.compilation.user_options import NO_OPTIONS
+from trainc.compilation.run import NO_OPTIONS, READ, Run, start
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.kubernetes.quantity import Quantity
 from trainc.pods.footprint import Footprint

@@ -10,15 +10,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit, copy_repository, git
 from running import Done, run
 
 FORMATS = ("text", "markdown", "html", "json")
 
 
 @pytest.fixture(autouse=True)
-def project(empty_repository: Path) -> Path:
-    """A repository whose branch `pr` changes the image of a TrainJob."""
+def project(empty_folder: Path) -> Path:
+    copy_repository(changed_image, empty_folder)
+    return empty_folder
+
+
+def changed_image() -> None:
+    """Change the image of a TrainJob on the branch `pr`."""
     assert run("init").code == 0
     commit("A first job")
     git("checkout", "--quiet", "-b", "pr")
@@ -26,7 +31,6 @@ def project(empty_repository: Path) -> Path:
     job.write_text(job.read_text().replace("train.py", "other.py"))
     commit("Another program")
     git("update-ref", "refs/remotes/origin/main", "main")
-    return empty_repository
 
 
 def review(old: str, *more: str, new: str = "HEAD") -> Done:

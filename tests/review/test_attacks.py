@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from committing import commit, git
+from committing import commit, copy_repository, git
 from files import write
 from plugin import generate
 from running import Done, run
@@ -34,7 +34,11 @@ spec:
 
 
 @pytest.fixture(autouse=True)
-def project(empty_repository: Path) -> None:
+def project(empty_folder: Path) -> None:
+    copy_repository(project_on_a_branch, empty_folder)
+
+
+def project_on_a_branch() -> None:
     """Create the project P on the branch main, and switch to the branch pr."""
     assert run("init").code == 0
     write("jobs/team/job.yaml", Path("jobs/first-job.yaml").read_text().replace("first-job", "team-job"))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit, copy_repository, git
 from files import write
 from running import run
 
@@ -44,7 +44,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "team"
     root.mkdir()
     monkeypatch.chdir(root)
-    git("init", "--quiet")
+    copy_repository(two_branches, root)
+    return root
+
+
+def two_branches() -> None:
     commit()
     written(job())
     git("branch", "first")
@@ -52,7 +56,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     written(job(nodes=2))
     git("checkout", "--quiet", "main")
     written(job("train:2"))
-    return root
 
 
 def criss_cross() -> None:

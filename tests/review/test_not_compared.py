@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from committing import commit, git
+from committing import commit, copy_repository, git
 from environments import JOB
 from files import write
 from running import Done, run
@@ -23,11 +23,13 @@ OTHER = "trainc does not compile objects of this kind"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Create a project on the branch main, and switch to the branch pr."""
-    (tmp_path / "project").mkdir()
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_repository(project_on_a_branch, tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
-    git("init", "--quiet")
+
+
+def project_on_a_branch() -> None:
+    """Create a project on the branch main, and switch to the branch pr."""
     write("trainc.yaml", SETTINGS)
     write("jobs/a.yaml", JOB.format(name="a"))
     assert run("build").code == 0

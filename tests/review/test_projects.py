@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from committing import commit, git
+from committing import commit, copy_repository, git
 from running import Done, run
 
 FORMATS = ("text", "markdown", "html", "json")
@@ -18,7 +18,11 @@ IMAGE = "images: [{name: pytorch/pytorch, newName: team/x}]\n"
 
 
 @pytest.fixture(autouse=True)
-def project(empty_repository: Path) -> None:
+def project(empty_folder: Path) -> None:
+    copy_repository(project_of_a_team, empty_folder)
+
+
+def project_of_a_team() -> None:
     """A project with a job in a folder of a team, and the branch `pr`."""
     assert run("init").code == 0
     Path("jobs/team").mkdir()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from committing import commit, git
+from committing import commit, copy_repository, git
 from environments import JOB
 from files import write
 from running import run
@@ -27,11 +27,14 @@ MARK = "# Compiled by trainc from TrainJob a. Do not edit; run trainc build.\n"
 
 
 @pytest.fixture(autouse=True)
-def here(empty_repository: Path) -> None:
+def project(empty_folder: Path) -> None:
+    copy_repository(rendered_project, empty_folder)
+
+
+def rendered_project() -> None:
     """Create a project with its outputs on the branch main."""
-    (empty_repository / "jobs").mkdir()
-    Path("trainc.yaml").write_text(SETTINGS)
-    Path("jobs/a.yaml").write_text(JOB.format(name="a"))
+    write("trainc.yaml", SETTINGS)
+    write("jobs/a.yaml", JOB.format(name="a"))
     assert run("build").code == 0
     commit()
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from committing import git
+from committing import copy_repository, git
 from files import write_files
 from running import Done, run
 
@@ -59,7 +59,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "team"
     root.mkdir()
     monkeypatch.chdir(root)
-    git("init", "-q", "-b", "main")
+    copy_repository(three_commits, root)
+    return root
+
+
+def three_commits() -> None:
     commit({"jobs/finetune.yaml": job(), "jobs/evaluate.yaml": job("evaluate"), "runtimes/ours.yaml": RUNTIME})
     git("tag", "first")
     git("checkout", "-q", "-b", "branch")
@@ -67,7 +71,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("checkout", "-q", "main")
     commit({"jobs/evaluate.yaml": job("evaluate", image="train:3")})
     git("checkout", "-q", "branch")
-    return root
 
 
 def review(*arguments: str) -> dict[str, str]:

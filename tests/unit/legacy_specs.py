@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import trainc
 from trainc import Result
 from trainc.base.kinds import find
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.frontends.lowering import Loss
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.frameworks import front_end
@@ -33,12 +33,12 @@ class LegacyKind(NamedTuple):
         return {"apiVersion": version, "kind": self.kind, "metadata": {"name": "mnist"}, "spec": spec}
 
 
-def compiled(tree: Tree) -> Result:
-    return trainc.compile(text=json.dumps(tree), options=Options(legacy=True, no_config=True))
+def compiled_legacy(tree: Tree, **options: Any) -> Result:
+    return trainc.compile(text=json.dumps(tree), options=Options(legacy=True, no_config=True, **options))
 
 
 def spec(tree: Tree) -> Any:
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     assert not result.failed, [found.message for found in result.diagnostics]
     return result.objects[0]["spec"]
 
@@ -58,4 +58,4 @@ def losses(tree: Tree) -> tuple[Loss, ...]:
 
 
 def errors(tree: Tree) -> list[str]:
-    return [found.message for found in compiled(tree).diagnostics if found.severity == "error"]
+    return [found.message for found in compiled_legacy(tree).diagnostics if found.severity == "error"]

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc import settings
 from trainc.compilation import Compiled
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.accelerate import accelerate, requests
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.base.columns import wrapped
+from trainc.base.texts import wrapped
 
 COLOR = re.compile("\x1b\\[\\d*m")
 JOB = """\

@@ -12,7 +12,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
 

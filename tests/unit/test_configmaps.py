@@ -13,7 +13,7 @@ from running import NO_LINT, run
 
 import trainc
 from trainc.base.kinds import COMPILED
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Place
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents import read_stream

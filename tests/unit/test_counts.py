@@ -13,7 +13,7 @@ from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.settings import Settings
 
 NO_JOBS = runtime(of_jobset={"replicatedJobs": []})

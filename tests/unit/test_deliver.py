@@ -10,7 +10,7 @@ import yaml
 from purposes import internal
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.delivery import PLAIN, Delivery
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS, with_replace
 

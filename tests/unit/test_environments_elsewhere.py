@@ -12,9 +12,8 @@ from running import run
 
 import trainc
 from trainc.compilation import Compilation
-from trainc.compilation.run import start
+from trainc.compilation.run import Options, start
 from trainc.compilation.subset import compile_subset
-from trainc.compilation.user_options import Options
 from trainc.diagnostics import Place
 from trainc.explain import accounts, text
 from trainc.reports import in_order

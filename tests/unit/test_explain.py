@@ -22,11 +22,10 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.explain import stage_patches
+from trainc.explain.json import render_steps
 from trainc.explain.selectors import parse
 from trainc.kubernetes.violations import field_of
-from trainc.provenance.tracing.correspondence import leaves
-from trainc.provenance.tracing.field_names import by_names
+from trainc.provenance.tracing.correspondence import by_names, leaves
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 PARALLELISM = "spec.replicatedJobs[0].template.spec.parallelism"
@@ -298,7 +297,7 @@ def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest
     file = tmp_path_factory.mktemp("made") / "job.yaml"
     file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
     for job in internal(trainc.compile([str(file)])).jobs:
-        assert applied(json.loads("".join(stage_patches.render([job])))[0]["steps"]) == list(job.objects)
+        assert applied(json.loads("".join(render_steps([job])))[0]["steps"]) == list(job.objects)
 
 
 def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT, run
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -12,7 +12,7 @@ from purposes import internal
 from running import NO_LINT
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pods.footprint import Footprint, by_queue, jobs, jobset_footprint
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -12,7 +12,7 @@ import yaml
 from running import run
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.suffix import LETTERS, digest
 
 NAME = re.compile(rf"ddp-[{LETTERS}]{{5}}\Z")
@@ -41,19 +41,19 @@ def write_documents(folder: Path, **files: list[dict[str, Any]]) -> str:
     return str(folder)
 
 
-def compiled(folder: Path, *jobs: dict[str, Any], options: Options | None = None) -> list[Any]:
+def jobs_of(folder: Path, *jobs: dict[str, Any], options: Options | None = None) -> list[Any]:
     return list(trainc.compile([write_documents(folder, jobs=list(jobs))], options=options or Options()).jobs)
 
 
 def names(folder: Path, *jobs: dict[str, Any]) -> list[str]:
-    return [job.name for job in compiled(folder, *jobs)]
+    return [job.name for job in jobs_of(folder, *jobs)]
 
 
 # The name
 
 
 def test_the_name_is_the_prefix_and_letters_of_the_hash(tmp_path: Path) -> None:
-    [job] = compiled(tmp_path, trainjob())
+    [job] = jobs_of(tmp_path, trainjob())
     assert NAME.match(job.name)
     neutral = json.loads(json.dumps(job.objects).replace(job.name, "ddp-xxxxx"))
     assert job.name == f"ddp-{digest(neutral)[:5]}"
@@ -74,7 +74,7 @@ def test_the_name_is_everywhere_but_in_secrets(tmp_path: Path, runtime: str) -> 
     def named(**name: Any) -> Any:
         job = trainjob(None, numNodes=2, **name)
         job["spec"]["runtimeRef"]["name"] = runtime
-        [found] = compiled(tmp_path, job)
+        [found] = jobs_of(tmp_path, job)
         return found
 
     generated, expected = named(generateName="ddp-"), named(name="ddp-xxxxx")
@@ -108,7 +108,7 @@ def test_a_name_beside_it_wins(tmp_path: Path) -> None:
 
 
 def test_the_option_adds_nothing(tmp_path: Path) -> None:
-    plain, hashed = (compiled(tmp_path, trainjob(), options=Options(name_suffix_hash=each)) for each in (False, True))
+    plain, hashed = (jobs_of(tmp_path, trainjob(), options=Options(name_suffix_hash=each)) for each in (False, True))
     assert [job.objects for job in plain] == [job.objects for job in hashed]
 
 
@@ -175,7 +175,7 @@ def test_trainjobs_with_one_prefix_share_a_secret(tmp_path: Path) -> None:
 
 
 def test_one_prefix_is_no_duplicate(tmp_path: Path) -> None:
-    jobs = compiled(tmp_path, trainjob(), trainjob(image="docker.io/acme/a:1"), trainjob(None, name="ddp-b"))
+    jobs = jobs_of(tmp_path, trainjob(), trainjob(image="docker.io/acme/a:1"), trainjob(None, name="ddp-b"))
     assert len({job.name for job in jobs}) == 3
     assert [job.name for job in jobs] == sorted(job.name for job in jobs)
 
@@ -329,7 +329,7 @@ def test_a_review_of_a_hostfile(tmp_path: Path) -> None:
 def test_objects_under_another_name_are_those_of_the_pipeline(tmp_path: Path) -> None:
     from trainc.review.changes.renamed_jobs import renamed
 
-    for job in compiled(tmp_path, trainjob(mpi=True), trainjob(numNodes=2)):
+    for job in jobs_of(tmp_path, trainjob(mpi=True), trainjob(numNodes=2)):
         assert renamed(job._compiled, job.name).objects == job.objects
 
 

@@ -16,7 +16,7 @@ from manifests import write_json
 from running import run
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.kueue_webhook import annotated_pods, jobset_keys

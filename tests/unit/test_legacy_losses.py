@@ -24,7 +24,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.base.kinds import LEGACY, Kind, find
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.frontends.lowering import Loss, LossEffect
 from trainc.kubernetes.trees import Path as Steps
 from trainc.kubernetes.trees import Tree, get, put
@@ -65,7 +65,7 @@ def recorded() -> Iterator[tuple[str, Tree]]:
             yield f"{path.stem}/{case['name']}", case["input"]
 
 
-def compiled(job: Tree, gang: str | None = None) -> Compilation | None:
+def lowered(job: Tree, gang: str | None = None) -> Compilation | None:
     """Return the result for a job; None if it is refused."""
     result = internal(trainc.compile(text=json.dumps(job), options=Options(legacy=True, no_config=True, gang=gang)))
     return None if result.failed else result
@@ -106,7 +106,7 @@ def is_influential(result: Compilation, edited: Iterable[Tree], gang: str | None
     """Return whether an edited job has other objects; None if all are refused."""
     has_influence = None
     for each in edited:
-        other = compiled(each, gang)
+        other = lowered(each, gang)
         if other is not None and (has_influence := other.objects != result.objects):
             return True
     return has_influence
@@ -114,7 +114,7 @@ def is_influential(result: Compilation, edited: Iterable[Tree], gang: str | None
 
 def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None = None) -> None:
     """Compare the fields without influence on the objects, by default all of them, with the losses."""
-    result = compiled(job, gang)
+    result = lowered(job, gang)
     if result is None:
         return
     wrong = []
@@ -188,7 +188,7 @@ def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None
     values: dict[str, list[Any]] = {"integer": [1, 7], "boolean": [True, False], "string": ["a", "1Gi", "Always"]}
     known = [*(node.get("enum") or values[node["type"]])]
     edited = with_field(job, path, data.draw(st.sampled_from(known)))
-    assume(edited is not None and compiled(edited) is not None)
+    assume(edited is not None and lowered(edited) is not None)
     assert edited is not None
     check(edited, fields=[path])
 
@@ -202,7 +202,7 @@ def test_the_losses_of_gangs(case: str, gang: str) -> None:
 
 def test_every_loss_has_a_rule_of_its_kind() -> None:
     for _, job in (*golden(), *recorded()):
-        result = compiled(job)
+        result = lowered(job)
         for loss in () if result is None else losses(result):
             assert loss.rule in KINDS[row_of(job)].losses
 
@@ -306,6 +306,6 @@ def test_a_gang_whose_launcher_waits_for_the_workers(members: int | None, rules:
     waiting = put(job, ("spec", "launcherCreationPolicy"), "WaitForWorkersReady")
     if members is not None:
         waiting = put(waiting, ("spec", "runPolicy"), {"schedulingPolicy": {"minAvailable": members}})
-    result = compiled(waiting, "volcano")
+    result = lowered(waiting, "volcano")
     assert result is not None
     assert [found.id for found in result.diagnostics if found.id.startswith("gang-")] == rules

@@ -36,9 +36,9 @@ from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.base.releases import DEFAULT_RELEASE
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Place
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.pipeline.runtime_owners import installed, origin
@@ -503,7 +503,7 @@ def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
     documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
     assert len(warnings(tmp_path, *documents, purpose=ALL_RULES)) == 7
-    disabled = Options(settings=Settings(disable=frozenset(LINT_RULES)))
+    disabled = Options(settings=Settings(disable=frozenset(lint_rules())))
     assert warnings(tmp_path, *documents, options=disabled, purpose=ALL_RULES) == []
 
 

@@ -12,7 +12,7 @@ from purposes import ALL_RULES
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.settings import Settings
 

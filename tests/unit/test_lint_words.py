@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.releases import V2_1, V2_2, V2_3, TrainerRelease
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.settings import Settings
 
 WORDS = [

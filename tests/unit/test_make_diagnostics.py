@@ -8,9 +8,9 @@ import make_diagnostics
 import pytest
 from files import write
 
-from trainc.base.ids import DECLARED_IN
+from trainc.base.data import declared_in
 
-INDEX = DECLARED_IN
+INDEX = declared_in()
 
 
 def test_the_files_are_current(capsys: pytest.CaptureFixture[str]) -> None:

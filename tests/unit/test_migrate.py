@@ -10,6 +10,9 @@ import pytest
 import yaml
 from files import write
 from running import Done, run
+from syrupy.assertion import SnapshotAssertion
+
+from trainc.rewriting.migration.report import markdown
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
@@ -559,6 +562,19 @@ def test_environments_that_keep_the_behavior() -> None:
     assert "image: acme/train:v2" in built
 
 
+def test_a_patch_of_the_settings(snapshot: SnapshotAssertion) -> None:
+    Path("job.yaml").write_text(named())
+    Path("trainc.yaml").write_text(
+        "patches:\n"
+        "- {target: {kind: PyTorchJob, name: mnist}, patch: {metadata: {labels: {a: b}}}}\n"
+        "- {target: {kind: PyTorchJob, name: other}, patch: {metadata: {labels: {a: b}}}}\n"
+        "- {target: {kind: JobSet, name: mnist}, patch: {metadata: {labels: {a: b}}}}\n"
+    )
+    done = run("migrate", "job.yaml")
+    assert done.code == 1
+    assert done.reported == snapshot
+
+
 def test_a_patch_of_a_kustomization() -> None:
     Path("job.yaml").write_text(named())
     Path("kustomization.yaml").write_text(
@@ -604,3 +620,13 @@ def test_the_cause_of_all_changes_is_the_kind() -> None:
     assert {row["id"] for row in job["differences"]} >= {"host-names", "job-name-label"}
     assert (report["left"], len(report["runtimes"])) == (0, 1)
     assert not Path("runtimes").exists()
+
+
+def test_details_that_just_fit_are_in_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("job.yaml").write_text(named())
+    command = ("migrate", "job.yaml", "--diff", "--format", "markdown")
+    whole = run(*command).out
+    monkeypatch.setattr(markdown, "LONGEST", len(whole.rstrip("\n").encode()))
+    assert run(*command).out == whole
+    monkeypatch.setattr(markdown, "LONGEST", len(whole.rstrip("\n").encode()) - 1)
+    assert "do not fit" in run(*command).out

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from purposes import plan_of
 from running import run
-from unit.legacy_specs import MOST, compiled, errors, spec
+from unit.legacy_specs import MOST, compiled_legacy, errors, spec
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.legacy import mlkubejob
@@ -114,7 +114,7 @@ PODS: list[Any] = [
 
 @pytest.mark.parametrize(("tree", "pods"), PODS)
 def test_pods(tree: Tree, pods: Any) -> None:
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     assert errors(tree) == []
     found = {
         str(pod.hostname).removeprefix("mnist-"): [
@@ -170,18 +170,18 @@ def test_the_labels_of_the_pods() -> None:
     ],
 )
 def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
-    plan = plan_of(compiled(tree).jobs[0])
+    plan = plan_of(compiled_legacy(tree).jobs[0])
     written = {loss.rule for loss in plan.losses if not loss.rule.is_added and get(tree, loss.path) is not None}
     assert {RULES[rule] for rule in written} == rules
 
 
 def test_gangs_do_not_apply() -> None:
     import trainc
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options
 
     tree = job(SCHEDULER, SERVER, WORKER)
     options = Options(legacy=True, no_config=True, gang="volcano")
-    assert trainc.compile(text=json.dumps(tree), options=options).objects == compiled(tree).objects
+    assert trainc.compile(text=json.dumps(tree), options=options).objects == compiled_legacy(tree).objects
 
 
 def test_no_gang_is_offered() -> None:
@@ -263,5 +263,5 @@ OTHER = item(containers=[{"name": "main", "image": "a:1"}])
     ],
 )  # fmt: skip
 def test_an_invalid_job(tree: Tree, field: str, message: str) -> None:
-    found = [(each.field, each.message) for each in compiled(tree).diagnostics if each.severity == "error"]
+    found = [(each.field, each.message) for each in compiled_legacy(tree).diagnostics if each.severity == "error"]
     assert found == [(field, message)]

@@ -18,9 +18,8 @@ from running import run
 
 from trainc.compilation import compile_paths, duplicates
 from trainc.compilation.environment_runs import EnvironmentRun, runs, selected
-from trainc.compilation.run import BUILD, start
+from trainc.compilation.run import BUILD, Options, start
 from trainc.compilation.shared_objects import WrittenObject, shared_objects, written_objects
-from trainc.compilation.user_options import Options
 from trainc.diagnostics import Diagnostic
 from trainc.emit.yaml import render
 
@@ -177,7 +176,7 @@ projects = st.fixed_dictionaries(
 )
 
 
-def compiled(project: Tree, removed: set[str]) -> tuple[EnvironmentRun, ...]:
+def runs_without(project: Tree, removed: set[str]) -> tuple[EnvironmentRun, ...]:
     """Return the runs of a generated project in the current folder without some of its files."""
     Path("trainc.yaml").write_text(yaml.safe_dump(project))
     for name in files:
@@ -226,7 +225,7 @@ def test_what_moves_does_not_depend_on_the_jobs(
     in_folder: Callable[[Callable[[], None]], None], project: Tree, removed: set[str]
 ) -> None:
     def test() -> None:
-        whole, rest = namespaces(compiled(project, set())), namespaces(compiled(project, removed))
+        whole, rest = namespaces(runs_without(project, set())), namespaces(runs_without(project, removed))
         # A removed job may have been an error: a duplicate in its new namespace.
         assert {key: rest[key] for key in rest.keys() & whole.keys()} == {
             key: value for key, value in whole.items() if key[1] not in removed
@@ -241,7 +240,7 @@ def test_no_object_has_two_contents_in_a_cluster(
     in_folder: Callable[[Callable[[], None]], None], project: Tree
 ) -> None:
     def test() -> None:
-        found = compiled(project, set())
+        found = runs_without(project, set())
         assume(not any(list(duplicates(each.result, each.result.copied)) or each.result.failed for each in found))
         contents: dict[tuple[str, Id], set[str]] = {}
         named: dict[tuple[str, Id], set[bool]] = {}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 from running import run
+from unit.legacy_specs import compiled_legacy
 
 import trainc
-from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.trees import Tree
 from trainc.legacy import mpijob
@@ -55,20 +55,16 @@ def two(spec: Any | None = None, *, launcher: Any = None, worker: Any = None, me
 OPTIONS = Options(legacy=True, no_config=True)
 
 
-def compiled(tree: Tree) -> Result:
-    return trainc.compile(text=yaml.safe_dump(tree), options=OPTIONS)
-
-
 def checked(tree: Tree) -> tuple[Diagnostic, ...]:
     return trainc.check(text=yaml.safe_dump(tree), options=OPTIONS).diagnostics
 
 
 def errors(tree: Tree) -> list[Diagnostic]:
-    return [found for found in compiled(tree).diagnostics if found.severity == "error"]
+    return [found for found in compiled_legacy(tree).diagnostics if found.severity == "error"]
 
 
 def objects(tree: Tree, **options: Any) -> tuple[Any, Any]:
-    result = compiled(tree, **options)
+    result = compiled_legacy(tree, **options)
     assert [str(found) for found in result.diagnostics if found.severity == "error"] == []
     jobset, hostfile = result.objects
     return jobset, hostfile
@@ -225,7 +221,7 @@ def test_a_launcher_alone_has_no_index() -> None:
 def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
     (found,) = [
         each
-        for each in compiled(two(launcher=role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
+        for each in compiled_legacy(two(launcher=role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
         if each.id == "rendezvous-host"
     ]
     assert isinstance(found.place, Place)
@@ -327,7 +323,7 @@ def test_the_search_domain_follows_those_of_the_job() -> None:
 def test_without_a_namespace_there_is_no_search_domain(implementation: str, notes: int) -> None:
     tree = two({"mpiImplementation": implementation})
     del tree["metadata"]["namespace"]
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     assert "dnsConfig" not in pod(result.objects[0]["spec"]["replicatedJobs"][1])
     assert [found.id for found in result.diagnostics].count("mpi-search-domain") == notes
 
@@ -525,7 +521,7 @@ def test_refused_jobs(tree: Tree, field: str, message: str) -> None:
 
 
 def test_a_role_that_the_operator_ignores_is_a_warning() -> None:
-    result = compiled(job(Launcher=role(1, MPIRUN), Workers=role(2)))
+    result = compiled_legacy(job(Launcher=role(1, MPIRUN), Workers=role(2)))
     (found,) = [each for each in result.diagnostics if each.severity == "warning" and each.id == "enum"]
     assert (found.message, found.help) == ('unknown role "Workers", which the operator ignores', "did you mean Worker?")
     assert len(result.objects) == 2
@@ -549,7 +545,7 @@ def test_versions_with_exec_are_counted(version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha2"])
 def test_versions_with_exec_have_one_diagnostic(version: str) -> None:
-    (found,) = compiled(
+    (found,) = compiled_legacy(
         {"apiVersion": f"kubeflow.org/{version}", "kind": "MPIJob", "metadata": {"name": "a"}}
     ).diagnostics
     assert (found.id, found.field) == ("unknown-version", "apiVersion")
@@ -559,7 +555,7 @@ def test_versions_with_exec_have_one_diagnostic(version: str) -> None:
 
 def test_the_first_version_has_one_diagnostic() -> None:
     tree = two() | {"apiVersion": "kubeflow.org/v1alpha1", "spec": {"gpus": 16, "template": {}}}
-    (found,) = compiled(tree).diagnostics
+    (found,) = compiled_legacy(tree).diagnostics
     assert (found.id, found.message) == ("unknown-version", "unknown version kubeflow.org/v1alpha1 of MPIJob")
     for name in ("template is spec.mpiReplicaSpecs", "replicas is Worker.replicas", "gpus is", "slotsPerWorker"):
         assert name in found.help

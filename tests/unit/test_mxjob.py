@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from purposes import plan_of
-from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, spec
+from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled_legacy, env, errors, spec
 
 from trainc.kubernetes.trees import Tree, put
 
@@ -119,7 +119,7 @@ def test_the_scheduler_decides(roles: Tree, targets: list[str] | None, is_approx
     found = spec(tree)
     assert found["successPolicy"].get("targetReplicatedJobs") == targets
     assert all("successPolicy" not in each["template"]["spec"] for each in found["replicatedJobs"])
-    rules = [loss.rule.field for loss in plan_of(compiled(tree).jobs[0]).losses]
+    rules = [loss.rule.field for loss in plan_of(compiled_legacy(tree).jobs[0]).losses]
     assert ("*: a job without a role that decides about success" in rules) is is_approximated
 
 

@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.compilation import Compilation
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Environment, Setting
 from trainc.kubernetes.documents import parse
@@ -79,7 +79,7 @@ def patches(text: str) -> None:
     write("trainc.yaml", f"lint: {{disable: [no-resources]}}\npatches:\n{text}")
 
 
-def compiled(*paths: str, environment: Environment | None = None, **options: Any) -> Compilation:
+def compiled_project(*paths: str, environment: Environment | None = None, **options: Any) -> Compilation:
     settings = load(paths or ("jobs",))
     if environment is not None:
         assert settings.environment is not None
@@ -94,7 +94,7 @@ def field(tree: Any, path: str) -> Any:
 
 def only_jobset(**options: Any) -> Any:
     """Return the JobSet of a compilation without errors."""
-    result = compiled(**options)
+    result = compiled_project(**options)
     assert [each.message for each in result.diagnostics if each.severity != "note"] == []
     return result.objects[0]
 
@@ -178,7 +178,7 @@ def test_targets(target: str, names: list[str]) -> None:
     vit = JOB.replace("llama", "vit").replace("  namespace: ml\n", "")
     write("jobs/vit.yaml", vit.replace("labels: {team: nlp}", "annotations: {acme.io/ttl: x}"))
     patches(f"- target: {target}\n  patch: {{metadata: {{labels: {{patched: x}}}}}}\n")
-    result = compiled()
+    result = compiled_project()
     assert not result.failed
     assert sorted(job.name for job in result.jobs if "patched" in job.objects[0]["metadata"].get("labels", {})) == names
 
@@ -199,7 +199,7 @@ def test_patches_apply_in_their_order() -> None:
         "- patch: {spec: {trainer: {numNodes: 4}}}\n"
         "- patch: [{op: test, path: /spec/trainer/numNodes, value: 4}, {op: remove, path: /spec/trainer/numNodes}]\n"
     )
-    result = compiled()
+    result = compiled_project()
     assert [each.id for each in result.diagnostics if each.severity == "error"] == ["patch-failed"]
     patches(
         "- target: {kind: JobSet}\n  patch: {spec: {ttlSecondsAfterFinished: 1}}\n"
@@ -217,7 +217,7 @@ def test_shared_trees_are_not_changed() -> None:
         "- target: {kind: JobSet, name: b}\n"
         "  patch: [{op: add, path: /spec/replicatedJobs/0/template/spec/template/spec/priorityClassName, value: x}]\n"
     )
-    result = compiled()
+    result = compiled_project()
     found = [field(job.objects[0], f"{SPEC}.priorityClassName") for job in result.jobs]
     assert found == [None, "x", None, None]
     assert result.jobs[0].plan.runtime.document.value == parse(runtime)
@@ -240,7 +240,7 @@ def test_jobset_patches_keep_the_rules_of_delivery() -> None:
     queue = "kueue.x-k8s.io/queue-name"
     text = f"- target: {{kind: JobSet}}\n  patch: {{metadata: {{labels: {{{queue}: gpu}}}}, spec: {{suspend: true}}}}\n"
     patches(text)
-    result = compiled()
+    result = compiled_project()
     assert "suspend" not in result.objects[0]["spec"]  # difference suspend-unset
     assert [each.id for each in result.diagnostics if each.severity != "note"] == ["suspended-with-queue"]
     patches("- target: {kind: JobSet}\n  patch: {spec: {suspend: true}}\n")
@@ -267,7 +267,7 @@ def test_older_dialects_have_their_own_lists() -> None:
     override = "podSpecOverrides: [{targetJobs: [{name: node}], nodeSelector: {pool: h100}}]"
     write("jobs/llama.yaml", f"{JOB}  {override}\n")
     patches("- patch: {spec: {trainer: {env: [{name: B, value: b}]}}}\n")
-    assert [each["name"] for each in field(compiled().objects[0], ENV)][:2] == ["B", "A"]
+    assert [each["name"] for each in field(compiled_project().objects[0], ENV)][:2] == ["B", "A"]
 
 
 # Where fields come from
@@ -321,7 +321,7 @@ WRITTEN = [
 def test_provenance(text: str, path: str, expected: str) -> None:
     write("platform/priority.yaml", PRIORITY)
     patches(text)
-    (job,) = compiled().jobs
+    (job,) = compiled_project().jobs
     steps = tuple(int(step) if step.isdecimal() else step for step in path.split("."))
     origin = job.trace().origin(0, steps)
     at = origin.place.locate()
@@ -334,7 +334,7 @@ def test_every_field_has_an_origin_in_a_file(text: str) -> None:
     write("platform/nodes.json", '[{"op": "replace", "path": "/spec/trainer/numNodes", "value": 5}]')
     write("platform/priority.yaml", PRIORITY)
     patches(text)
-    (job,) = compiled().jobs
+    (job,) = compiled_project().jobs
     trace = job.trace()
     for path in leaves(job.objects[0]):
         for origin in trace.origins(0, path):
@@ -479,7 +479,7 @@ def test_invalid_patches(text: str, expected: str, words: str, tmp_path: Path, s
     assert words in done.err
     assert done.code == 1
     assert not Path("out").exists()
-    result = compiled()
+    result = compiled_project()
     assert result.failed
     assert not result.jobs or id in OF_THE_SCHEMA
     assert texts(result.diagnostics) == snapshot

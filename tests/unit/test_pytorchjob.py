@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import yaml
 from running import run
-from unit.legacy_specs import losses
+from unit.legacy_specs import compiled_legacy, losses
 
 import trainc
-from trainc import Result
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Location, Place
 from trainc.kubernetes.trees import Tree
 from trainc.legacy.layout import field_paths
@@ -38,12 +37,8 @@ def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> T
     }
 
 
-def compiled(tree: Tree, **options: Any) -> Result:
-    return trainc.compile(text=yaml.safe_dump(tree), options=Options(legacy=True, no_config=True, **options))
-
-
 def spec(tree: Tree) -> Any:
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     assert [str(found) for found in result.diagnostics if found.severity == "error"] == []
     (jobset,) = result.objects
     return jobset["spec"]
@@ -227,7 +222,7 @@ def test_fields_of_the_job() -> None:
 
 def test_a_queue_keeps_suspend_out() -> None:
     queue = {"labels": {"kueue.x-k8s.io/queue-name": "gpu"}}
-    result = compiled(job({"runPolicy": {"suspend": True}}, queue, Master=role()))
+    result = compiled_legacy(job({"runPolicy": {"suspend": True}}, queue, Master=role()))
     (jobset,) = result.objects
     assert jobset["metadata"]["labels"] == queue["labels"]
     assert "suspend" not in jobset["spec"]
@@ -280,7 +275,7 @@ ELASTIC = {"elasticPolicy": {"minReplicas": 1}}
     ],
 )  # fmt: skip
 def test_refused_jobs(tree: Tree, message: str) -> None:
-    assert [found.message for found in compiled(tree).diagnostics if found.severity == "error"] == [message]
+    assert [found.message for found in compiled_legacy(tree).diagnostics if found.severity == "error"] == [message]
 
 
 def test_an_earlier_version_has_one_diagnostic() -> None:
@@ -290,7 +285,7 @@ def test_an_earlier_version_has_one_diagnostic() -> None:
         "metadata": {"name": "a"},
         "spec": {"backend": "gloo", "masterPort": 1, "replicaSpecs": [{"replicas": 1}]},
     }
-    (found,) = compiled(tree).diagnostics
+    (found,) = compiled_legacy(tree).diagnostics
     assert (found.id, found.message) == ("unknown-version", "unknown version kubeflow.org/v1alpha1 of PyTorchJob")
     assert "spec.pytorchReplicaSpecs" in found.help
 
@@ -299,7 +294,7 @@ def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Pa
     tree = job({"cleanPodPolicy": "All"}, Master=role())
 
     def severities(**options: Any) -> list[str]:
-        return [found.severity for found in compiled(tree, **options).diagnostics if found.id == "unknown-field"]
+        return [found.severity for found in compiled_legacy(tree, **options).diagnostics if found.id == "unknown-field"]
 
     assert [severities(), severities(field_validation="strict"), severities(field_validation="ignore")] == [
         ["warning"],
@@ -312,7 +307,7 @@ def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Pa
 
 
 def test_a_placeholder_is_a_template() -> None:
-    (found,) = compiled(job(Master=role(), Worker=role() | {"replicas": "$NUM_NODES"})).diagnostics
+    (found,) = compiled_legacy(job(Master=role(), Worker=role() | {"replicas": "$NUM_NODES"})).diagnostics
     assert found.id == "template-not-rendered"
 
 
@@ -329,7 +324,7 @@ def test_a_helm_template_has_no_other_error() -> None:
 def test_a_generated_name_reaches_the_host_names() -> None:
     tree = job(Master=role(), Worker=role(2))
     tree["metadata"] = {"generateName": "mnist-"}
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     (jobset,) = result.objects
     name = jobset["metadata"]["name"]
     assert name.startswith("mnist-")
@@ -338,7 +333,7 @@ def test_a_generated_name_reaches_the_host_names() -> None:
 
 def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
     for roles in ({"Worker": role(MOST)}, {"Master": role(), "Worker": role(MOST, image="acme/mnist:v2")}):
-        (found,) = compiled(job(**roles)).diagnostics
+        (found,) = compiled_legacy(job(**roles)).diagnostics
         assert found.message == f"Worker has {MOST} replicas; an indexed Job has at most 100000 pods"
 
 
@@ -389,7 +384,7 @@ def located(place: Place | Location | None) -> Location:
 )
 def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str) -> None:
     tree = job(Master=role(container=container), Worker=role(3, container=container))
-    (found,) = [each for each in compiled(tree).diagnostics if each.id == rule]
+    (found,) = [each for each in compiled_legacy(tree).diagnostics if each.id == rule]
     assert help in found.help
     assert found.object.kind == "PyTorchJob"
 

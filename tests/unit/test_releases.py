@@ -35,7 +35,7 @@ from trainc.base.releases import (
     find_release,
     release_fault,
 )
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.structural import load
 from trainc.review import review_notes as upgrades
 from trainc.review.sides import Side, SideSpec

@@ -11,7 +11,7 @@ from purposes import internal
 from running import run
 
 import trainc
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
 JOB = """\

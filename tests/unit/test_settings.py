@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.settings import DEFAULT, load
 
 ROOT = Path(__file__).parents[2]
@@ -190,4 +190,4 @@ def test_strictly_a_good_job_is_a_good_job() -> None:
 
 def test_the_schema_knows_every_rule() -> None:
     schema = json.loads(run("schema", "settings").out)
-    assert schema["$defs"]["rules"]["items"]["enum"] == list(LINT_RULES)
+    assert schema["$defs"]["rules"]["items"]["enum"] == list(lint_rules())

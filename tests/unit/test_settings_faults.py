@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from trainc import budget
 from trainc.base.version import __version__
 from trainc.settings import load
-from trainc.settings.required import accepts
+from trainc.settings.versions import accepts
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -14,8 +14,7 @@ from running import run
 
 from trainc import settings
 from trainc.base.kinds import LEGACY
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Place
 from trainc.pipeline.delivery import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags

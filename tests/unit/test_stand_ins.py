@@ -15,8 +15,7 @@ from purposes import compile_for
 from running import run
 
 import trainc
-from trainc.compilation.run import Purpose
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import NO_OPTIONS, Options, Purpose
 from trainc.diagnostics import Diagnostic, Place
 
 CHECK = Purpose(others="read", all_rules=True, check_only=True, stand_ins="check")

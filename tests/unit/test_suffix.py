@@ -20,13 +20,13 @@ from running import run
 import trainc
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation import Compiled
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.suffix import LETTERS, digest
 from trainc.provenance.tracing.correspondence import leaves, value_at
-from trainc.provenance.tracing.input_fields import InputField, altered, substitute
+from trainc.provenance.tracing.experiments import InputField, altered, substitute
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 HASHED = Delivery(name_suffix_hash=True)

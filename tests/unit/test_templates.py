@@ -14,8 +14,7 @@ from running import NO_LINT, run
 import trainc
 from trainc.base.kinds import COMPILED
 from trainc.compilation import compile_documents
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Diagnostic, Document
 from trainc.frontends.reading import Reading
 

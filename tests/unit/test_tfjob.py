@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled, env, errors, losses, spec
+from unit.legacy_specs import INDEX, MOST, LegacyKind, compiled_legacy, env, errors, losses, spec
 
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.checks import limits
@@ -196,7 +196,7 @@ def test_fields_of_the_spec_in_earlier_versions(version: str) -> None:
     assert older == spec(job({"runPolicy": top}, Worker=worker))
     (found,) = older["replicatedJobs"]
     assert (older["ttlSecondsAfterFinished"], found["template"]["spec"]["backoffLimit"]) == (5, 3)
-    ignored = compiled(job(top, Worker=worker))
+    ignored = compiled_legacy(job(top, Worker=worker))
     helps = {found.help for found in ignored.diagnostics if found.id == "unknown-field"}
     assert helps == {f"did you mean spec.runPolicy.{key}?" for key in top}
 

@@ -19,24 +19,30 @@ from purposes import internal
 
 import trainc
 from trainc.compilation import Compiled, compile_paths
-from trainc.compilation.run import start
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, start
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gotypes import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.stages import STAGES
 from trainc.provenance.tracing import Trace, history
-from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, corresponding_path, leaves, value_at
+from trainc.provenance.tracing.correspondence import (
+    GONE,
+    KEYS,
+    PATCHES,
+    TracedOperation,
+    corresponding_path,
+    leaves,
+    patch,
+    value_at,
+)
 from trainc.provenance.tracing.experiments import Experiments
-from trainc.provenance.tracing.lineage import Lineage, lineage_after
-from trainc.provenance.tracing.patches import TracedOperation, patch
+from trainc.provenance.tracing.history import Lineage, lineage_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.pipeline.plan import Plan
-    from trainc.provenance.tracing.experiments import OutputField
-    from trainc.provenance.tracing.input_fields import Group, InputField
+    from trainc.provenance.tracing.experiments import Group, InputField, OutputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 RUN = start(Options(legacy=True, no_config=True)).with_project(())
@@ -49,7 +55,7 @@ DEFAULT = "a default of JobSet"
 
 
 @cache
-def compiled(case: str) -> tuple[Compiled, ...]:
+def golden_jobs(case: str) -> tuple[Compiled, ...]:
     found = compile_paths([str(GOLDEN / case / "input.yaml")], RUN)
     assert found.jobs
     return found.jobs
@@ -175,7 +181,7 @@ def file_and_line(place: Place | Location) -> str:
     ],
 )
 def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str) -> None:
-    (job,) = compiled(case)
+    (job,) = golden_jobs(case)
     (found,) = (steps for steps in leaves(job.objects[0]) if field_of(steps) == path)
     origin = job.trace().origin(0, found)
     assert (file_and_line(origin.place), origin.by, origin.stage) == (line, by, stage)
@@ -229,7 +235,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
 )
 def test_every_writing_of_a_field(case: str, path: tuple[Any, ...], chain: list[tuple[str, str, Any]]) -> None:
     steps = [step for part in path for step in steps_of(part)]
-    (job,) = compiled(case)
+    (job,) = golden_jobs(case)
     assert [(file_and_line(o.place), o.by, o.value) for o in job.trace().origins(0, tuple(steps))] == chain
 
 
@@ -243,7 +249,7 @@ def steps_of(part: str | int) -> list[str | int]:
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
-    for job in compiled(case):
+    for job in golden_jobs(case):
         trace = job.trace()
         inputs = {"the TrainJob": job.plan.job.document, "runtime": job.plan.runtime.document}
         for index, obj in enumerate(job.objects):
@@ -258,7 +264,7 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for job in compiled(case)[:1]:
+    for job in golden_jobs(case)[:1]:
         paths = list(leaves(job.objects[0]))
         halved = Trace(job.plan)
         found = [halved.origin(0, path) for path in paths]
@@ -326,7 +332,7 @@ def one_by_one(
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_the_patches_of_all_steps_make_the_objects(case: str) -> None:
-    for job in compiled(case):
+    for job in golden_jobs(case):
         steps = job.trace().steps
         objects: Any = []
         for step in steps:
@@ -336,7 +342,7 @@ def test_the_patches_of_all_steps_make_the_objects(case: str) -> None:
 
 
 def test_no_stage_is_missed() -> None:
-    (job,) = compiled("node-pool-patches")
+    (job,) = golden_jobs("node-pool-patches")
     steps = [step.stage for step in job.trace().steps]
     looking = {"resolve", "admit", "verify", "lint"}
     assert list(dict.fromkeys(steps)) == [s.__name__ for s in STAGES if s.__name__ not in looking]
@@ -427,7 +433,7 @@ def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
     ],
 )
 def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> None:
-    (job,) = compiled(case)
+    (job,) = golden_jobs(case)
     steps = (step for part in NODE.split(".") for step in steps_of(part))
     place, related = job.trace().point(0, (*steps, path))
     assert [file_and_line(place), *(file_and_line(r.place) for r in related)] == lines
@@ -449,7 +455,7 @@ def with_hosts(plan: Plan) -> Plan:
     ],
 )
 def test_objects_beside_the_jobset(path: tuple[str, ...], line: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (job,) = compiled("llm-finetune-4x8")
+    (job,) = golden_jobs("llm-finetune-4x8")
     monkeypatch.setattr(history, "MAKERS", (*history.MAKERS, with_hosts))
     beside = with_hosts(job.plan).others[-1]
     trace = Trace(job.plan._replace(objects=(*job.plan.objects, beside)))

@@ -12,10 +12,9 @@ from purposes import compile_for, internal
 
 import trainc
 from trainc.base.kinds import COMPILED
-from trainc.cli.common.copies import as_read
+from trainc.cli.common.output_folder import as_read
 from trainc.compilation import Compilation, compile_documents, duplicates, read, wrong_namespace
-from trainc.compilation.run import Purpose, Run
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Purpose, Run
 from trainc.diagnostics import Document, Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming import Transformation
@@ -64,7 +63,7 @@ def document(text: str, file: str = "x.yaml") -> Document:
     return Document(file=file, line=1, text=text, value=parse(text))
 
 
-def compiled(*texts: str, settings: str, name: str = "", copies: bool | None = None, **options: Any) -> Compilation:
+def transformed(*texts: str, settings: str, name: str = "", copies: bool | None = None, **options: Any) -> Compilation:
     for number, text in enumerate(texts):
         Path(f"{number}.yaml").write_text(text)
     purpose = Purpose(others="read", copies=copies)
@@ -113,13 +112,13 @@ def lines(result: Compilation, *ids: str) -> list[str]:
 )
 def test_the_metadata_of_a_jobset(settings: str, expected: dict[str, Any]) -> None:
     text = job("name: train, namespace: own, labels: {team: a}", ref="name: torch-distributed")
-    assert metadata(compiled(text, settings=settings)) == expected
+    assert metadata(transformed(text, settings=settings)) == expected
 
 
 def test_an_environment_wins_over_the_option_which_fills_what_is_empty() -> None:
     text = job(ref="name: torch-distributed")
-    assert metadata(compiled(text, settings="namespace: ml", namespace="other"))["namespace"] == "ml"
-    assert metadata(compiled(text, settings="nameSuffix: -dev", namespace="other"))["namespace"] == "other"
+    assert metadata(transformed(text, settings="namespace: ml", namespace="other"))["namespace"] == "ml"
+    assert metadata(transformed(text, settings="nameSuffix: -dev", namespace="other"))["namespace"] == "other"
 
 
 @pytest.mark.parametrize(
@@ -155,12 +154,12 @@ def test_the_registrys_port_is_not_a_tag() -> None:
 
 def test_items_apply_one_after_the_other() -> None:
     text = job(ref="name: torch-distributed", image="a:1")
-    result = compiled(text, settings="images: [{name: a, newName: b}, {name: b, newTag: '9'}]")
+    result = transformed(text, settings="images: [{name: a, newName: b}, {name: b, newTag: '9'}]")
     assert images(result) == ["b:9"]
 
 
 def test_all_images_of_a_runtime_and_of_its_trainjobs() -> None:
-    result = compiled(
+    result = transformed(
         job(image="acme/trainer"),
         runtime(),
         settings="""
@@ -213,7 +212,7 @@ spec:
 
 def test_the_volume_of_a_patch() -> None:
     text = f"{V1}kind: TrainJob\nmetadata: {{name: train}}\n{PATCH}"
-    result = compiled(text, runtime(), settings="images: [{name: acme/data, newTag: v2}]")
+    result = transformed(text, runtime(), settings="images: [{name: acme/data, newTag: v2}]")
     assert lines(result) == []
     volumes = {volume["name"]: volume["image"]["reference"] for volume in get(result.objects[0], (*POD, "volumes"))}
     assert volumes == {"model": "acme/model:v1", "data": "acme/data:v2"}
@@ -221,7 +220,7 @@ def test_the_volume_of_a_patch() -> None:
 
 def test_a_trainjob_finds_the_trainingruntime_of_the_old_namespace() -> None:
     text = job("name: train, namespace: a", ref="kind: TrainingRuntime, name: r")
-    result = compiled(text, runtime("TrainingRuntime", "name: r, namespace: a"), settings="namespace: ml")
+    result = transformed(text, runtime("TrainingRuntime", "name: r, namespace: a"), settings="namespace: ml")
     assert metadata(result)["namespace"] == "ml"
 
 
@@ -238,7 +237,7 @@ def test_labels_are_not_added_to_runtimes() -> None:
 
 
 def test_two_trainjobs_with_one_name() -> None:
-    result = compiled(
+    result = transformed(
         job("name: train, namespace: a", ref="name: torch-distributed"),
         job("name: train, namespace: b", ref="name: torch-distributed"),
         settings="environments:\n  prod:\n    namespace: ml",
@@ -253,7 +252,7 @@ def test_two_trainjobs_with_one_name() -> None:
 
 def test_two_trainjobs_with_one_name_in_their_files() -> None:
     text = job("name: train, namespace: a", ref="name: torch-distributed")
-    result = compiled(text, text, settings="{namespace: ml, nameSuffix: -x}")
+    result = transformed(text, text, settings="{namespace: ml, nameSuffix: -x}")
     assert lines(result) == [
         '1.yaml:3:18: duplicate-trainjob: two TrainJobs in namespace "ml" are named "train-x" '
         "[the first one: 0.yaml:3:18]"
@@ -261,7 +260,7 @@ def test_two_trainjobs_with_one_name_in_their_files() -> None:
 
 
 def test_two_runtimes_with_one_name() -> None:
-    result = compiled(
+    result = transformed(
         runtime("TrainingRuntime", "name: r, namespace: a"),
         runtime("TrainingRuntime", "name: r"),
         settings="namespace: ml",
@@ -274,8 +273,8 @@ def test_two_runtimes_with_one_name() -> None:
 
 def test_only_is_a_name_in_the_files() -> None:
     text = job(ref="name: torch-distributed")
-    assert metadata(compiled(text, settings="nameSuffix: -dev", only="train"))["name"] == "train-dev"
-    result = compiled(text, settings="nameSuffix: -dev", only="train-dev")
+    assert metadata(transformed(text, settings="nameSuffix: -dev", only="train"))["name"] == "train-dev"
+    result = transformed(text, settings="nameSuffix: -dev", only="train-dev")
     assert (result.diagnostics[0].id, result.diagnostics[0].help) == ("only-not-found", "did you mean train?")
 
 
@@ -292,7 +291,7 @@ def test_only_is_a_name_in_the_files() -> None:
     ],
 )
 def test_an_item_that_matches_no_image(settings: str, line: str, help: str) -> None:
-    result = compiled(job(), runtime(), settings=settings)
+    result = transformed(job(), runtime(), settings=settings)
     (found,) = in_order(result.diagnostics)
     assert (str(found.place), found.id, found.severity, found.help) == (line, "unmatched-image", "warning", help)
 
@@ -334,8 +333,8 @@ def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tu
 
 def test_a_name_that_is_too_long_with_the_suffix() -> None:
     text = job(f"name: {'a' * 40}", ref="name: torch-distributed")
-    assert lines(compiled(text, settings="{}")) == []
-    result = compiled(text, settings="environments: {dev: {namePrefix: x, nameSuffix: -experiments}}", name="dev")
+    assert lines(transformed(text, settings="{}")) == []
+    result = transformed(text, settings="environments: {dev: {namePrefix: x, nameSuffix: -experiments}}", name="dev")
     (found,) = lines(result)
     assert found.startswith("0.yaml:3:18: ")
     assert found.endswith(
@@ -344,7 +343,7 @@ def test_a_name_that_is_too_long_with_the_suffix() -> None:
 
 
 def test_an_invalid_name_with_the_prefix() -> None:
-    result = compiled(job(ref="name: torch-distributed"), settings="namePrefix: Dev_")
+    result = transformed(job(ref="name: torch-distributed"), settings="namePrefix: Dev_")
     assert {found.rpartition(" [")[2] for found in lines(result)} == {"namePrefix adds 4 characters: trainc.yaml:1:13]"}
     assert all(found.startswith("0.yaml:3:18: ") for found in lines(result))
 
@@ -361,20 +360,20 @@ def test_an_invalid_name_with_the_prefix() -> None:
 )
 def test_a_fault_in_a_setting_is_reported_once_at_its_line(settings: str, line: str) -> None:
     texts = [job(f"name: {name}", ref="name: torch-distributed") for name in "abc"]
-    (found,) = lines(compiled(*texts, settings=settings))
+    (found,) = lines(transformed(*texts, settings=settings))
     assert found.startswith(line)
     assert "(and 2 more TrainJobs)" in found
 
 
 def test_a_fault_in_the_image_of_a_runtime_is_at_the_setting() -> None:
     text = job().replace(", trainer: {image: acme/trainer:v1}", "")
-    found = lines(compiled(text, runtime(), settings="images: [{name: acme/trainer, newTag: 'a b'}]"))
+    found = lines(transformed(text, runtime(), settings="images: [{name: acme/trainer, newTag: 'a b'}]"))
     assert [line.partition(": ")[0] for line in found] == ["trainc.yaml:1:39"]
 
 
 def test_the_other_fields_keep_their_places() -> None:
     text = job(ref="name: torch-distributed").replace("spec: {", "spec: {numNodes: 1, ")
-    result = compiled(text, settings="{namespace: ml, labels: {a: b}, images: [{name: acme/trainer, newTag: x}]}")
+    result = transformed(text, settings="{namespace: ml, labels: {a: b}, images: [{name: acme/trainer, newTag: x}]}")
     assert [found.partition(": ")[0] for found in lines(result)] == ["0.yaml:4:8"]
 
 
@@ -390,7 +389,7 @@ def test_invalid_fields_stay_for_the_schema() -> None:
             environment("{namespace: ml, nameSuffix: x, labels: {a: b}, images: [{name: a, newTag: b}]}")
         )
         assert edited.job(document(text)).unedited == parse(text)
-        result = compiled(text, settings="{namespace: ml, nameSuffix: x, labels: {a: b}}")
+        result = transformed(text, settings="{namespace: ml, nameSuffix: x, labels: {a: b}}")
         assert result.failed
 
 
@@ -430,7 +429,7 @@ def test_another_document_is_unchanged_without_a_namespace_setting() -> None:
 
 
 def test_a_document_that_stays_in_another_namespace() -> None:
-    result = compiled(
+    result = transformed(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n",
         settings="namespace: ml",
         copies=True,
@@ -444,7 +443,7 @@ def test_a_document_that_stays_in_another_namespace() -> None:
 
 
 def test_the_text_of_a_document_with_a_new_namespace() -> None:
-    result = compiled(
+    result = transformed(
         "# a\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
         "# b\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n",
         settings="namespace: ml",
@@ -498,7 +497,7 @@ environments:
       newTag: v2
     - {name: acme/fetch, newTag: v3}
 """
-    result = compiled(job("name: train, labels: {a: b}"), runtime(), settings=settings, name="prod")
+    result = transformed(job("name: train, labels: {a: b}"), runtime(), settings=settings, name="prod")
     assert origin(result, "metadata", "namespace") == ("trainc.yaml:3:16", "environment prod")
     assert origin(result, "metadata", "labels", "env") == ("trainc.yaml:5:19", "environment prod")
     assert origin(result, "metadata", "labels", "a") == ("0.yaml:3:37", "the TrainJob")
@@ -509,7 +508,7 @@ environments:
 
 
 def test_the_origins_of_fields_without_environments() -> None:
-    result = compiled(job("name: train"), runtime(), settings="{namespace: ml, labels: {a: b}}")
+    result = transformed(job("name: train"), runtime(), settings="{namespace: ml, labels: {a: b}}")
     assert origin(result, "metadata", "namespace") == ("trainc.yaml:1:13", "trainc.yaml")
     assert origin(result, "metadata", "labels", "a") == ("trainc.yaml:1:29", "trainc.yaml")
     assert origin(result, "metadata", "name") == ("0.yaml:3:18", "the TrainJob")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from purposes import plan_of
-from unit.legacy_specs import INDEX, MOST, compiled, env, errors, spec
+from unit.legacy_specs import INDEX, MOST, compiled_legacy, env, errors, spec
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.legacy import volcano_plugins, volcano_policies, volcano_tasks, volcanojob
@@ -35,7 +35,7 @@ def job(*tasks: Any, plugins: Any = None, **fields: Any) -> Tree:
 
 
 def objects(tree: Tree) -> dict[str, Any]:
-    result = compiled(tree)
+    result = compiled_legacy(tree)
     assert not result.failed, [found.message for found in result.diagnostics]
     return {each["kind"]: each for each in result.objects}
 
@@ -50,7 +50,7 @@ def config(replicated_job: Any, index: int = 0) -> Any:
 
 def losses(tree: Tree) -> set[str]:
     """Return the names of the rules of losses of written fields."""
-    plan = plan_of(compiled(tree).jobs[0])
+    plan = plan_of(compiled_legacy(tree).jobs[0])
     return {
         RULES.get(loss.rule, loss.rule.field)
         for loss in plan.losses
@@ -238,7 +238,7 @@ def test_a_task_follows_its_dependencies() -> None:
 
 def test_a_gang_that_waits_for_itself_is_reported() -> None:
     tree = job(task("ps"), task("worker", 2, dependsOn={"name": ["ps"]}))
-    (found,) = (each for each in compiled(tree).diagnostics if each.id == "gang-waits-for-itself")
+    (found,) = (each for each in compiled_legacy(tree).diagnostics if each.id == "gang-waits-for-itself")
     assert found.help == 'remove dependsOn, or set a minAvailable that does not count the pods of job "worker"'
 
 
@@ -296,7 +296,7 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
     [([], True), (["--disable-network-policy"], False), (["--disable-network-policy=f"], True)],
 )
 def test_the_network_policy_is_lost_unless_it_is_disabled(arguments: list[str], is_lost: bool) -> None:
-    plan = plan_of(compiled(job(task("a"), plugins={"svc": arguments})).jobs[0])
+    plan = plan_of(compiled_legacy(job(task("a"), plugins={"svc": arguments})).jobs[0])
     assert (volcano_plugins.NETWORK_POLICY in {loss.rule for loss in plan.losses}) is is_lost
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from unit.legacy_specs import GLOBAL_INDEX, INDEX, LegacyKind, compiled, env, errors, spec
+from unit.legacy_specs import GLOBAL_INDEX, INDEX, LegacyKind, compiled_legacy, env, errors, spec
 
 from trainc.kubernetes.trees import Tree
 from trainc.pipeline.checks import limits
@@ -50,7 +50,7 @@ def test_a_master_alone_has_no_workers(roles: Tree) -> None:
 
 def test_the_name_of_old_examples_is_accepted_with_a_warning() -> None:
     old = role(restartPolicy="ExitCode", container={"name": "xgboostjob"})
-    result = compiled(job(version="xgboostjob.kubeflow.org/v1alpha1", Master=old))
+    result = compiled_legacy(job(version="xgboostjob.kubeflow.org/v1alpha1", Master=old))
     (job_,) = result.objects[0]["spec"]["replicatedJobs"]
     rules = job_["template"]["spec"]["podFailurePolicy"]["rules"]
     assert {rule["onExitCodes"]["containerName"] for rule in rules if "onExitCodes" in rule} == {"xgboostjob"}
@@ -75,7 +75,7 @@ def test_refused_jobs(tree: Tree, message: str) -> None:
 
 
 def test_a_misspelt_run_policy_has_a_hint() -> None:
-    result = compiled(job({"RunPolicy": {"cleanPodPolicy": "None"}}, Master=role()))
+    result = compiled_legacy(job({"RunPolicy": {"cleanPodPolicy": "None"}}, Master=role()))
     assert [found.help for found in result.diagnostics if found.id == "unknown-field"] == ["did you mean runPolicy?"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.option_rows import ROWS
 from trainc.base.releases import release_fault
 from trainc.budget import BUDGETS
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options
 from trainc.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.api.checked_arguments import checked, checked_contents, checked_options, checked_paths
 from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
-from trainc.compilation import checks_of_projects, compile_paths, environment_runs
+from trainc.compilation import all_projects as checks_of_projects
+from trainc.compilation import compile_paths, environment_runs
 from trainc.compilation.all_projects import merged
 from trainc.compilation.projects import project_required, projects_of
-from trainc.compilation.run import COMPILE, VALIDATE, Purpose, Run, start
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, NO_OPTIONS, VALIDATE, Options, Purpose, Run, start
 from trainc.diagnostics import Diagnostic
 from trainc.files import inputs
 from trainc.files.unsaved import laid_over

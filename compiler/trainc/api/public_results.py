@@ -120,7 +120,7 @@ class CompiledJob:
             path: the path of the field, as it is written in the document.
             document: the TrainJob's document by default, or that of its runtime.
         """
-        from trainc.explain.set_fields import fields_set_by
+        from trainc.explain import fields_set_by
 
         source = self.document if document is None else document
         for index, there, origin in fields_set_by(self._trace, self.objects, source, (path,)):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from trainc.api.checked_arguments import checked_contents, checked_options, checked_paths
 from trainc.api.compiling import check_runs, request_of
 from trainc.api.public_results import Result
-from trainc.compilation.run import VALIDATE
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import NO_OPTIONS, VALIDATE, Options
 from trainc.files.confine import resolved
 from trainc.files.selection import SETTINGS
 from trainc.files.unsaved import laid_over

@@ -8,8 +8,7 @@ from trainc.api.checked_arguments import checked, checked_options
 from trainc.api.compiling import request_of
 from trainc.api.public_results import Result
 from trainc.base.records import NamedTuple
-from trainc.compilation.run import COMPILE
-from trainc.compilation.user_options import NO_OPTIONS, Options
+from trainc.compilation.run import COMPILE, NO_OPTIONS, Options
 from trainc.diagnostics import failed
 from trainc.files.inputs import STDIN
 

@@ -142,7 +142,7 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
 
 
 def _no_manifests(result: Compilation) -> Diagnostic:
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     return Diagnostic.declared(
         NO_TRAINJOB,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.argocd.plugin_environment import fault
 from trainc.base.option_rows import ROWS
 from trainc.base.releases import release_fault
-from trainc.compilation.run import Purpose
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Purpose
 from trainc.files.confine import is_hidden, is_within
 from trainc.pipeline.library import OptionNames
 

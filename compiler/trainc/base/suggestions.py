@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+PLAIN_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+"""The resources of containers without a domain, except for huge pages."""
 LISTED: Final = 8
 """The most names of the user's objects in a hint."""
 _LONGEST: Final = 64

@@ -273,7 +273,7 @@ def detect(job: Tree, own: str) -> Detected:
     return Detected(key, next(path for path, dialects in marks if path == ("apiVersion",) or own not in dialects))
 
 
-@cache
+@cache  # one value for each dialect
 def renamed_in_runtimes(own: str) -> dict[Path, tuple[Path, str]]:
     """Return the fields of runtimes that dialects before `own` have elsewhere: the new path, and the dialect's key."""
     forms = {field.form for row in DIALECTS.values() for field in row.runtime_fields.values()}
@@ -326,7 +326,7 @@ def shown(path: Path) -> str:
     return ".".join(map(str, path[1:] if path[0] == "spec" else path)).replace(f".{EACH}", "[]")
 
 
-@cache
+@cache  # one value for each dialect
 def _marks_of(own: str) -> _Marks:
     """Return the differences between a dialect and those before it."""
     rows: list[Dialect] = []

@@ -81,9 +81,10 @@ def _run() -> int:
     name, *words = sys.argv
     completing = COMPLETING in os.environ
     if not completing and (word := _ambiguous_word(words)):
-        from trainc.cli.common import ambiguous_options, printing
+        from trainc.cli.common import printing
+        from trainc.cli.common.reporting import ambiguous_option
 
-        return printing.report_ambiguous_word(ambiguous_options.diagnostic(word))
+        return printing.report_ambiguous_word(ambiguous_option(word))
     if words and words[0] in HOT and not completing:
         command: Command = import_module(f"{__name__}.{words[0]}").command
         values = command.read(words[1:])

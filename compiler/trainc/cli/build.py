@@ -205,7 +205,7 @@ command = Command(
 
 def no_trainjobs(result: Compilation) -> Diagnostic:
     """Return the diagnostic for input without a TrainJob."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
     from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
 
@@ -243,7 +243,7 @@ def _manifest(result: Compilation, form: str) -> Iterable[str]:
 
     copied: Iterable[emit.Copy] = ()
     if result.copied:
-        from trainc.cli.common.copies import as_read
+        from trainc.cli.common.output_folder import as_read
 
         copied = ((document.value, as_read(document)) for document in result.copied)
     return checked_output(result.budget, emit.load(form)(result.objects, copied))

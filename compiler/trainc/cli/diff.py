@@ -9,8 +9,8 @@ import click
 
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.click_classes import GroupedCommand
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.cli.common.grouped import GroupedCommand
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -79,7 +79,7 @@ def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str 
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
-    from trainc.base.columns import terminal
+    from trainc.base.texts import terminal
     from trainc.budget import checked_output
     from trainc.compilation.run import BUILD
     from trainc.review import compare

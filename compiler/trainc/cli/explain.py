@@ -150,14 +150,14 @@ def _rendered(
         gc.freeze()
         gc.enable()
     if shown is None:
-        from trainc.explain import stage_patches as of_stages
+        from trainc.explain.json import render_steps
 
-        return of_stages.render(result.jobs)
+        return render_steps(result.jobs)
     if form == "json":
         from trainc.explain import json
 
         return json.render(shown)
-    from trainc.base.columns import terminal
+    from trainc.base.texts import terminal
     from trainc.explain import text
 
     return text.render(shown, color=printing.colored(sys.stdout), selected=is_selected, width=terminal())

@@ -40,7 +40,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     if result.failed:
         return WRONG_INPUT
     from trainc import budget
-    from trainc.base import columns
+    from trainc.base import texts as columns
     from trainc.explain import graph
 
     graphs = [graph.graph_of(job, result.others) for job in result.jobs]

@@ -82,7 +82,7 @@ def _rendered(jobs: list[Job], index: int | None, form: str) -> Iterable[str]:
         from trainc.pods import json
 
         return json.render(pod for job in jobs for pod in job.pods(index))
-    from trainc.base.columns import terminal
+    from trainc.base.texts import terminal
     from trainc.pods import table
 
     return (table.render(jobs, index, terminal()),)

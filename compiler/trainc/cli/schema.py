@@ -11,7 +11,7 @@ from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
-from trainc.cli.common.choices import NearestChoice
+from trainc.cli.common.click_classes import NearestChoice
 from trainc.cli.common.codes import OK
 
 ALIASES = {

@@ -126,7 +126,7 @@ class _Check:
 
     def result(self, runs: Sequence[Run], files_of: Reader | None = None) -> Compilation:
         """Return the result of a check; with `among`, of the paths as a subset of that folder."""
-        from trainc.compilation.checks_of_projects import check
+        from trainc.compilation.all_projects import check
 
         result, self.done = check(runs, files_of, files=None if self.among is None else self.paths)
         return result
@@ -143,9 +143,9 @@ class _Check:
         """Return the summary of a result."""
         if not self.done:
             return printing.verdict(result)
-        from trainc.cli.common.environments import verdict
+        from trainc.cli.common.reporting import verdict_of_environments
 
-        return verdict(result, self.done)
+        return verdict_of_environments(result, self.done)
 
 
 def _with_fixable(result: Compilation, summary: str) -> str:
@@ -235,12 +235,12 @@ command = Command(
 
 def _explain(id: str) -> int:
     """Print the page of a diagnostic id."""
-    from trainc.base.ids import DECLARED_IN
+    from trainc.base.data import declared_in
 
-    if id not in DECLARED_IN:
+    if id not in declared_in():
         from trainc.base.suggestions import nearest_name
 
-        near = nearest_name(id, DECLARED_IN)
+        near = nearest_name(id, declared_in())
         hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
         raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
     from trainc.reports import catalogue

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.identities import duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
-from trainc.compilation.results import Compilation, Compiled
+from trainc.compilation.results import Compilation, Compiled, duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, failed
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
-    from trainc.compilation.given_secrets import GivenSecrets
+    from trainc.compilation.foreign_references import GivenSecrets
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -204,7 +203,7 @@ def _secrets_of(build: Build) -> Callable[[str, str], bool]:
 
     def has(namespace: str, name: str) -> bool:
         if not known:
-            from trainc.compilation.given_secrets import GivenSecrets
+            from trainc.compilation.foreign_references import GivenSecrets
 
             known.append(GivenSecrets(build.reading, build.run.settings.environment))
         return known[0].has(namespace, name)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Run
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
@@ -289,7 +289,7 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
             groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
     from trainc.settings.effective import has_setting, places_in_effect
 
-    @cache
+    @cache  # one value for each run, until the merge ends
     def places(index: int) -> list[Place]:
         return places_in_effect(runs[index].settings)
 

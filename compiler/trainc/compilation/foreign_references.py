@@ -1,5 +1,7 @@
 """References of pods to objects of other teams: a pod can only use those of its own namespace.
 
+`GivenSecrets` has the Secrets in the paths of a run, by namespace and name.
+
 Reads    the compiled TrainJobs, and the given documents of other kinds.
 Returns  a warning for each ConfigMap, Secret or claim that pods need and that only the namespaces of other TrainJobs
          have. An object that no namespace has, or only one without TrainJobs, is not reported: its manifests can be
@@ -8,11 +10,13 @@ Returns  a warning for each ConfigMap, Secret or claim that pods need and that o
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, get_args
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import only_elsewhere
+from trainc.base.texts import only_elsewhere
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.frontends.reading import SECRET, documents_of
 from trainc.kubernetes.pod_references import Kind, references
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
@@ -22,8 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Document, Path
+    from trainc.edits.environment import Environment
+    from trainc.frontends.reading import Reading
     from trainc.kubernetes.pod_references import Reference
     from trainc.pipeline.plan import Plan
+
 
 FOREIGN_REFERENCE: Final = Declaration(
     "foreign-reference", ("job",), "Reference to an object of another namespace", "warning", trainc_only=True
@@ -86,3 +93,40 @@ def _warning(plan: Plan, path: Path, reference: Reference, elsewhere: list[str],
         place=place,
         related=(*related, Related(f"the other {kind}", Place(first, ("metadata", "name")))),
     )
+
+
+class GivenSecrets:
+    """The Secrets of a run, which are looked up once."""
+
+    def __init__(self, reading: Reading, environment: Environment | None) -> None:
+        self._reading = reading
+        self._environment = environment
+
+    @cached_property
+    def names(self) -> dict[str, set[str]]:
+        """The namespaces of the Secrets by name."""
+        found: dict[str, set[str]] = {}
+        documents = [*self._documents()]
+        if self._environment is not None:
+            from trainc.edits.transforming import Transformation
+
+            documents += Transformation(self._environment).other_documents(documents)
+        for document in documents:
+            id = ObjectId.from_manifest(document.value)
+            if name := secret_name(document, id):
+                found.setdefault(name, set()).add(id.namespace)
+        return found
+
+    def has(self, namespace: str, name: str) -> bool:
+        """Return whether a pod of the namespace finds the Secret."""
+        namespaces = self.names.get(name, set[str]())
+        return bool(namespaces) and (not namespace or bool({"", namespace} & namespaces))
+
+    def _documents(self) -> Iterator[Document]:
+        reading = self._reading
+        yield from reading.documents["other"]
+        for file in reading.skipped:
+            if SECRET in file.data:
+                for document in documents_of(file, lambda error, diagnostic: True):
+                    if not isinstance(document, Diagnostic):
+                        yield document

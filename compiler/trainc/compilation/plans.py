@@ -105,7 +105,7 @@ def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
 
         yield from map(plan.in_own_names, diagnose(plan))
     elif plan.failed:
-        from trainc.provenance.placing.unaffected import unaffected_errors
+        from trainc.provenance.placing.refused import unaffected_errors
 
         yield from map(plan.in_own_names, unaffected_errors(plan))
 
@@ -176,7 +176,7 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
         help = f"rename one of them, {exclude}, or use environments in trainc.yaml"
     two = f"two {job.word}s"
     if job.word != first.word:
-        from trainc.base.plural import with_article
+        from trainc.base.texts import with_article
 
         two = f"{with_article(first.word)} and {with_article(job.word)}"
     found = Diagnostic.declared(

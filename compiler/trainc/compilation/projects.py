@@ -139,7 +139,7 @@ def project_required(runs: Sequence[Run], project: str | None) -> Diagnostic:
             f"{project} is not the folder of a project in the given paths",
             "use the folder of a trainc.yaml",
         )
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     return Diagnostic.declared(
         PROJECT_REQUIRED,

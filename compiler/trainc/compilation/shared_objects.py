@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
-from trainc.compilation.identities import is_object
+from trainc.base.texts import plural
+from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.files.confine import is_within, resolved
 from trainc.kubernetes.trees import get

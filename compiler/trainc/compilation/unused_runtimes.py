@@ -1,4 +1,4 @@
-"""The check of runtimes that no TrainJob uses.
+"""The check of runtimes that no TrainJob uses, and the number of users of each runtime.
 
 Reads    the plans of their stand-in TrainJobs (`stand_ins`).
 Returns  diagnostics about the runtimes: an error if the cluster rejects every TrainJob that uses one, a warning for a
@@ -8,17 +8,22 @@ Returns  diagnostics about the runtimes: an error if the cluster rejects every T
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import PHASES
+from trainc.base.kinds import TRAINJOB
 from trainc.base.records import NamedTuple
 from trainc.compilation.plans import diagnostics_of
+from trainc.compilation.sources import read
 from trainc.compilation.stand_ins import attempted
 from trainc.diagnostics import Path, Place
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline.objects import ancestor
-from trainc.pipeline.plan import NODE
+from trainc.pipeline.objects import TrainJob, ancestor
+from trainc.pipeline.passes.conform import conform
+from trainc.pipeline.passes.resolve import resolve
+from trainc.pipeline.plan import NODE, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,9 +31,9 @@ if TYPE_CHECKING:
     from trainc.budget import Meter
     from trainc.compilation.run import Run
     from trainc.compilation.stand_ins import Attempt
-    from trainc.diagnostics import Diagnostic, LintFinding, Location, Related
+    from trainc.diagnostics import Diagnostic, Identity, LintFinding, Location, Related
     from trainc.pipeline.library import Library, LibraryEntry
-    from trainc.pipeline.plan import Plan
+
 
 LONG_NAME: Final = "trainc-stand-in"
 """A name that no runtime contains, so that it can be found in messages."""
@@ -230,3 +235,17 @@ def _warnings(entry: LibraryEntry, plan: Plan) -> Iterator[Diagnostic]:
         if (place := _place(entry, diagnostic)) is not None:
             message = diagnostic.message.replace(LONG_NAME, NO_NAME)
             yield _about(entry, Fault(diagnostic, place), "warning", message)
+
+
+def users(paths: Sequence[str], library: Library, run: Run, meter: Meter) -> Counter[Identity]:
+    """Return the number of TrainJobs in paths that use each runtime, by the identity of the runtime's document."""
+    reading = read(paths, run, kinds=(TRAINJOB,), meter=meter)
+    found: Counter[Identity] = Counter()
+    for document in reading.documents["job"]:
+        job = TrainJob(document=document, value=document.value)
+        plan = conform(Plan(job=job, library=library, release=run.settings.release, field_validation="ignore"))
+        if not plan.stopped:
+            plan = resolve(plan)
+        if plan.runtime.document.text:
+            found[plan.runtime.document.identity] += 1
+    return found

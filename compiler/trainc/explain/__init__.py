@@ -10,21 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
-from trainc.explain.set_fields import fields_set_by
 from trainc.kubernetes.trees import Memory
 from trainc.masking.masked_values import masked_at
 from trainc.provenance.tracing.correspondence import leaves
 from trainc.provenance.tracing.recompiling import Decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compiled
-    from trainc.diagnostics import Location, Path, Place
+    from trainc.diagnostics import Document, Location, Path, Place
     from trainc.explain.selectors import Selector
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.objects import TrainJob
-    from trainc.provenance.tracing import Trace
+    from trainc.provenance.tracing import Origin, Trace
 
 
 class Writing(NamedTuple):
@@ -123,3 +122,26 @@ def _located(place: Place) -> Location:
     if known is None:
         known = _LOCATED.keep(key, (place, place.locate()))
     return known[1]
+
+
+def fields_set_by(
+    trace: Trace, objects: Sequence[Tree], document: Document, paths: Collection[Path]
+) -> Iterator[tuple[int, Path, Origin]]:
+    """Yield each field of the objects whose last write depends on an input field, with its origin.
+
+    Args:
+        trace: the provenance of the objects.
+        objects: the objects of a TrainJob.
+        document: the document of the input fields.
+        paths: the paths of the input fields, as they are written; a mapping or a list has all fields in it.
+    """
+    for index, tree in enumerate(objects):
+        for path in leaves(in_order(tree)):
+            origin = trace.origin(index, path)
+            if not origin.in_file:
+                continue
+            source = origin.place.in_text()
+            if (source.document.file, source.document.line) != (document.file, document.line):
+                continue
+            if any(source.path[: len(wanted)] == wanted for wanted in paths):
+                yield index, path, origin

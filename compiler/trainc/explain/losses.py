@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trainc.emit.json import items
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline import job_losses
-from trainc.provenance.tracing.patches import pointer
+from trainc.provenance.tracing.correspondence import pointer
 from trainc.reports.json import position as json_position
 from trainc.reports.text import BOLD, CYAN, painter, position
 from trainc.source.printable import escape, escape_json

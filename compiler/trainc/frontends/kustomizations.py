@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.files.selection import KUSTOMIZATIONS
 

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trainc.base.kinds import LEGACY, OLD_GROUP
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.violations import listed
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.option_rows import BY_NAME, ROWS
 from trainc.base.records import NamedTuple
 from trainc.base.releases import release_fault
-from trainc.compilation.run import Purpose
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import Options, Purpose
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.files.confine import is_hidden
 from trainc.kubernetes.structural import StructuralSchema

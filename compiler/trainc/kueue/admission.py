@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_JOBSET, POD
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import listed

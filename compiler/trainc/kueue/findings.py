@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.fixes import replaced_name
-from trainc.base.plural import only_elsewhere, plural
 from trainc.base.suggestions import KnownNames
+from trainc.base.texts import only_elsewhere, plural
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import table
 from trainc.base.records import NamedTuple
+from trainc.base.texts import table
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.alternatives import Alternatives

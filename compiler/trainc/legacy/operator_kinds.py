@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import ENUM, OUT_OF_RANGE, REQUIRED, TOO_FEW_PROPERTIES, Violation

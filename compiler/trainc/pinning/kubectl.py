@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.inputs import LARGEST_FILE
 

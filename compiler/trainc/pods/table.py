@@ -13,8 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc.base.columns import folded
-from trainc.base.plural import plural
+from trainc.base.texts import folded, plural
 from trainc.kubernetes.container_environment import Unknown
 from trainc.kubernetes.pod_resources import shown_amounts
 from trainc.kubernetes.quantity import Quantity

@@ -1,6 +1,6 @@
 """The catalogue of every id that trainc can report, with its page.
 
-Reads    the generated index of ids (`trainc.base.ids`), the declarations in the modules that it names, and
+Reads    the generated index of ids (schemas/diagnostics.json), the declarations in the modules that it names, and
          diagnostics/<id>.md.
 Returns  declarations, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the tests use
          it; no stage imports it.
@@ -11,9 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.data import data_path
+from trainc.base.data import data_path, declared_in
 from trainc.base.declarations import Declaration
-from trainc.base.ids import DECLARED_IN
 from trainc.pipeline.checks import Check
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ BY: Final[dict[Phase, str]] = {
 
 def entry(id: str) -> Declaration:
     """Return the declaration of an id. Raise KeyError if there is none."""
-    return declarations(import_module(DECLARED_IN[id]))[id]
+    return declarations(import_module(declared_in()[id]))[id]
 
 
 def declarations(module: ModuleType) -> dict[str, Declaration]:

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import TRAINJOB
-from trainc.base.plural import and_others
+from trainc.base.texts import and_others
 from trainc.diagnostics import ObjectId, Place, Related
 
 if TYPE_CHECKING:

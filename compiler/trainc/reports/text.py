@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.plural import and_others
+from trainc.base.texts import and_others
 from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order, is_about_compiled_object, message

@@ -147,18 +147,13 @@ class _Causes:
         """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
         if self.releases is not None and (found := self.releases.cause(new, change)) is not None:
             return found
-        if self._patched and (edit := self._patch(old, new, change)) is not None:
-            return edit
-        if (edit := self._delivery(change)) is not None:
-            return edit
-        edits = [*self.own, *self.others]
-        if len(edits) < 2 and not self._has_other_causes:
-            return edits[0] if edits else None
-        if self.own:
-            return self._found(edits, old, new, change)
-        inputs = (id(self.old.runtime.value), id(self.new.runtime.value))
-        key = (*inputs, new, change.kind, change.field, repr(change.old), repr(change.new))
-        return self.shared.cached(key, lambda: self._found(edits, old, new, change))
+        if all(edit.setting for edit in self.own):
+            # Jobs that only the same settings and runtime edit have the same causes.
+            settings = tuple((edit.place.in_text().document.file, edit.setting) for edit in self.own)
+            inputs = (id(self.old.runtime.value), id(self.new.runtime.value))
+            key = (settings, *inputs, old, new, change.kind, change.field, repr(change.old), repr(change.new))
+            return self.shared.cached(key, lambda: self._found(old, new, change))
+        return self._found(old, new, change)
 
     def _patch(self, old: int, new: int, change: Change) -> InputEdit | None:
         """Return the edited patch of trainc.yaml that writes or removes a changed field of the JobSet."""
@@ -197,7 +192,15 @@ class _Causes:
                 return edits[number]
         return None
 
-    def _found(self, edits: list[InputEdit], old: int, new: int, change: Change) -> InputEdit | None:
+    def _found(self, old: int, new: int, change: Change) -> InputEdit | None:
+        """Return the patch, the setting of `delivery` or the edit that causes a change."""
+        if self._patched and (edit := self._patch(old, new, change)) is not None:
+            return edit
+        if (edit := self._delivery(change)) is not None:
+            return edit
+        edits = [*self.own, *self.others]
+        if len(edits) < 2 and not self._has_other_causes:
+            return edits[0] if edits else None
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             experiment = self._experiment(number, edits[number])
             if experiment is not None and experiment.undoes(new, change):

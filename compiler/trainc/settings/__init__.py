@@ -69,7 +69,7 @@ def in_environment(settings: Settings, name: str, flags: Flags = NO_FLAGS) -> Se
     if settings.document is not None and settings.base is None:
         return with_flags(settings, flags)
     if settings.base is None or name not in settings.environment_names:
-        from trainc.settings.selecting import unknown_environment
+        from trainc.settings.effective import unknown_environment
 
         settings = with_flags(settings, flags)
         return settings._replace(diagnostics=(*settings.diagnostics, unknown_environment(settings, name)))
@@ -189,9 +189,9 @@ def load_file(
         limits: the budget, which limits the number of environments.
     """
     from trainc.diagnostics import failed
-    from trainc.settings.checking import faults
     from trainc.settings.effective import effective
     from trainc.settings.extending import extended_files, parsed
+    from trainc.settings.values import faults
 
     document, wrong = parsed(file)
     if wrong:

@@ -1,17 +1,19 @@
 """The effective settings of a project or of one of its environments.
 
-Reads    the layers: the file, the selected environment, the flags. `checking` has found no fault that prevents reading.
-Returns  the fields of `Settings` that they decide.
+Reads    the layers: the file, the selected environment, the flags. `values` has found no fault that prevents reading.
+Returns  the fields of `Settings` that they decide, for an environment that is selected by its name.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.declarations import Declaration
 from trainc.base.releases import DEFAULT_RELEASE, find_release
-from trainc.diagnostics import Edit, Place
+from trainc.base.suggestions import nearest_name, use
+from trainc.diagnostics import Diagnostic, Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.violations import field_of, shown
 from trainc.pipeline.delivery import Delivery
 from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from trainc.files.exclude import Patterns
     from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
+
 
 NOT_A_LAYER: Final = ("requiredVersion", "extends", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
@@ -236,3 +239,33 @@ def _image(item: Leaf) -> Image:
     new_name, new_tag, digest = (value.get(key) or "" for key in ("newName", "newTag", "digest"))
     lower = tuple(each.source for each in item.merged if isinstance(each.source, Place))
     return Image(value["name"], item.source, new_name, new_tag, digest, lower)
+
+
+UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", trainc_only=True)
+
+_MANY: Final = 20
+"""The maximum number of names in a message."""
+
+
+def unknown_environment(settings: Settings, name: str) -> Diagnostic:
+    """Return the error for a name that is not an environment."""
+    names = settings.environment_names
+    message = f"{shown(name)} is not an environment"
+    if settings.base is None:
+        return Diagnostic.declared(
+            UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml is read", f"add it to {ENVIRONMENTS} of a trainc.yaml"
+        )
+    document = settings.base.document_with(ENVIRONMENTS)
+    if not names:
+        message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"
+        return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))
+    near = nearest_name(name, names)
+    help = use(names[:_MANY], " or ") if len(names) <= _MANY else f"use one of {', '.join(names[:_MANY])} ..."
+    help = f"did you mean {near}? {document.file} has the environments {listed(names)}" if near else help
+    place = Place(document, (ENVIRONMENTS,), key=True)
+    return Diagnostic.declared(UNKNOWN_ENVIRONMENT, message, help, field=ENVIRONMENTS, place=place)
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Return the names of environments for a message; only the first ones if there are many."""
+    return ", ".join(names[:_MANY]) + (" ..." if len(names) > _MANY else "")

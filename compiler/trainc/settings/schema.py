@@ -125,10 +125,10 @@ def _error_of_cluster(document: Document, violation: Violation) -> Diagnostic | 
 
 def _error_id(violation: Violation) -> str:
     """Return the hint for the id of an error in a list of lint rules; empty for another value."""
-    from trainc.base.ids import DECLARED_IN, LINT_RULES
+    from trainc.base.data import declared_in, lint_rules
 
     name = violation.message.rpartition('the unsupported value "')[2].rstrip('"')
-    if name not in DECLARED_IN or name in LINT_RULES:
+    if name not in declared_in() or name in lint_rules():
         return ""
     more = "; set fieldValidation to drop unknown fields" if name == UNKNOWN_FIELD.id else ""
     return f"{_NO_RULE}an error cannot be disabled{more}"
@@ -138,14 +138,14 @@ def _suggested_rule(document: Document, violation: Violation) -> Fix | None:
     """Return the fix with the lint rule whose id is most similar to the unknown one."""
     if violation.rule != ENUM.id or "lint" not in violation.path:
         return None
+    from trainc.base.data import lint_rules
     from trainc.base.fixes import replaced_name
-    from trainc.base.ids import LINT_RULES
     from trainc.kubernetes.trees import get
 
-    return replaced_name(violation.path, str(get(document.value, violation.path)), LINT_RULES)
+    return replaced_name(violation.path, str(get(document.value, violation.path)), lint_rules())
 
 
-@cache
+@cache  # one value
 def _root() -> Object:
     with open(data_path("schemas", *PATH), encoding="utf-8") as file:
         schema = constraints(json.load(file)) | {"title": SETTINGS}

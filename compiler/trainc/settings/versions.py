@@ -1,11 +1,13 @@
-"""The values of trainerVersion in trainc.yaml: as their author wrote them, and valid.
+"""Versions in trainc.yaml: the values of trainerVersion as their author wrote them, and requiredVersion.
 
 Reads    the document, in which an unquoted version is a number.
-Returns  the document with the text of each version, and violations for the versions that no release has.
+Returns  the document with the text of each version, and violations for the versions that no release has; and whether
+         the specifiers of requiredVersion accept this trainc.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -19,15 +21,31 @@ from trainc.settings.layers import leaf
 from trainc.settings.schema import diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.settings.layers import Branch
     from trainc.settings.model import Base
 
+
 TRAINER_VERSION: Final = Declaration("trainer-version", ("read",), "Unknown release of Trainer", trainc_only=True)
 KEY: Final = "trainerVersion"
 _NUMBER: Final = re.compile(r"[0-9][0-9.]{0,60}", re.ASCII)
+_RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
+_SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")
+_FINAL: Final = ("z", 0)
+"""Sorts behind the pre-releases a, b and rc of the same release."""
+Version = tuple[tuple[int, ...], tuple[str, int]]
+"""The numbers of a release without trailing zeros, and its pre-release."""
+_COMPARE: Final[dict[str, Callable[[Version, Version], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    # PEP 440: `<1.0` excludes 1.0's own pre-releases.
+    "<": lambda one, other: one < other and not (one[0] == other[0] and other[1] == _FINAL),
+    ">": operator.gt,
+}
 
 
 def with_version_texts(document: Document) -> Document:
@@ -85,3 +103,34 @@ def faults(path: Path, layer: Branch) -> Iterator[Violation]:
     found = leaf(layer, KEY)
     if found is not None and (fault := release_fault(found.value if isinstance(found.value, str) else "")):
         yield Violation.at((*path, KEY), TRAINER_VERSION, *fault)
+
+
+def accepts(specifiers: str, version: str) -> bool:
+    """Return whether all specifiers accept a version. Raises ValueError for text that is not a list of specifiers."""
+    found = re.match(_RELEASE, version)
+    assert found is not None  # the version of trainc itself
+    this = _version(found[1], found[2], found[3])
+    # All are validated, also those after one that does not accept the version.
+    accepted = [_accepts(specifier, this) for specifier in specifiers.split(",")]
+    return all(accepted)
+
+
+def _accepts(specifier: str, this: Version) -> bool:
+    found = _SPECIFIER.fullmatch(specifier.strip())
+    if found is None:
+        raise ValueError(specifier)
+    compare, release = found[1] or "==", found[2]
+    other = _version(release, found[3], found[4])
+    if compare != "~=":
+        return _COMPARE[compare](this, other)
+    prefix = tuple(map(int, release.split(".")))[:-1]
+    if not prefix:
+        raise ValueError(specifier)  # PEP 440: `~=1` has no part that may change
+    return this >= other and (*this[0], *[0] * len(prefix))[: len(prefix)] == prefix
+
+
+def _version(release: str, pre: str | None, number: str | None) -> Version:
+    numbers = [int(part) for part in release.split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers), (pre, int(number or 0)) if pre else _FINAL

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
 from trainc.base.records import NamedTuple
+from trainc.base.texts import plural
 from trainc.cli.common import printing
 from trainc.files.outputs import write_fault
 from trainc.rewriting.fixing import apply_fixes, fixable_problems

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from trainc.cli.common.grouped import GroupedCommand
+    from trainc.cli.common.click_classes import GroupedCommand
 
     Decorated = Callable[..., Any]
 
@@ -87,7 +87,7 @@ class Option(NamedTuple):
         """Return the function with this row as a click parameter."""
         import click
 
-        from trainc.cli.common.choices import NearestChoice
+        from trainc.cli.common.click_classes import NearestChoice
 
         settings = _without_nones(
             metavar=self.metavar,
@@ -124,7 +124,7 @@ class Command(NamedTuple):
         function: Decorated = self.run
         for row in reversed(self.rows):
             function = row.decorate(function)
-        from trainc.cli.common.grouped import GroupedCommand
+        from trainc.cli.common.click_classes import GroupedCommand
 
         cls = self.click_class or GroupedCommand
         command = click.command(name, cls=cls, short_help=self.short_help, epilog=self.epilog)(function)

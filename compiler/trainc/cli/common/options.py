@@ -270,8 +270,7 @@ def with_reading(function: Decorated) -> Decorated:
 
 def run_of(values: dict[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return the run of a command line, without settings, and its other values. Raise UsageError for invalid ones."""
-    from trainc.compilation.run import start
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options, start
 
     if values.get("config") is not None and values["no_config"]:
         raise misuse("--config and --no-config cannot be combined.")

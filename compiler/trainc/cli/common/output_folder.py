@@ -16,8 +16,7 @@ from trainc.base.records import NamedTuple
 from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.cli.common.copies import with_source
-from trainc.compilation.identities import is_object
+from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs
 from trainc.files.output_marks import PASSED_MARK, first_line, source_lines
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.files.exclude import Excluded
     from trainc.files.outputs import Changes, Output
+
 
 PASSTHROUGH_DROPPED: Final = Declaration(
     "passthrough-dropped", ("build",), "Output would lose the documents of other kinds", trainc_only=True
@@ -296,7 +296,7 @@ def _omitted(planned: _Planned) -> str:
     result = planned.part.result
     lines = [printing.omitted_note(result, chosen=planned.part.passthrough)]
     if count := len(result.copied) - len(planned.others):
-        from trainc.base.plural import plural
+        from trainc.base.texts import plural
 
         lines.append(f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects")
     return _lines(*lines)
@@ -316,3 +316,25 @@ def _kept_outputs_note(planned: _Planned) -> str:
 
 def _lines(*lines: str) -> str:
     return "\n".join(line for line in lines if line)
+
+
+def as_read(document: Document) -> str:
+    """Return a document's own text, to follow a `---` line; an item of a List or an edited one is rendered again."""
+    if document.within or document.edits:
+        from trainc.emit import yaml
+
+        return yaml.render([document.value])
+    text = document.text
+    if text[:4] in ("--- ", "---\t", "---\r", "---\n"):
+        first, newline, rest = text.partition("\n")
+        text = first[3:].strip() + newline + rest if first[3:].strip() else rest
+    return text if text.endswith("\n") else text + "\n"
+
+
+def with_source(document: Document, folder: str) -> str:
+    """Return a document's own text below a comment with its file, relative to the output folder."""
+    from trainc.files.output_marks import STDIN, relative_source
+    from trainc.source.printable import escape
+
+    source = relative_source(folder, document.file)
+    return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"

@@ -114,7 +114,7 @@ def report_skipped(names: Sequence[str], run: Run) -> None:
     A document has the name `PATH:LINE`.
     """
     if names and not run.quiet:
-        from trainc.base.plural import plural
+        from trainc.base.texts import plural
         from trainc.files.selection import is_manifest
         from trainc.source.printable import escape
 
@@ -146,7 +146,7 @@ def report_stand_ins(result: Compilation, run: Run) -> None:
 
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
     from trainc.reports.repeated import without_repeats
 
     shown = without_repeats(compilation.diagnostics)
@@ -170,7 +170,7 @@ def verdict(compilation: Compilation) -> str:
 
 def _counted_files(compilation: Compilation) -> str:
     """Return the numbers of files with diagnostics and of checked files: ` in 1 file (checked 12 files)`."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
     from trainc.diagnostics import Place
 
     found = {
@@ -186,7 +186,7 @@ def _counted_files(compilation: Compilation) -> str:
 
 def counted_runtimes(compilation: Compilation) -> str:
     """Return the number of runtimes that TrainJobs use, and of those that are checked with stand-in TrainJobs."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     used = {id(job.plan.runtime.document) for job in compilation.jobs if job.plan.job.own_runtime is None}
     alone = compilation.stand_ins
@@ -212,7 +212,7 @@ def omitted_note(result: Compilation, *, chosen: bool) -> str:
     omitted = len(result.others) - len(result.copied)
     if chosen or not omitted:
         return others
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     note = f"omitted {plural(omitted, 'document')} of other kinds (--passthrough includes them)"
     return "\n".join(line for line in (note, others) if line)

@@ -1,4 +1,4 @@
-"""`--report FORMAT=FILE`: reports written to files, in addition to a command's output.
+"""Reports in files (`--report FORMAT=FILE`), the verdict of several environments, and ambiguous options.
 
 Reads    the requested reports, the input paths, and the result of a run.
 Writes   each file atomically: to a temporary file beside it, which is then renamed; a pipe or device directly. A file
@@ -9,22 +9,29 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from trainc import reports
+from trainc.base.declarations import Declaration
 from trainc.cli.common import printing
+from trainc.compilation import environment_runs
+from trainc.diagnostics import Diagnostic
 from trainc.files.confine import LinkError, is_confined, is_link, open_to_write, resolved
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from trainc.compilation import Compilation
+    from trainc.compilation.environment_runs import EnvironmentRun
+
 
 STDOUT: Final = "-"
+AMBIGUOUS_OPTION: Final = Declaration("ambiguous-option", ("read",), "Option that is also a file", trainc_only=True)
 
 
 def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: str) -> None:
@@ -153,3 +160,32 @@ def _write(file: str, data: bytes) -> None:
             atomic.replace_at(at, name, data)
     finally:
         os.close(at)
+
+
+def verdict_of_environments(result: Compilation, runs: Iterable[EnvironmentRun]) -> str:
+    """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
+    runs = tuple(run for run in runs if run.result.files)
+    several = len({run.project for run in runs}) > 1
+    if result.diagnostics or not (several or any(run.name for run in runs)):
+        return printing.verdict(result)
+
+    counted = []
+    for _, project in groupby(runs, key=lambda run: run.project):
+        numbers: dict[str, list[EnvironmentRun]] = {}
+        for run in project:
+            number = f"{run.result.counted_jobs}, {printing.counted_runtimes(run.result)}"
+            numbers.setdefault(number, []).append(run)
+        for number, alike in numbers.items():
+            names = environment_runs.listed([run.name for run in alike if run.name])
+            where = [*([names] if names else []), *([alike[0].settings.folder] if several else [])]
+            counted.append(f"{number} in {' of '.join(where)}")
+    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.unsupported_note(result))))
+
+
+def ambiguous_option(word: str) -> Diagnostic:
+    """Return the error for an option that is also a file."""
+    return Diagnostic.declared(
+        AMBIGUOUS_OPTION,
+        f"ambiguous argument '{word}': both option and path",
+        f"use './{word}' for the path, or rename the file to use the option",
+    )

@@ -1,19 +1,27 @@
-"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones."""
+"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones, and names to complete."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.cli.common import printing
+from trainc.base.releases import RELEASES
+from trainc.cli.common import options, printing
 from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import click
+    from click.shell_completion import CompletionItem
+
     from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.library import Level, Library, LibraryEntry
+
+FOLDER: Final = "runtimes"
+"""The folder that `export`, `pull` and `import` write to by default."""
+_SUFFIX: Final = ".yaml"
 
 
 class RuntimeEntries(NamedTuple):
@@ -53,8 +61,7 @@ def search(run: Run) -> RuntimeEntries:
 def built_in_level(trainer_version: str | None) -> Level:
     """Return the built-in runtimes for a release, by default that of the project's trainc.yaml."""
     from trainc.compilation import library
-    from trainc.compilation.run import start
-    from trainc.compilation.user_options import Options
+    from trainc.compilation.run import Options, start
 
     return library(start(Options(trainer_version=trainer_version)).with_project((".",)))[0].levels[-1]
 
@@ -76,3 +83,34 @@ def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
     diagnostics = list(diagnostics)
     printing.report_text(diagnostics, summary)
     return WRONG_INPUT if failed(diagnostics) else OK
+
+
+def built_in_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a built-in runtime."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in _built_in(incomplete)]
+
+
+def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a built-in runtime or of a file in FOLDER, or a file if none matches."""
+    from click.shell_completion import CompletionItem
+
+    names = {*_built_in(incomplete), *_pinned(incomplete)}
+    return [CompletionItem(name) for name in sorted(names)] or options.file_names(ctx, param, incomplete)
+
+
+def _built_in(incomplete: str) -> list[str]:
+    """Return the names of the built-in runtimes of all releases."""
+    folders = (FOLDER, *(os.path.join(FOLDER, release.runtimes) for release in RELEASES))
+    return sorted({name for folder in folders for name in options.data_names(folder, _SUFFIX, incomplete)})
+
+
+def _pinned(incomplete: str) -> list[str]:
+    """Return the names of the files in FOLDER, which are names of runtimes if they were pulled or exported."""
+    try:
+        files = os.listdir(FOLDER)
+    except OSError:
+        return []
+    names = (file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX) and "_" not in file)
+    return [name for name in names if name.startswith(incomplete)]

@@ -11,7 +11,7 @@ from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
-from trainc.cli.runtimes.runtime_names import built_in_names
+from trainc.cli.runtimes.entries import built_in_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
     PATH is files, folders or -; the default is the project or the current folder.
     """
     from trainc.compilation import metered
-    from trainc.compilation.runtime_users import users
+    from trainc.compilation.unused_runtimes import users
 
     found, meter = search(run), metered(run)
     counts = users(run.inputs, found.library, run, meter)
@@ -48,7 +48,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
 
         printing.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:
-        from trainc.base.columns import folded, terminal
+        from trainc.base.texts import folded, terminal
 
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)

@@ -10,8 +10,7 @@ import click
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Option
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
-from trainc.cli.runtimes.entries import report
-from trainc.cli.runtimes.runtime_names import FOLDER
+from trainc.cli.runtimes.entries import FOLDER, report
 
 if TYPE_CHECKING:
     from trainc.pinning.answers import PulledRuntimes

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainc.cli.common import options, printing
 from trainc.cli.common.arguments import Argument, Command
-from trainc.cli.runtimes.entries import report, search
-from trainc.cli.runtimes.runtime_names import names_or_files
+from trainc.cli.runtimes.entries import names_or_files, report, search
 
 if TYPE_CHECKING:
     from trainc.compilation import Run

@@ -234,7 +234,7 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
 
 def _missing_pointer(node: Any, parts: list[str], number: int, at: Path) -> PatchError:
     """Return the error for a pointer whose part of that number, the first missing one, is not in a container."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     above, written = parts[:number], parts[number]
     where, begin = "/".join(above) or "the object", len("/".join(above)) + 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import TRAINJOB, find
-from trainc.base.plural import and_others, plural
+from trainc.base.texts import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, WrittenValue

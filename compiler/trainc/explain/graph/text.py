@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.base import columns
-from trainc.base.plural import plural
+from trainc.base import texts as columns
+from trainc.base.texts import plural
 from trainc.compilation.results import counted_words
 from trainc.kubernetes.pod_resources import shown_amounts as shown
 from trainc.pods.footprint import NOTHING as NO_PODS

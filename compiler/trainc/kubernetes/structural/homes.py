@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.data import data_table
 from trainc.base.fixes import (
     Addition,
     Applicability,
@@ -22,8 +23,7 @@ from trainc.base.fixes import (
     safe_if,
 )
 from trainc.base.records import NamedTuple
-from trainc.base.suggestions import is_certain, nearest_name
-from trainc.base.synonyms import FIELDS, PLAIN_RESOURCES, REFERENCES, RESOURCES
+from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
 from trainc.base.trainjob_dialects import other_names
 from trainc.kubernetes.structural.nodes import Compiler, Faults
 from trainc.kubernetes.trees import get
@@ -163,7 +163,8 @@ def names_of(name: str) -> Iterator[Path]:
 
 def _synonyms(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the fields of the synonyms of a name, in each dialect."""
-    for first, *below in FIELDS.get(name.lower(), ()):
+    if path := data_table("synonyms")["fields"].get(name.lower()):
+        first, *below = path
         yield (first, *below)
         for other in other_names(first):
             yield (other, *below)
@@ -172,7 +173,7 @@ def _synonyms(name: str) -> Iterator[tuple[str, ...]]:
 def _synonym(unknown: UnknownField, free: list[str]) -> Fix | None:
     """Return the fix for a synonym of a field of the same parent."""
     inside = next((step for step in reversed(unknown.parent) if isinstance(step, str)), "")
-    word = REFERENCES.get((inside, unknown.name))
+    word = data_table("synonyms")["references"].get(inside, {}).get(unknown.name)
     if word in free:
         return rename(unknown.path, word, applicability="safe")
     for names in _synonyms(unknown.name):
@@ -222,7 +223,11 @@ def _resource(unknown: UnknownField) -> Fix | None:
     known, siblings = {*unknown.known}, unknown.siblings
     if not {"limits", "requests"} <= known:
         return None
-    resource = RESOURCES.get(unknown.name.lower(), unknown.name) if "claims" in known else unknown.name
+    resource = (
+        data_table("synonyms")["resources"].get(unknown.name.lower(), unknown.name)
+        if "claims" in known
+        else unknown.name
+    )
     kind = "limits" if "/" in resource else "requests"
     if not (("/" in resource or resource in PLAIN_RESOURCES) if "claims" in known else resource == "storage"):
         return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.fixes import replace, safe_if
-from trainc.base.plural import plural
 from trainc.base.suggestions import is_certain, nearest_name
+from trainc.base.texts import plural
 from trainc.kubernetes.documents import parser_messages
 from trainc.kubernetes.structural import homes
 from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_fix

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.data import data_table
 from trainc.base.fixes import addition, rename, safe_if
-from trainc.base.suggestions import is_certain, nearest_name
-from trainc.base.synonyms import PLAIN_RESOURCES, RESOURCES
+from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import path_of
@@ -98,7 +98,8 @@ def _request_and_limit(
 
 def _name(name: str, owner: str, path: Path) -> tuple[str, str | Fix]:
     """Return the message and the help for an invalid resource name."""
-    correction = RESOURCES.get(name.lower()) or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
+    meant = data_table("synonyms")["resources"].get(name.lower())
+    correction = meant or nearest_name(name, PLAIN_RESOURCES, likeness=0.8)
     help: str | Fix
     if correction and (owner != "pods" or correction in OF_PODS):
         certain = name.lower() in _EXACT or is_certain(name, correction, PLAIN_RESOURCES)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.fixes import Fix, Relocation
 from trainc.base.kinds import RUNTIME, TRAINJOB
 from trainc.base.records import NamedTuple
-from trainc.base.synonyms import GROUPS
 from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
 from trainc.kubernetes.structural import read
@@ -42,6 +41,8 @@ OF_TRAINER: Final = {
     "resources": "resourcesPerNode",
 }
 """The fields of the container `node`, and the spec.trainer field that sets each."""
+GROUPS: Final = frozenset({"runPolicy"})
+"""Fields of other kinds that group fields of a JobSet or a Job."""
 OF_TRAINJOB: Final = frozenset({"env", "name"})
 """The fields of a container that a TrainJob has itself."""
 EACH: Final = "*"
@@ -276,13 +277,13 @@ def _fields(root: Tree, level: tuple[str, ...], top: Path = ("spec",)) -> Tree:
     return fields
 
 
-@cache
+@cache  # one value for each release
 def _runtime(folder: str) -> Tree:
     """Return the schema of a release's runtimes, with the extensions."""
     return extensions.schema(RUNTIME.kind, folder)
 
 
-@cache
+@cache  # one value for each release
 def _trainjob(folder: str) -> Tree:
     """Return the schema of a release's TrainJobs."""
     return read(TRAINJOB.kind, folder)

@@ -85,7 +85,7 @@ class Framework(NamedTuple):
     """The host names in a JobSetSpec that only look like those of the job's pods, with the paths of their texts."""
 
 
-@cache
+@cache  # one value for each framework, and for each unknown key
 def load(key: str) -> Framework | None:
     """Return the framework for a policy's key, or None if the key is unknown."""
     if key in FRAMEWORKS:

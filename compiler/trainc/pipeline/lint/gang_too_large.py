@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.gang_members import gathered
 from trainc.pipeline.lint import lint_rule

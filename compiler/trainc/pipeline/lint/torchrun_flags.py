@@ -119,7 +119,7 @@ def bounds(text: str) -> tuple[int, int] | None:
 
 def nodes_of(plan: Plan) -> str:
     """Return the number of nodes with its noun."""
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     return f"the {plan.job.word} has {plural(plan.nodes, 'node')}"
 
@@ -140,7 +140,7 @@ def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], val
     devices = gpus(container.get("resources") or {})
     if devices < 1 or count[0] in (1, devices):
         return None
-    from trainc.base.plural import plural
+    from trainc.base.texts import plural
 
     return f"a node has {plural(devices, 'GPU')}", "resourcesPerNode"
 

@@ -90,10 +90,10 @@ def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
         off |= plan.quiet_in(plan.job.document.file) | plan.quiet_in(plan.runtime.document.file)
     if of_job is None and of_runtime is None:
         return off, ()
-    from trainc.base.ids import LINT_RULES
+    from trainc.base.data import lint_rules
 
     ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
-    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in LINT_RULES)
+    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in lint_rules())
     return off | {rule for rule, _ in ignored}, tuple(unknown)
 
 

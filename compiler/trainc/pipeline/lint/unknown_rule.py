@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import lint_rule
@@ -28,10 +28,10 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     (name,) = finding.what
     holder = plan.runtime if finding.shared else plan.job
     path = ("metadata", "annotations", IGNORE)
-    near = replaced_name(path, name, LINT_RULES)
+    near = replaced_name(path, name, lint_rules())
     if near is not None and get(holder.document.value, path) != name:
         near = near._replace(changes=())  # it is one of several rules
-    message, help = f'unknown rule "{name}" in {IGNORE}', near or f"use one of {', '.join(LINT_RULES)}"
+    message, help = f'unknown rule "{name}" in {IGNORE}', near or f"use one of {', '.join(lint_rules())}"
     if name in ERRORS:
         message, help = error_of_cluster(name)
     return Finding(

@@ -19,9 +19,9 @@ def lint(plan: Plan) -> Plan:
     """Add the lint findings of the compiled objects."""
     quiet, unknown = turned_off(plan)
     if plan.diagnostics and quiet:
-        from trainc.base.ids import LINT_RULES  # some of them are checks of an earlier stage
+        from trainc.base.data import lint_rules  # some of them are checks of an earlier stage
 
-        kept = tuple(found for found in plan.diagnostics if found.id not in quiet or found.id not in LINT_RULES)
+        kept = tuple(found for found in plan.diagnostics if found.id not in quiet or found.id not in lint_rules())
         plan = plan._replace(diagnostics=kept)
     rules = [rule for rule in dict.fromkeys(triggers(plan)) if rule not in quiet]
     if not rules and not unknown:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import and_others
+from trainc.base.texts import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import in_jobset, load, stored

@@ -17,12 +17,10 @@ from trainc.edits.patching.patch_faults import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS
-from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, value_at
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, patch, value_at
 from trainc.provenance.tracing.experiments import Experiments, OutputField
-from trainc.provenance.tracing.history import replay
-from trainc.provenance.tracing.lineage import Lineage, lineage_after
-from trainc.provenance.tracing.patches import patch
-from trainc.provenance.tracing.unedited_input import changing_edit, without_edits
+from trainc.provenance.tracing.history import Lineage, lineage_after, replay
+from trainc.provenance.tracing.recompiling import changing_edit, without_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Edit
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing.experiments import Owner
     from trainc.provenance.tracing.history import StageRecord
-    from trainc.provenance.tracing.input_fields import Owner
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "reported_at", "runtime_of", "stage_source"]
 

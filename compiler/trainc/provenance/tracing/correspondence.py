@@ -1,15 +1,20 @@
-"""The correspondence between two manifests: the path of a field in another manifest, whose lists may differ.
+"""The correspondence between two manifests, whose lists may differ; their difference, and the names of their fields.
 
 Reads    two JSON trees and a path in the first.
-Returns  the path in the second. List items correspond by Kubernetes' merge key. Of several items with the same key, the
+Returns  the path in the second; the operations that turn the first into the second (RFC 6902); or the path as a text
+         such as `replicatedJobs[node].volumeMounts[mountPath=/data]`, in which an item without a unique key is shown by
+         its index. List items correspond by Kubernetes' merge key. Of several items with the same key, the
          first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
          corresponds to the item at the same index.
-Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches;
+         RFC 6902 (JSON Patch).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import Memory
@@ -17,7 +22,8 @@ from trainc.kubernetes.trees import Memory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Path
+    from trainc.kubernetes.trees import Path, Tree
+
 
 PATCHES: Final = "manager"
 """The key of a TrainJob's patches."""
@@ -25,6 +31,8 @@ KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", 
 """The merge keys. `name` comes late: mounts, ports and owners can have a name, but are not merged by it."""
 GONE: Final[Any] = object()
 """The value of a path that does not exist."""
+_BARE: Final = re.compile(r"[^\[\]\"'*=\s]+")
+"""A name that needs no quotes in brackets."""
 
 
 def value_at(tree: Any, path: Path) -> Any:
@@ -194,3 +202,121 @@ def _key(item: Any) -> tuple[str, Any] | None:
                 value = item[key]
                 return key, repr(value) if isinstance(value, (dict, list)) else value
     return None
+
+
+class TracedOperation(NamedTuple):
+    """One operation; a removal does not use `value`."""
+
+    op: Literal["add", "remove", "replace"]
+    path: Path
+    value: Any = None
+
+    @property
+    def json(self) -> Tree:
+        """The operation in the JSON form of RFC 6902.
+
+        >>> TracedOperation("add", ("labels", "acme.io/team", 0), "a").json
+        {'op': 'add', 'path': '/labels/acme.io~1team/0', 'value': 'a'}
+        """
+        return {"op": self.op, "path": pointer(self.path)} | ({} if self.op == "remove" else {"value": self.value})
+
+
+def pointer(path: Path) -> str:
+    """Return a path as a JSON Pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def patch(before: Any, after: Any, path: Path = ()) -> Iterator[TracedOperation]:
+    """Yield the operations that turn `before` into `after`.
+
+    >>> [operation.json for operation in patch({"a": 1, "b": [1]}, {"b": [1, 2]})]
+    [{'op': 'remove', 'path': '/a'}, {'op': 'add', 'path': '/b/1', 'value': 2}]
+    """
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from (TracedOperation("remove", (*path, key)) for key in before if key not in after)
+        for key, value in after.items():
+            if key in before:
+                yield from patch(before[key], value, (*path, key))
+            else:
+                yield TracedOperation("add", (*path, key), value)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _lists(before, after, path)
+    elif type(before) is not type(after) or before != after:
+        yield TracedOperation("replace", path, after)
+
+
+def _lists(before: list[Any], after: list[Any], path: Path) -> Iterator[TracedOperation]:
+    there = [same_item(before, index, after) for index in range(len(before))]
+    kept = {index: item for index, item in zip(there, before, strict=True) if index is not None}
+    if [index for index in there if index is not None] != sorted(kept):
+        yield TracedOperation("replace", path, after)
+        return
+    yield from (
+        TracedOperation("remove", (*path, index)) for index in reversed(range(len(before))) if there[index] is None
+    )
+    for index, item in enumerate(after):
+        if index in kept:
+            yield from patch(kept[index], item, (*path, index))
+        else:
+            yield TracedOperation("add", (*path, index), item)
+
+
+def by_names(tree: Any, path: Path) -> str:
+    """Return a path with its list items by name, in the notation of FIELD.
+
+    >>> by_names({"jobs": [{"name": "node", "mounts": [{"name": "a", "mountPath": "/a"}]}]}, ("jobs", 0, "mounts", 0))
+    'jobs[node].mounts[mountPath=/a]'
+    """
+    return Names(tree).name(path)
+
+
+class Names:
+    """The texts of many fields of one tree, as `by_names` returns them; enclosing fields are named once."""
+
+    def __init__(self, tree: Any) -> None:
+        self._known: dict[Path, tuple[str, Any]] = {(): ("", tree)}
+
+    def name(self, path: Path) -> str:
+        """Return a path with its list items by name."""
+        return self._field(path)[0]
+
+    def _field(self, path: Path) -> tuple[str, Any]:
+        known = self._known.get(path)
+        if known is None:
+            text, outer = self._field(path[:-1])
+            step = path[-1]
+            if isinstance(step, int):
+                text += f"[{item_of(outer, step)}]"
+            else:
+                text += f".{step}" if text else step
+            known = self._known[path] = text, outer[step]
+        return known
+
+
+def item_of(items: list[Any], index: int) -> str:
+    """Return an item's text in brackets: its name, `key=value`, or its index."""
+    key, name = name_of_item(items, index)
+    return name if key == "name" else f"{key}={name}" if key else str(index)
+
+
+def name_of_item(items: list[Any], index: int) -> tuple[str, str]:
+    """Return the merge key that identifies an item, and its value; empty strings if it is not unique."""
+    found = items[index]
+    key = next((key for key in KEYS if key in found), "") if isinstance(found, dict) else ""
+    name = str(found[key]) if key else ""
+    unique = _counts(items).get((key, name)) == 1
+    return (key, name) if unique and _BARE.fullmatch(name) and not (key == "name" and name.isdigit()) else ("", "")
+
+
+_COUNTS: Final = Memory()
+
+
+def _counts(items: list[Any]) -> Counter[tuple[str, str]]:
+    """Return the number of items with each value of a merge key; a list's numbers are computed once."""
+    known: tuple[list[Any], Counter[tuple[str, str]]] | None = _COUNTS.get(id(items))
+    if known is None:
+        pairs = ((key, str(item[key])) for item in items if isinstance(item, dict) for key in KEYS if key in item)
+        known = _COUNTS.keep(id(items), (items, Counter(pairs)))
+    return known[1]

@@ -21,8 +21,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.structural import load
 from trainc.masking.masked_values import CHANGED, MASK, masked, masked_at, secrecy_at
-from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item, same_items, value_at
-from trainc.provenance.tracing.field_names import item_of
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, has_item, item_of, same_items, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

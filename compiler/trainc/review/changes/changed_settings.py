@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.ids import LINT_RULES
+from trainc.base.data import lint_rules
 from trainc.diagnostics import ObjectId, Place
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline.lint.triggers import IGNORE, listed
@@ -211,7 +211,7 @@ def _annotation_edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdi
             change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
         else:
             change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
-        rank = ANNOTATION_RANK if rule in LINT_RULES else UNKNOWN_RANK
+        rank = ANNOTATION_RANK if rule in lint_rules() else UNKNOWN_RANK
         owner = ObjectId.from_source(new.document.unedited)
         yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=owner)
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from trainc.provenance.tracing.correspondence import GONE
-from trainc.provenance.tracing.patches import pointer
+from trainc.provenance.tracing.correspondence import GONE, pointer
 from trainc.review.consequences import WORDS
 from trainc.review.formats import by_identity, figures, headline, setting_name
 from trainc.source.printable import escape_json

@@ -15,7 +15,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.pod_resources import order
 from trainc.kubernetes.violations import listed

@@ -6,7 +6,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.columns import UNLIMITED, wrapped
+from trainc.base.texts import UNLIMITED, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import COMPILED, LEGACY, find
 from trainc.compilation import compile_documents, environment_runs, metered, read
-from trainc.compilation.run import MIGRATE, PLAIN
-from trainc.compilation.user_options import Options
+from trainc.compilation.run import MIGRATE, PLAIN, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
 from trainc.files import inputs
 from trainc.frontends.reading import Reading

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation
 

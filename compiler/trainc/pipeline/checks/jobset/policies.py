@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
 from trainc.pipeline.checks.jobset.jobset_messages import too_long

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.plural import plural
+from trainc.base.texts import plural
 from trainc.kubernetes.violations import field_of
 from trainc.review.formats import markdown as review_markdown
 from trainc.review.formats.markdown import code, in_html, prose

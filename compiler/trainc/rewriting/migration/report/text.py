@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.columns import table
+from trainc.base.texts import table
 from trainc.explain import losses
 from trainc.reports.text import BOLD, painter
 from trainc.review.formats import text as review_text
