@@ -22,7 +22,7 @@ from trainc.kueue import matching, podsets
 from trainc.kueue.capacity import MOST_LEVELS, Capacity
 from trainc.kueue.flavors import Assigner
 from trainc.kueue.reasons import Never, assignment_reason, nearest_field
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
