@@ -12,11 +12,18 @@ from ruamel.yaml import YAML
 
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.rewriting.upgrade import upgrade
-from trainc.rewriting.upgrade.list_items import cut, pasted
+from trainc.rewriting.upgrade.rewritten_documents import cut, pasted
 from trainc.source import file_diffs
 from trainc.source.file_diffs import unified_diff
-from trainc.source.source_text import parsed
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.source.source_text import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TextNode,
+    anchors_in,
+    compose,
+    parsed,
+)
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))

@@ -25,7 +25,7 @@ from trainc.kueue import podsets
 from trainc.kueue.capacity import MOST_LEVELS, Capacity
 from trainc.kueue.flavors import Assigner, selector_keys, selector_part, selects
 from trainc.kueue.kueue_objects import text_of
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.capacity import cycles
 from trainc.kueue.kueue_objects import UNLIMITED
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

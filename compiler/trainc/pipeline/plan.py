@@ -15,8 +15,17 @@ from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.diagnostics import Diagnostic, Path, Place, Refused, failed
 from trainc.kubernetes.trees import Memory, Tree, cleared_each_run, edit, get
-from trainc.pipeline.delivery import PLAIN, Delivery
-from trainc.pipeline.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
+from trainc.pipeline.objects import (
+    NO_PROJECT,
+    NO_RUNTIME,
+    NOTHING,
+    PLAIN,
+    Delivery,
+    Project,
+    Runtime,
+    TrainJob,
+    ancestor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
