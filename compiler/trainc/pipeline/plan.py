@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Phase
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, LintFinding, ObjectId
-    from trainc.edits.patching.jobsets import JobSetPatches
+    from trainc.edits.patching.applying import JobSetPatches
     from trainc.frontends.lowering import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.pipeline.library import Library
