@@ -74,6 +74,7 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
         options(field_validation="warn"),
     ),
     "no field validation": (plugin_parameters({"name": "field-validation", "string": ""}), options()),
+    "field validation without a value": (plugin_parameters({"name": "field-validation"}), options()),
     "capitals": (plugin_parameters({"name": "strict", "string": "True"}), options(strict=True)),
     "variables, where there is no JSON": (
         {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},

@@ -28,8 +28,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.frontends.extensions import POLICY, read
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline import generated_names, stages
-from trainc.pipeline.delivery import QUEUE
-from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.objects import QUEUE, TrainJob
 from trainc.pipeline.plan import NODE, Plan
 from trainc.settings import DEFAULT, Settings
 

@@ -24,7 +24,7 @@ from trainc.files.inputs import File, fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
 from trainc.kubernetes.container_environment import Unknown
-from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.objects import Delivery
 from trainc.pods import jobs_of
 from trainc.rewriting.migration import migrate
 from trainc.rewriting.migration.accepted_differences import TABLE, compare

@@ -45,8 +45,8 @@ OF_YAML = {
 OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
     "trainc.base": "data declarations kinds option_rows records releases trainjob_dialects version",
-    "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
-    "trainc.pipeline.checks": "cel jobset_images created_jobs jobset runtime trainjob",
+    "trainc.pipeline": "checks frameworks library lint objects passes plan stages",
+    "trainc.pipeline.checks": "cel created_jobs jobset runtime trainjob",
     "trainc.compilation": "plans projects results run sources",
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",

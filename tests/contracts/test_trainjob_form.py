@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[2] / "compiler" / "trainc"
 SOURCES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 ROWS = {"base/trainjob_dialects.py", "base/releases.py", "base/behaviours.py"}
 """The modules that have the rows."""
-KEYS = frozenset(row.key for row in DIALECTS.values() if not row.has_module)
+KEYS = frozenset(row.key for row in DIALECTS.values() if not row.has_overrides)
 """The dialects that a release writes: the form could be confused with them."""
 IDENTIFIER = re.compile(r"v[2-9]_\d+")
 RELEASE = re.compile(r"[vV][2-9][_.]\d")

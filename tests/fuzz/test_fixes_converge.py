@@ -22,8 +22,16 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from running import run
 
-from trainc.source.source_text import Text, TextField, indentation, shifted
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode
+from trainc.source.source_text import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    Text,
+    TextField,
+    TextNode,
+    indentation,
+    shifted,
+)
 
 SEEN: Counter[str] = Counter()
 """How many documents were changed, by mistake; printed with `pytest -s`."""

@@ -24,8 +24,7 @@ from hypothesis import strategies as st
 from running import run
 
 from trainc.kubernetes.documents import read_stream
-from trainc.source.source_text import Text
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode
+from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, Text, TextNode
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("EXAMPLES") or 100)

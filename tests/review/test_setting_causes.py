@@ -254,3 +254,20 @@ def test_an_object_without_a_cause_names_the_changed_settings(form: str) -> None
     assert [row["fields"] for row in found if row["cause"] is not None] == [["metadata.labels.a"]]
     shown = without_markup(form)
     assert "ause unknown, the changed setting is legacy.gang" in shown or form == "json"
+
+
+def test_the_same_change_by_two_patches_has_two_causes() -> None:
+    """TrainJobs without edits of their own share causes only if the same patches apply to them."""
+
+    def patches(seconds: int) -> str:
+        rows = "".join(
+            f"- {{target: {{kind: JobSet, name: {name}}}, patch: {{spec: {{ttlSecondsAfterFinished: {seconds}}}}}}}\n"
+            for name in ("first-job", "team-job")
+        )
+        return f"patches:\n{rows}"
+
+    without_environments(patches(60), patches(70))
+    assert settings() == {
+        "patches[0].patch.spec.ttlSecondsAfterFinished": ["first-job"],
+        "patches[1].patch.spec.ttlSecondsAfterFinished": ["team-job"],
+    }

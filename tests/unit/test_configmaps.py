@@ -195,7 +195,7 @@ installer.yaml:1:201: error[wrong-type]: numNodes must be an integer, not the st
         literal(ONE + "---\na: 1\na: 2\n"),
         """\
 installer.yaml:36:5: error[yaml]: the key "a" is already set on line 35
-  36 |     a: ***
+  36 |     a: 2
      |     ^
 """,
     ),

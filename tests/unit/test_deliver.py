@@ -11,7 +11,7 @@ from purposes import internal
 
 import trainc
 from trainc.compilation.run import Options
-from trainc.pipeline.delivery import PLAIN, Delivery
+from trainc.pipeline.objects import PLAIN, Delivery
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS, with_replace
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from running import run
 
-from trainc.files import gitignore
+from trainc.files import exclude as gitignore
 from trainc.files.exclude import Excluded, Patterns
 from trainc.files.output_marks import sources_of
 

@@ -9,7 +9,7 @@ import pytest
 from trainc.base.fixes import Addition, Change, Fix, Relocation, Removal, Renaming, Replacement
 from trainc.diagnostics import Document
 from trainc.kubernetes.documents import parse
-from trainc.rewriting.fixing.changed_files import FileChanges, NotVerifiedError, changed_bytes
+from trainc.rewriting.fixing import FileChanges, NotVerifiedError, changed_bytes
 from trainc.source.fix_edits import text_changes
 
 pytestmark = pytest.mark.usefixtures("empty_folder")

@@ -12,7 +12,7 @@ import pytest
 from manifests import compiled, pods_of, replicated_job
 
 import trainc
-from trainc.pipeline.frameworks.flux.words import shell_word
+from trainc.pipeline.frameworks.flux import shell_word
 
 FOLDERS = ("/mnt/flux", "/opt/software", "/opt/view", "/curve/")
 """The folders in which the scripts work."""

@@ -20,8 +20,8 @@ from trainc.compilation.run import Options
 from trainc.diagnostics import Diagnostic, Place
 from trainc.pipeline.checks import kueue_webhook
 from trainc.pipeline.checks.kueue_webhook import annotated_pods, jobset_keys
-from trainc.pipeline.checks.kueue_webhook.topology_slices import read_levels
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.checks.kueue_webhook.topology import read_levels
+from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.passes.verify import KUEUE
 
 DOMAIN = "kueue.x-k8s.io/"

@@ -12,6 +12,8 @@ from files import write
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
+from trainc.rewriting.migration import report
+
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
 JOB = """\
@@ -618,3 +620,13 @@ def test_the_cause_of_all_changes_is_the_kind() -> None:
     assert {row["id"] for row in job["differences"]} >= {"host-names", "job-name-label"}
     assert (report["left"], len(report["runtimes"])) == (0, 1)
     assert not Path("runtimes").exists()
+
+
+def test_details_that_just_fit_are_in_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("job.yaml").write_text(named())
+    command = ("migrate", "job.yaml", "--diff", "--format", "markdown")
+    whole = run(*command).out
+    monkeypatch.setattr(report, "LONGEST", len(whole.rstrip("\n").encode()))
+    assert run(*command).out == whole
+    monkeypatch.setattr(report, "LONGEST", len(whole.rstrip("\n").encode()) - 1)
+    assert "do not fit" in run(*command).out

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainc.edits.patching.label_selectors import SelectorError, parse
-from trainc.edits.patching.targets import Target, is_match
+from trainc.edits.patching.targets import SelectorError, Target, is_match, parse
 
 LABELS = {"team": "nlp", "tier": "a", "size": "8", "empty": "", "acme.io/pool": "h100"}
 

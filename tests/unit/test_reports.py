@@ -95,8 +95,8 @@ job.yaml:7:11: error[wrong-type]: args must be a list, not the string "one\\\\nt
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a, , b]\n",
         """\
 job.yaml:7:15: error[yaml]: a value cannot start with `,`
-  7 |     args: ***
-    |           ^^^
+  7 |     args: [a, , b]
+    |               ^
   help: quote the value if these characters belong to it
 """,
     ),
@@ -131,8 +131,8 @@ job.yaml:4:69: error[wrong-type]: numNodes must be an integer, not the string "4
         f"spec:\n  {RUNTIME}\n  trainer: {{image: a\udcffb}}\n",
         """\
 job.yaml:6:21: error[yaml]: the byte 0xff is not UTF-8
-  6 |   trainer: ***
-    |            ^^^
+  6 |   trainer: {image: a\\udcffb}
+    |                     ^^^^^^^
   help: save the file as UTF-8
 """,
     ),
@@ -170,8 +170,8 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
         "spec: {suspend: true, suspend: true}\n",
         """\
 job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
-  4 | spec: ***
-    |       ^^^
+  4 | spec: {suspend: true, suspend: true}
+    |                       ^^^^^^^
   help: remove one of them: readers that accept both use the last one
 """,
     ),
@@ -182,7 +182,7 @@ job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` 
   9 |     image: x
     |          ^
   job.yaml:7:5: opened here
-  7 |     args: ***
+  7 |     args: [a,
     |     ---------
   help: separate items with commas, close the list with `]`, and quote items that contain brackets, commas or `?`
 """,

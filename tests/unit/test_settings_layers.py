@@ -16,7 +16,7 @@ from trainc import settings
 from trainc.base.kinds import LEGACY
 from trainc.compilation.run import Options, start
 from trainc.diagnostics import Place
-from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.objects import Delivery
 from trainc.settings import DEFAULT, Settings, in_environment, load, with_flags
 from trainc.settings.keys import KEYS
 

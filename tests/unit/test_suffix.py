@@ -23,7 +23,7 @@ from trainc.compilation import Compiled
 from trainc.compilation.run import Options
 from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
-from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.objects import Delivery
 from trainc.pipeline.suffix import LETTERS, digest
 from trainc.provenance.tracing.correspondence import leaves, value_at
 from trainc.provenance.tracing.experiments import InputField, altered, substitute

@@ -12,10 +12,18 @@ from ruamel.yaml import YAML
 
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.rewriting.upgrade import upgrade
-from trainc.rewriting.upgrade.list_items import cut, pasted
+from trainc.rewriting.upgrade.rewritten_documents import cut, pasted
 from trainc.source import file_diffs
 from trainc.source.file_diffs import unified_diff
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode, TextNode, anchors_in, compose
+from trainc.source.source_text import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TextNode,
+    anchors_in,
+    compose,
+    parsed,
+)
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 TEXTS = sorted(GOLDEN.glob("dialect-*/input.yaml"))
@@ -70,6 +78,18 @@ def test_an_anchor_may_be_defined_twice() -> None:
 def test_a_text_without_a_root_or_an_anchor(text: str) -> None:
     with pytest.raises(YAMLError):
         compose(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "comments"),
+    [
+        pytest.param("a: |\n  b #", [], id="the end of a block scalar"),
+        pytest.param("# a\nb: c # d\n", ["# a", "# d"], id="a line, and the end of a line"),
+        pytest.param("a: 'b # c'\n# d", ["# d"], id="a quoted scalar"),
+    ],
+)
+def test_comments_are_outside_of_scalars(text: str, comments: list[str]) -> None:
+    assert [each.text for each in parsed(text).comments] == comments
 
 
 def test_the_places_of_anchors() -> None:

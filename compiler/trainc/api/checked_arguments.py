@@ -86,7 +86,7 @@ def _checked_strings(value: Any, name: str, form: Form) -> tuple[str, ...]:
     if isinstance(value, str) or not all(isinstance(each, str) for each in value):
         raise TypeError(f"{name} must be a tuple of strings, not {value!r}")
     if form == "patterns":
-        from trainc.files.gitignore import reason
+        from trainc.files.exclude import reason
 
         for each in value:
             if why := reason(each):

@@ -5,8 +5,8 @@ Returns  the rows; and the dialect of a TrainJob, detected by its fields: releas
          fields.
 
 A release that renames a field, changes its type or drops it has a row of its own. The moves, hints and messages of all
-commands follow from the rows. Overrides of older dialects are not fields of the form: the modules in
-`frontends.dialects` move their parts.
+commands follow from the rows. Overrides of older dialects are not fields of the form:
+`frontends.dialects` moves their parts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Field(NamedTuple):
     rejects: Callable[[Any], bool] | None = None
     """Return whether another dialect has a value, but this one does not."""
     is_whole: bool = True
-    """Whether the field moves as a whole; the dialect's module moves the parts of others."""
+    """Whether the field moves as a whole; `frontends.dialects` moves the parts of others."""
 
 
 class Dialect(NamedTuple):
@@ -77,15 +77,15 @@ class Dialect(NamedTuple):
     """The fields of the form that it does not have, besides those that `fields` replaces."""
     version: str = VERSION
     """Its apiVersion."""
-    has_module: bool = False
-    """Whether a module of `frontends.dialects` moves overrides, too; nothing is converted to such a dialect."""
+    has_overrides: bool = False
+    """Whether it has overrides, whose parts `frontends.dialects` moves; nothing is converted to such a dialect."""
     runtime_fields: Mapping[Path, Field] = {}
     """The fields of runtimes that the form has elsewhere, or with other values."""
 
     @property
     def for_runtimes(self) -> Dialect:
         """The dialect of runtimes in the same release."""
-        return self._replace(fields=self.runtime_fields, lacks=(), has_module=False)
+        return self._replace(fields=self.runtime_fields, lacks=(), has_overrides=False)
 
     @property
     def is_form(self) -> bool:
@@ -171,7 +171,7 @@ _ROWS: Final = (
         },
         lacks=_EARLY,
         version=OLD_VERSION,
-        has_module=True,
+        has_overrides=True,
     ),
     Dialect(
         "v1.9",
@@ -186,7 +186,7 @@ _ROWS: Final = (
         },
         lacks=_EARLY,
         version=OLD_VERSION,
-        has_module=True,
+        has_overrides=True,
     ),
     Dialect(
         "v2.0",
@@ -194,7 +194,7 @@ _ROWS: Final = (
         "trainer-2.0",
         _overrides("podSpecOverrides", "targetJobs") | _LABELS,
         lacks=(TrainJobForm.DEADLINE,),
-        has_module=True,
+        has_overrides=True,
     ),
     Dialect(
         "v2.1",
@@ -202,7 +202,7 @@ _ROWS: Final = (
         "trainer-2.1",
         _overrides("podTemplateOverrides", "targetJobs") | _LABELS,
         lacks=(TrainJobForm.DEADLINE,),
-        has_module=True,
+        has_overrides=True,
     ),
     Dialect(
         "v2.3",
@@ -273,7 +273,7 @@ def detect(job: Tree, own: str) -> Detected:
     return Detected(key, next(path for path, dialects in marks if path == ("apiVersion",) or own not in dialects))
 
 
-@cache
+@cache  # one value for each dialect
 def renamed_in_runtimes(own: str) -> dict[Path, tuple[Path, str]]:
     """Return the fields of runtimes that dialects before `own` have elsewhere: the new path, and the dialect's key."""
     forms = {field.form for row in DIALECTS.values() for field in row.runtime_fields.values()}
@@ -326,7 +326,7 @@ def shown(path: Path) -> str:
     return ".".join(map(str, path[1:] if path[0] == "spec" else path)).replace(f".{EACH}", "[]")
 
 
-@cache
+@cache  # one value for each dialect
 def _marks_of(own: str) -> _Marks:
     """Return the differences between a dialect and those before it."""
     rows: list[Dialect] = []

@@ -31,7 +31,7 @@ Examples:
 MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""
 FORMATS: Final = ("text", "markdown", "json")
-"""The report formats, each a module of `migration.report`."""
+"""The report formats, by which `migration.report` has its functions."""
 FORMS: Final = ("policy", "variables", "exact")
 """The forms (`migration.migrated`); listed here so that the package need not be imported."""
 
@@ -64,7 +64,7 @@ def migrate(
     if flags["diff"]:
         from trainc.rewriting.migration import report
 
-        printing.write(report.load(form)(report.report_of(migration), color=printing.colored(sys.stdout)))
+        printing.write(report.FORMATS[form](report.report_of(migration), color=printing.colored(sys.stdout)))
     elif not check and not (migration.strict and failed(found)):
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
     if check:

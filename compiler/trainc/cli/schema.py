@@ -55,7 +55,7 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
         if kind is not None or dialect or trainer_version:
             raise click.UsageError("--kustomize cannot be combined with KIND or another option.")
         from trainc.emit import yaml
-        from trainc.frontends.kustomize_fields import configurations
+        from trainc.frontends.json_schemas import configurations
 
         printing.write("# For `configurations:` of a kustomization.\n", yaml.render([configurations()]))
         return OK

@@ -289,7 +289,7 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
             groups.setdefault(_key(shown), []).append(_Report(run.name, shown, raised))
     from trainc.settings.effective import has_setting, places_in_effect
 
-    @cache
+    @cache  # one value for each run, until the merge ends
     def places(index: int) -> list[Place]:
         return places_in_effect(runs[index].settings)
 

@@ -161,7 +161,7 @@ def _file_predicate(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
     real_paths = frozenset(map(resolved, paths))
 
-    @cache
+    @cache  # one value for each file of the run, until it ends
     def given(file: str) -> bool:
         real = resolved(file)
         return real in real_paths or any(is_within(real, path) for path in real_paths)

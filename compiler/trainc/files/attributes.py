@@ -18,7 +18,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.confine import resolved
-from trainc.files.gitignore import PatternError, path_pattern
+from trainc.files.exclude import PatternError, path_below, path_pattern
 from trainc.files.globs import GlobList
 from trainc.files.inputs import ATTRIBUTES, CHANGING, fault, regular_file_content
 
@@ -96,16 +96,11 @@ def _attributed(
                 at = os.path.dirname(at)
                 above.append(at)
             values = attributes_of(real, [(folder, lists[folder]) for folder in above if folder in lists])
-            yield AttributedFile(_path_below(real, root), file, values, partial(_content, real))
+            yield AttributedFile(path_below(real, root), file, values, partial(_content, real))
 
 
 def _content(path: str) -> bytes:
     return regular_file_content(path) or b""
-
-
-def _path_below(path: str, folder: str) -> str:
-    """Return an absolute path relative to a folder above it."""
-    return path[len(folder) :].lstrip(os.sep)
 
 
 def attributes_of(path: str, lists: Iterable[tuple[str, AttributeList]]) -> dict[str, str]:
@@ -114,7 +109,7 @@ def attributes_of(path: str, lists: Iterable[tuple[str, AttributeList]]) -> dict
     macros = _BINARY | {name: values for _, each in lists for name, values in each.macros.items()}
     known: dict[str, str] = {}
     for folder, each in lists:
-        for assignments in each.matching(_path_below(path, folder)):
+        for assignments in each.matching(path_below(path, folder)):
             _fill(known, assignments, macros)
             if all(name in known for name in READ):
                 break

@@ -30,8 +30,7 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.files.atomic import PART, Folders, content, open_below, read_current, remove, replace, replace_at
 from trainc.files.confine import open_to_write
 from trainc.files.output_marks import MARKS, STDIN, is_marked, sources_of
-from trainc.files.output_sources import Coverage
-from trainc.files.output_tree import tree_of
+from trainc.files.output_tree import Coverage, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

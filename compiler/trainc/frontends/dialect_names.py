@@ -46,7 +46,7 @@ def named(text: str, dialect: Dialect) -> str:
     return pattern.sub(lambda match: names[match[0]], text) if names else text
 
 
-@cache
+@cache  # one value for each pair of dialects
 def _names(
     pairs: tuple[tuple[tuple[str | int, ...], tuple[str | int, ...]], ...],
 ) -> tuple[dict[str, str], re.Pattern[str]]:

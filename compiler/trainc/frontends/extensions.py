@@ -26,7 +26,7 @@ PROSE: Final = frozenset({"$schema", "$comment", "$defs", "title"})
 """Keywords that describe the extension's file rather than the field, and $defs, which the whole schema shares."""
 
 
-@cache
+@cache  # one value for each kind of runtime and release
 def load(kind: str, folder: str) -> StructuralSchema:
     """Return the schema of a runtime kind from a folder of schemas, ready to admit objects."""
     return StructuralSchema(schema(kind, folder))

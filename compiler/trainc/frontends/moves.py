@@ -9,19 +9,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.kinds import JOBS_OF_PATCH, POD_TEMPLATE
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Edit
 from trainc.kubernetes.trees import Path, Tree, get, removed_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Document
 
-MANAGER: Final = "trainc.dev/upgrade"
-"""The manager of a patch that was an override: overrides have no manager, but patches require one."""
-TEMPLATE: Final = ("trainingRuntimeSpec", "template")
 AS_IS: Final = object()
 
 
@@ -36,71 +32,6 @@ class Move(NamedTuple):
     def value_in(self, job: Tree) -> Any:
         """Return the new value of the field of a TrainJob."""
         return get(job, self.source) if self.value is AS_IS else self.value
-
-
-def patches(
-    spec: Tree,
-    field: str,
-    *,
-    targets: Callable[[Path, Tree], Iterable[tuple[Path, str]]],
-    destinations: Mapping[Path, Path],
-) -> Iterator[Move]:
-    """Yield the moves of labels, annotations and a list of overrides to runtimePatches.
-
-    An override becomes an entry for each job that it targets. Overrides of different jobs share a patch. An override of
-    a job that an earlier one targets starts a new patch, so that it still takes precedence.
-
-    Args:
-        spec: the TrainJob's spec.
-        field: the name of the list of overrides.
-        targets: returns the names of an override's jobs, each with its path.
-        destinations: the path in a pod template for each field of an override.
-    """
-    taken: list[list[str]] = []
-
-    def begin(source: Path) -> Iterator[Move]:
-        taken.append([])
-        name = MANAGER if len(taken) == 1 else f"{MANAGER}-{len(taken)}"
-        yield Move(source, ("spec", "runtimePatches", len(taken) - 1, "manager"), name)
-
-    for key in ("labels", "annotations"):
-        if isinstance(spec.get(key), dict):
-            if not taken:
-                yield from begin(("spec", key))
-            yield Move(("spec", key), ("spec", "runtimePatches", 0, *TEMPLATE, "metadata", key))
-    for index, override in enumerate(_items(spec.get(field))):
-        at: Path = ("spec", field, index)
-        named: dict[str, Path] = {}
-        for source, name in targets(at, override):
-            named.setdefault(name, source)
-        if not taken or not named.keys().isdisjoint(taken[-1]):
-            yield from begin(at)
-        for name, source in named.items():
-            job: Path = ("spec", "runtimePatches", len(taken) - 1, *JOBS_OF_PATCH, len(taken[-1]))
-            taken[-1].append(name)
-            yield Move(source, (*job, "name"), name)
-            for path, destination in destinations.items():
-                if get(override, path) is not None:
-                    yield Move((*at, *path), (*job, *POD_TEMPLATE, *destination))
-
-
-def initializer(spec: Tree, source: Path, part: str) -> Iterator[Move]:
-    """Yield the moves of a config to a part of `initializer`. Its Secret is in the TrainJob's own namespace."""
-    config = get(spec, source)
-    for key in config if isinstance(config, dict) else ():
-        if key == "secretRef":
-            yield Move(("spec", *source, key, "name"), ("spec", "initializer", part, key, "name"))
-        else:
-            yield Move(("spec", *source, key), ("spec", "initializer", part, key))
-    if config == {}:
-        yield Move(("spec", *source), ("spec", "initializer", part))
-
-
-def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
-    """Yield the job names of `targetJobs: [{name: ...}]`, each with its path."""
-    for index, target in enumerate(_items(override.get("targetJobs"))):
-        if isinstance(target.get("name"), str):
-            yield (*at, "targetJobs", index, "name"), target["name"]
 
 
 def edited(document: Document, value: Tree, moves: Sequence[Move]) -> Document:
@@ -153,10 +84,6 @@ def written_at(path: Path, moves: Iterable[Move]) -> Path:
 def _shared(path: Path, target: Path) -> int:
     """Return the length of the common prefix of two paths."""
     return next((i for i, (a, b) in enumerate(zip(path, target, strict=False)) if a != b), min(len(path), len(target)))
-
-
-def _items(value: object) -> list[Tree]:
-    return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else []
 
 
 def _with_value_at(node: Any, path: Path, value: Any) -> Any:

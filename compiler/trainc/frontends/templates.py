@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
-from trainc.frontends.template_syntax import BLOCK, COMMENT
+from trainc.frontends.unreadable import BLOCK, COMMENT, is_of_kinds
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ def _may_be_template(text: str) -> bool:
     """Return whether the text of a training job or a runtime may have a placeholder."""
     if not any(opening in text for opening in ("{{", "{%", "${")):
         return False
-    from trainc.frontends.unreadable import is_of_kinds
-
     return is_of_kinds(text, (*COMPILED, *LEGACY))
 
 
@@ -205,8 +203,6 @@ def _may_define(texts: Sequence[str], missing: Diagnostic) -> bool:
     """Return whether one of the texts may be the runtime that a TrainJob lacks."""
     if not texts or not isinstance(missing.place, Place):
         return False
-    from trainc.frontends.unreadable import is_of_kinds
-
     name = re.escape(str(get(missing.place.document.value, missing.place.path)))
     written = re.compile(rf"""["']?name["']?\s*:\s*["']?(?:{name}(?![\w.-])|[^\n]*(?:{BLOCK}|\$\{{))""")
     return any(written.search(text) and is_of_kinds(text, RUNTIMES) for text in texts)

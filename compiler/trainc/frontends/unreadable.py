@@ -15,13 +15,16 @@ from trainc.base.kinds import OLD_GROUP, find
 from trainc.base.records import NamedTuple
 from trainc.files.foreign import may_mention
 from trainc.frontends import is_meant
-from trainc.frontends.template_syntax import BLOCK, COMMENT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from trainc.base.kinds import Kind
 
+BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
+"""A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
+COMMENT: Final = r"\{\{-?\s*/\*(?:[^*{]|\{(?!\{)|\*(?!/))*\*/\s*-?\}\}"
+"""A comment of Go templates, which can have several lines; without `{{` in it, the search is linear."""
 UNKNOWN: Final = "\x1a"
 """A value that the text does not show. The character also replaces the actions of templates; YAML does not allow it."""
 _FIELDS: Final = ("kind", "apiVersion")

@@ -27,10 +27,9 @@ from trainc.diagnostics import Diagnostic, failed
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.krm import function_results, items
-from trainc.krm.annotations import without_internal
 from trainc.krm.request import PURPOSE
 from trainc.krm.request import parse as request_of
-from trainc.krm.resourcelist import EMPTY, ResourceList
+from trainc.krm.resourcelist import EMPTY, ResourceList, without_internal
 from trainc.krm.resourcelist import read as read_list
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.files.inputs import STDIN
-from trainc.krm.annotations import file_of, location
+from trainc.krm.resourcelist import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.masking.masked_values import masked_at

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import ObjectId
 from trainc.emit.order import in_order
-from trainc.krm.annotations import PackageLocation, file_of, is_local, location
+from trainc.krm.resourcelist import PackageLocation, file_of, is_local, location
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:

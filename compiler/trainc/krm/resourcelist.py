@@ -2,7 +2,8 @@
 
 Reads    the bytes of standard input: one YAML document of at most 16 MiB.
 Returns  its items and its functionConfig as documents with their place in it; and the text of an answer, in which
-         documents of other kinds keep the order of their keys.
+         documents of other kinds keep the order of their keys. The internal annotations of an item have its file and
+         its index there: they are not the user's, and would be copied from a TrainJob to its objects.
 """
 
 from __future__ import annotations
@@ -15,17 +16,35 @@ from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.emit.yaml import Writer
 from trainc.files.inputs import STDIN
 from trainc.frontends.reading import documents_of
-from trainc.krm.annotations import file_of
+from trainc.kubernetes.trees import get
+from trainc.source.stream_origin import INDEXES, PATHS, index, kustomize
 
 if TYPE_CHECKING:
     from trainc.files.inputs import File
     from trainc.kubernetes.trees import Tree
 
 RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Invalid ResourceList", trainc_only=True)
-
 KIND: Final = "ResourceList"
 VERSIONS: Final = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")
 """The versions in the specification, which have the same fields."""
+PREFIXES: Final = ("internal.config.kubernetes.io/", "kustomize.config.k8s.io/", "internal.kpt.dev/")
+KEYS: Final = frozenset(
+    {
+        "alpha.config.kubernetes.io/transformations",
+        "config.k8s.io/function",
+        "config.k8s.io/id",
+        "config.kubernetes.io/function",
+        "config.kubernetes.io/index",
+        "config.kubernetes.io/local-config",
+        "config.kubernetes.io/merge-source",
+        "config.kubernetes.io/origin",
+        "config.kubernetes.io/package",
+        "config.kubernetes.io/path",
+    }
+)
+PACKAGE: Final = "internal.config.kubernetes.io/package-path"
+"""The package that kpt resolves a path against, in nested packages."""
+LOCAL: Final = "config.kubernetes.io/local-config"
 
 
 class ResourceList(NamedTuple):
@@ -108,3 +127,65 @@ def _error(message: str, document: Document | None = None, *path: str) -> Diagno
         "run `trainc krm` from kustomize or kpt, or compile with `trainc build`",
         place=Place(document, path) if document else None,
     )
+
+
+class PackageLocation(NamedTuple):
+    """The location of an item in a package."""
+
+    path: str
+    """The file; empty if the item has no path annotation."""
+    number: int
+    """The item's index in the file, from 0."""
+    package: str | None
+    keys: tuple[str, ...]
+    """The location annotations that the item has."""
+
+    @property
+    def file(self) -> tuple[str | None, str]:
+        """The file's identity in nested packages."""
+        return self.package, self.path
+
+    def on(self, tree: Tree) -> Tree:
+        """Return an object with the annotations of this location."""
+        if not self.path:
+            return tree
+        added = {key: self.path if key in PATHS else str(self.number) for key in self.keys}
+        if self.package is not None:
+            added[PACKAGE] = self.package
+        metadata = tree["metadata"]
+        return tree | {"metadata": metadata | {"annotations": metadata.get("annotations", {}) | added}}
+
+
+def annotations_of(item: object) -> dict[str, Any]:
+    """Return the annotations of an item, which may be malformed."""
+    found = get(item, ("metadata", "annotations"))
+    return found if isinstance(found, dict) else {}
+
+
+def location(item: object) -> PackageLocation:
+    """Return the location of an item."""
+    annotations = annotations_of(item)
+    path = next((annotations[key] for key in PATHS if isinstance(annotations.get(key), str)), "")
+    package = annotations.get(PACKAGE)
+    keys = tuple(key for key in (*PATHS, *INDEXES) if key in annotations)
+    return PackageLocation(path, index(annotations) or 0, package if isinstance(package, str) else None, keys)
+
+
+def file_of(item: object) -> str:
+    """Return an item's file. kustomize sets it only with buildMetadata: [originAnnotations]."""
+    return location(item).path or kustomize(annotations_of(item)).get("path", "")
+
+
+def is_local(item: object) -> bool:
+    """Return whether an item is local configuration, which stays in the package and out of the cluster."""
+    return annotations_of(item).get(LOCAL) == "true"
+
+
+def without_internal(item: object) -> object:
+    """Return the item without internal annotations; the same item if it has none."""
+    annotations = annotations_of(item)
+    kept = {key: value for key, value in annotations.items() if not (key in KEYS or key.startswith(PREFIXES))}
+    if not isinstance(item, dict) or len(kept) == len(annotations):
+        return item
+    metadata = {key: value for key, value in item["metadata"].items() if key != "annotations"}
+    return item | {"metadata": metadata | ({"annotations": kept} if kept else {})}

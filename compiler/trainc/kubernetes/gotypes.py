@@ -232,7 +232,7 @@ def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:
     return result
 
 
-@cache
+@cache  # one value for each Go type
 def _scalar(kind: str) -> Convert:
     """Convert text, booleans and numbers; null becomes the type's zero. Go prints whole floats without a point."""
     accepted, zero = _ACCEPTED.get(kind, _NUMBERS), _ZEROS[kind]
@@ -344,7 +344,7 @@ _STORED: Final = _Writing(patch=False, left_out=frozenset({"metadata", "resource
 _COMPARED: Final = _Writing(patch=False, compares=True)
 
 
-@cache
+@cache  # one value for each set of fields in the code
 def _merged(sparse: frozenset[str]) -> _Writing:
     return _Writing(patch=True, sparse=sparse)
 
@@ -391,14 +391,14 @@ class Struct(NamedTuple):
         return next((field for key, field in self.fields.items() if key.translate(_FOLD) == folded), None)
 
 
-@cache
+@cache  # one value
 def _types() -> dict[str, dict[str, Tree]]:
     with open(data_path("schemas", "gotypes.json"), encoding="utf-8") as file:
         types: dict[str, dict[str, Tree]] = json.load(file)
     return types
 
 
-@cache
+@cache  # one value for each Go struct
 def struct(name: str) -> Struct | None:
     """Return the struct of that name; None for any other type (string, int32 ...)."""
     fields = _types().get(name)

@@ -33,7 +33,7 @@ _RFC3339: Final = r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-@cache
+@cache  # one value for each pattern of the schemas
 def go_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a schema pattern so that it matches as Go's regexp does. Raises ValueError for syntax that differs."""
     translated: list[str] = []

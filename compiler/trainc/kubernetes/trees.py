@@ -27,11 +27,13 @@ DEEPEST: Final = 100
 class Memory(dict[Any, Any]):
     """A cache for pure functions of subtrees, mostly keyed by identity: jobs share subtrees of runtimes and patches.
 
-    An entry keyed by identity keeps its object alive, so that the identity is not reused. The cache is cleared when it
-    is full and when another run starts.
+    An entry keyed by identity keeps its object alive, so that the identity is not reused; other keys have the thread
+    (`get_ident`), so that two runs at once share no tree. The cache is cleared when it is full and when another run
+    starts, in any thread: read an entry by one call of `get`.
     """
 
     MOST: Final = 2048
+    """The most entries."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.kueue_objects import text_of
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:

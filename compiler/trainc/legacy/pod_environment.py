@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.records import NamedTuple
-from trainc.diagnostics import Diagnostic
 from trainc.frontends.lowering import Loss
 from trainc.kubernetes.container_environment import without_shadowed
 from trainc.kubernetes.trees import edit, get, put
 from trainc.legacy.common_losses import HOST_NAME, SHADOWED
 from trainc.legacy.layout import Layout
 from trainc.legacy.own_runtime import REPLICA_SPECS
-from trainc.pipeline.checks import hosts, limits
+from trainc.pipeline.checks import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import ObjectId, Path
+    from trainc.diagnostics import Diagnostic, ObjectId, Path
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan, Slot
 
@@ -86,7 +85,7 @@ class Pods(NamedTuple):
             own, first = self.plan.host(position.job, position.replica, ""), position.pod
         else:
             own, first = self.plan.host(position.job, "", position.pod), position.replica
-        return count * len(own.encode()) + hosts.digits(first + count) - hosts.digits(first)
+        return count * len(own.encode()) + limits.digits(first + count) - limits.digits(first)
 
 
 def with_variables(plan: Plan, slot: Slot, env: Iterable[Tree] = ()) -> Plan:
@@ -137,17 +136,8 @@ def long_variable(subject: ObjectId, plan: Plan, name: str, size: int) -> Iterat
 
     size   the length of its value, in bytes
     """
-    size += len(f"{name}=")
-    if size > limits.MAX_ARGUMENT:
-        place = plan.runtime.at("spec", "mlPolicy", plan.runtime.framework, "layout")
-        yield Diagnostic.declared(
-            limits.ARGUMENT_TOO_LONG,
-            limits.too_long(f"variable {name}, including its name,", size),
-            "use fewer replicas or a shorter name",
-            object=subject,
-            field=place.field,
-            place=place,
-        )
+    place = plan.runtime.at("spec", "mlPolicy", plan.runtime.framework, "layout")
+    yield from limits.long_variable(subject, name, size, "use fewer replicas or a shorter name", place)
 
 
 def with_new_hosts(plan: Plan) -> Plan:

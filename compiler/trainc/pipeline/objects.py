@@ -16,6 +16,7 @@ from trainc.kubernetes.violations import field_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that names the TrainJob step that the job runs."""
 STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
@@ -23,6 +24,8 @@ STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
 TRAINER_NODE: Final = "trainer-node"
 INITIALIZER: Final = "initializer"
 """The jobs of a Training Operator v1.9 runtime, which has no such labels. The second runs both initializers."""
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""The label of a JobSet that names its Kueue LocalQueue."""
 NOTHING: Final[Tree] = {}
 """An empty mapping, which is shared and never changed."""
 
@@ -124,7 +127,7 @@ class TrainJob(NamedTuple):
     @property
     def has_overrides(self) -> bool:
         """Whether its dialect has overrides instead of patches."""
-        return bool(self.dialect) and DIALECTS[self.dialect].has_module
+        return bool(self.dialect) and DIALECTS[self.dialect].has_overrides
 
     @property
     def patches_field(self) -> str:
@@ -260,6 +263,25 @@ class Traits(NamedTuple):
 
 NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None), release=DEFAULT_RELEASE)
 """The runtime of a plan before the stage `resolve`."""
+
+
+class Delivery(NamedTuple):
+    """The options for the delivery of objects to a cluster that may have older versions of them."""
+
+    name_suffix_hash: bool = False
+    """Whether the names end in a hash of the immutable fields, so that a change creates new objects."""
+    argocd_replace: bool = False
+    """Whether Argo CD must delete and recreate objects that it cannot update."""
+    suspend: bool = False
+    """Whether every JobSet without a Kueue queue is created suspended."""
+
+    def with_more(self, more: Delivery) -> Delivery:
+        """Return the options that either has."""
+        return Delivery(*(one or other for one, other in zip(self, more, strict=True)))
+
+
+PLAIN: Final = Delivery()
+"""The objects as the Trainer controller creates them."""
 
 
 class Project(NamedTuple):

@@ -6,6 +6,7 @@ that passes need, so that passes do not search manifests.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +15,17 @@ from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.diagnostics import Diagnostic, Path, Place, Refused, failed
 from trainc.kubernetes.trees import Memory, Tree, cleared_each_run, edit, get
-from trainc.pipeline.delivery import PLAIN, Delivery
-from trainc.pipeline.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
+from trainc.pipeline.objects import (
+    NO_PROJECT,
+    NO_RUNTIME,
+    NOTHING,
+    PLAIN,
+    Delivery,
+    Project,
+    Runtime,
+    TrainJob,
+    ancestor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.base.declarations import Phase
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, LintFinding, ObjectId
-    from trainc.edits.patching.jobsets import JobSetPatches
+    from trainc.edits.patching.applying import JobSetPatches
     from trainc.frontends.lowering import Loss
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.pipeline.library import Library
@@ -400,23 +410,27 @@ def gpus(resources: Tree) -> int:
 
 def value(name: str, text: object) -> Tree:
     """Return a variable with a literal value."""
-    return _variable(name, str(text))
+    return _variable(name, str(text), get_ident())
 
 
 @lru_cache(maxsize=4096)
-def _variable(name: str, text: str) -> Tree:
-    """Return one shared object per name and value: many jobs have the same framework variables."""
+def _variable(name: str, text: str, thread: int) -> Tree:
+    """Return one shared object per name, value and thread: many jobs have the same framework variables."""
     return {"name": name, "value": text}
 
 
-@lru_cache(maxsize=4096)
 def from_field(name: str, path: str) -> Tree:
     """Return a variable whose value the kubelet reads from a field of the pod."""
+    return _from_field(name, path, get_ident())
+
+
+@lru_cache(maxsize=4096)
+def _from_field(name: str, path: str, thread: int) -> Tree:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
 cleared_each_run(_variable.cache_clear)
-cleared_each_run(from_field.cache_clear)
+cleared_each_run(_from_field.cache_clear)
 
 
 def copied(variable: Tree) -> Tree:

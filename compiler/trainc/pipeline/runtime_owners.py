@@ -44,7 +44,7 @@ FORMER: Final = {"mpi-distributed": Former("v2.0", "openmpi-distributed")}
 """The runtimes that no longer ship, by name."""
 
 
-@cache
+@cache  # one value for each release
 def installed(release: TrainerRelease) -> frozenset[str]:
     """Return the names of the runtimes that a release installs."""
     names = os.listdir(data_path("runtimes", release.runtimes))

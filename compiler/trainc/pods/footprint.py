@@ -18,7 +18,7 @@ from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD_TEMPLATE
 from trainc.kubernetes.pod_resources import CONTAINERS, Amounts, defaulted, requests, total
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.delivery import QUEUE as KUEUE
+from trainc.pipeline.objects import QUEUE as KUEUE
 from trainc.pipeline.objects import ancestor
 from trainc.pipeline.plan import NODE, gpus
 from trainc.pipeline.schedulers import volcano

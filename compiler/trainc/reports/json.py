@@ -56,7 +56,7 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _fix(diagnostic: Diagnostic) -> dict[str, Any]:
     """Return the fix with its edits, if they can be made."""
-    from trainc.source.reported_fixes import reported_fix
+    from trainc.source.fix_edits import reported_fix
 
     fix = reported_fix(diagnostic)
     if fix is None:

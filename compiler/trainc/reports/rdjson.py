@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.diagnostics import Checked, Document
-    from trainc.source.reported_fixes import ReportedFix
+    from trainc.source.fix_edits import ReportedFix
 
 SOURCE: Final = {"name": "trainc"}
 SEVERITIES: Final = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
@@ -82,7 +82,7 @@ def _suggestions(diagnostic: Diagnostic) -> Iterator[dict[str, Any]]:
     """Yield the fix as one replacement, if its edits can be made and are in the file of the location."""
     if diagnostic.fix is None:
         return
-    from trainc.source.reported_fixes import reported_fix
+    from trainc.source.fix_edits import reported_fix
 
     fix, place = reported_fix(diagnostic), diagnostic.place
     if fix is not None and isinstance(place, Location) and fix.is_in_one_document_of(place.file):

@@ -111,7 +111,7 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
 
 def _fixes(diagnostic: Diagnostic, repository: Repository) -> dict[str, Any]:
     """Return the fix with its edits, if they can be made."""
-    from trainc.source.reported_fixes import reported_fix
+    from trainc.source.fix_edits import reported_fix
 
     fix = reported_fix(diagnostic)
     if fix is None:

@@ -16,7 +16,7 @@ from trainc.base.behaviours import BEHAVIOURS, PAGE, ChangedBehaviour, changed_b
 from trainc.base.kinds import JOBSET
 from trainc.diagnostics import Location, ObjectId, Place
 from trainc.edits.environment import described
-from trainc.edits.patching.patch_names import name_of, path_in_settings
+from trainc.edits.patching.patch_faults import name_of, path_in_settings
 from trainc.edits.transforming.setting_faults import additions
 from trainc.emit.order import objects_of_a_job
 from trainc.files.selection import SETTINGS
@@ -148,9 +148,10 @@ class _Causes:
         if self.releases is not None and (found := self.releases.cause(new, change)) is not None:
             return found
         if all(edit.setting for edit in self.own):
-            # Jobs that only the same settings and runtime edit have the same causes.
+            # Jobs that only the same settings, patches and runtime edit have the same causes.
             settings = tuple((edit.place.in_text().document.file, edit.setting) for edit in self.own)
-            inputs = (id(self.old.runtime.value), id(self.new.runtime.value))
+            plans = (self.old, self.new)
+            inputs = tuple(id(value) for plan in plans for value in (plan.runtime.value, *_values(plan)))
             key = (settings, *inputs, old, new, change.kind, change.field, repr(change.old), repr(change.new))
             return self.shared.cached(key, lambda: self._found(old, new, change))
         return self._found(old, new, change)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.edits.patching.patch_names import numbered
+from trainc.edits.patching.patch_faults import numbered
 from trainc.files.selection import SETTINGS
 from trainc.masking.masked_messages import masked_violation
 from trainc.masking.masked_values import masked

@@ -26,7 +26,7 @@ from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
 from trainc.files.inputs import STDIN
 from trainc.files.selection import SETTINGS
-from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.objects import Delivery
 from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, Base, ProjectPath, Settings, SettingsFile
 
 if TYPE_CHECKING:

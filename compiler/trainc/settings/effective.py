@@ -14,8 +14,7 @@ from trainc.base.suggestions import nearest_name, use
 from trainc.diagnostics import Diagnostic, Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of, shown
-from trainc.pipeline.delivery import Delivery
-from trainc.pipeline.objects import NO_PROJECT, Project
+from trainc.pipeline.objects import NO_PROJECT, Delivery, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import (
     Branch,

@@ -14,8 +14,7 @@ from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.files.confine import is_within, resolved
 from trainc.files.inputs import STDIN
 from trainc.kubernetes.trees import get
-from trainc.pipeline.delivery import PLAIN, Delivery
-from trainc.pipeline.objects import NO_PROJECT, Project
+from trainc.pipeline.objects import NO_PROJECT, PLAIN, Delivery, Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

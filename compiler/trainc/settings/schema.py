@@ -145,7 +145,7 @@ def _suggested_rule(document: Document, violation: Violation) -> Fix | None:
     return replaced_name(violation.path, str(get(document.value, violation.path)), lint_rules())
 
 
-@cache
+@cache  # one value
 def _root() -> Object:
     with open(data_path("schemas", *PATH), encoding="utf-8") as file:
         schema = constraints(json.load(file)) | {"title": SETTINGS}

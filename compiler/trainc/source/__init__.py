@@ -1,1 +1,4 @@
-"""Source lines in reports: excerpts with underlined columns and masked secrets. Imported only for a report."""
+"""The texts of files: excerpts and diffs as they are shown, and edits of YAML that keep comments and layout.
+
+Imported only for a report, a fix or an upgrade.
+"""

@@ -1,33 +1,38 @@
 """The edits of a text that apply a fix: each replaces some characters of a file, and all others stay.
 
 Reads    a fix, and the document that its paths are in.
-Returns  the edits, in the texts that have written the values: the document's own, trainc.yaml, or a patch. None if one
+Returns  the edits, in the texts that have written the values: the document's own, trainc.yaml, or a patch; for a
+         diagnostic whose secrets are masked, with the title, so that a fix that writes one is gone. None if one
          of the values is behind an alias or a merge key, in a string of a ConfigMap, in a template, in a built-in
          runtime, in an output, behind a link or in standard input, or if its text cannot be changed in place.
 """
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.fixes import Addition, Relocation, Renaming, Replacement
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Location, Place
+from trainc.files.confine import repository_above
+from trainc.files.output_marks import is_marked
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
-from trainc.source.fixable_files import is_fixable
 from trainc.source.moved_fields import FieldMove, moved
 from trainc.source.source_text import parsed
 from trainc.source.text_spans import NoEditError, TextSpan, added, removed, renamed, replaced, written_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Literal
 
     from trainc.base.fixes import Change, Fix
-    from trainc.diagnostics import Document
+    from trainc.diagnostics import Diagnostic, Document
     from trainc.kubernetes.trees import Path
     from trainc.source.source_text import Text
+
 
 STDIN: Final = "-"
 BUILT_IN: Final = "<"
@@ -177,3 +182,51 @@ def _spans(read: Text, path: Path, change: Change) -> Iterator[TextSpan]:
         yield replaced(read, found, change.value)
     else:
         yield removed(read, path, found)
+
+
+_MARKED: Final = 4096
+"""The first bytes of a file, which have an output's mark."""
+
+
+def is_fixable(path: str) -> bool:
+    """Return whether a path is a regular file that is no output of trainc, and has no link below its root."""
+    full = os.path.abspath(path)
+    root = repository_above(full) or os.path.dirname(full)
+    at = full
+    while at not in (root, os.path.dirname(at)):
+        if os.path.islink(at):
+            return False
+        at = os.path.dirname(at)
+    if not os.path.isfile(full):
+        return False
+    try:
+        with open(full, "rb") as file:
+            return not is_marked(file.read(_MARKED))
+    except OSError:
+        return False
+
+
+class ReportedFix(NamedTuple):
+    """A fix with its edits."""
+
+    title: str
+    applicability: Literal["safe", "unsafe"]
+    edits: tuple[TextEdit, ...]
+    """In the order of the file."""
+
+    def is_in_one_document_of(self, file: str) -> bool:
+        """Return whether all edits are in the text of one document of a file."""
+        documents = {(edit.at.file, edit.at.source and edit.at.source.line) for edit in self.edits}
+        return len(documents) == 1 and all(name == file for name, _ in documents)
+
+
+def reported_fix(diagnostic: Diagnostic) -> ReportedFix | None:
+    """Return the fix of a diagnostic with its edits; None without one that can be applied."""
+    fix, document = diagnostic.fix, diagnostic.fixed_in
+    if fix is None or document is None:
+        return None
+    edits = [edit for change in text_changes(fix, document) for edit in change.edits]
+    if not edits:
+        return None
+    is_safe = fix.applicability == "safe" and diagnostic.severity == "error"
+    return ReportedFix(fix.title, "safe" if is_safe else "unsafe", tuple(sorted(edits, key=lambda edit: edit.at[:5])))

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.fixes import flow
 from trainc.base.records import NamedTuple
 from trainc.emit.yaml import inline
-from trainc.source.source_text import TextField, shifted
-from trainc.source.text_nodes import MappingNode, ScalarNode, anchors_in
+from trainc.source.source_text import MappingNode, ScalarNode, TextField, anchors_in, shifted
 from trainc.source.text_spans import (
     FLOW_SYNTAX,
     NoEditError,

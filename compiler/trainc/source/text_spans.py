@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.fixes import flow
 from trainc.base.records import NamedTuple
 from trainc.emit.yaml import inline, render
-from trainc.source.source_text import TextField, indentation, shifted
-from trainc.source.text_nodes import MappingNode, ScalarNode, SequenceNode
+from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, TextField, indentation, shifted
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
-    from trainc.source.source_text import Text
-    from trainc.source.text_nodes import TextNode
+    from trainc.source.source_text import Text, TextNode
 
 _SPECIAL: Final = frozenset("&*!|>?")
 """The first characters of a node that is not only its value: an anchor, an alias, a tag, a block scalar."""

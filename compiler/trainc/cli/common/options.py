@@ -295,7 +295,7 @@ def _check_patterns(lines: tuple[str, ...]) -> None:
     """Raise UsageError if a pattern of `--exclude` is invalid."""
     if not lines:
         return
-    from trainc.files.gitignore import reason
+    from trainc.files.exclude import reason
 
     for line in lines:
         if why := reason(line):

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBSET, role_of
 from trainc.diagnostics import Diagnostic, Place
-from trainc.edits.patching.applying import VALUES, applied, failure, too_large
-from trainc.edits.patching.jobsets import JobSetPatches
+from trainc.edits.patching.applying import VALUES, JobSetPatches, applied, failure, too_large
 from trainc.edits.patching.parsed_patches import Patch
 from trainc.edits.patching.parsed_patches import read as read_items
 from trainc.edits.patching.patch_faults import UNUSED_PATCH, PatchError, TooLargeError

@@ -1,8 +1,10 @@
-"""Apply one patch to one object, without changing the trees that the object shares with others.
+"""Apply patches to one object, without changing the trees that the object shares with others.
 
 Reads    a patch, and a TrainJob, a runtime or a JobSet.
 Returns  the patched object, and the edit that knows the source of each of its fields. Raises PatchError if the patch
-         cannot be applied, or if the result has another identity: targets, namespaces and names are settings.
+         cannot be applied, or if the result has another identity: targets, namespaces and names are settings. For a
+         field that the object does not have, the error has a fix, if a field beside it, or of its type, is
+         similar. `JobSetPatches` are the patches of the JobSet of a plan, before defaults are filled in.
 """
 
 from __future__ import annotations
@@ -10,14 +12,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.fixes import Fix, Renaming, Replacement, safe_if
+from trainc.base.records import NamedTuple
+from trainc.base.suggestions import is_certain, nearest_name
+from trainc.budget import DEFAULT, Budget
 from trainc.diagnostics import Diagnostic, Edit, ObjectId, Place, Related
 from trainc.edits.patching import merges, operations, types
+from trainc.edits.patching.operations import escaped, unescaped
 from trainc.edits.patching.patch_faults import PATCH_FAILED, MissingFieldError, PatchError, TooLargeError
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
-    from trainc.budget import Budget
+    from collections.abc import Iterator, Mapping
+
+    from trainc.base.fixes import Change
     from trainc.diagnostics import Document
     from trainc.edits.patching.operations import Step
     from trainc.edits.patching.parsed_patches import Patch
@@ -31,6 +40,8 @@ HINTS: Final = {
 VALUES: Final = "values of a patch in an object"
 """The unit of the budget for the operations of a JSON patch."""
 MAPPINGS: Final[tuple[Path, ...]] = (("metadata",), ("spec",), ("metadata", "labels"), ("metadata", "annotations"))
+FIELDS = frozenset({"apiVersion", "kind", "metadata", "spec"})
+"""The fields of a JobSet that is applied; the API server drops a status."""
 
 
 def applied(patch: Patch, value: Tree, *, most: int | None = None) -> tuple[Tree, Edit]:
@@ -73,8 +84,6 @@ def _operated(patch: Patch, value: Tree, most: int | None) -> tuple[Any, Edit]:
     try:
         result, steps = operations.apply(value, patch.operations or (), most=most)
     except MissingFieldError as error:
-        from trainc.edits.patching.missing_fields import explained
-
         raise explained(error, value, patch.document.value) from None
     return result, Edit(value, partial(_source, steps, patch.document))
 
@@ -121,3 +130,105 @@ def too_large(patch: Patch, error: TooLargeError, budget: Budget) -> Diagnostic:
     assert over is not None
     help = over.help.replace("pass fewer files or folders", "copy smaller values")
     return over._replace(place=patch.at(error.path), help=help)
+
+
+class Patched(NamedTuple):
+    """A JobSet after one patch."""
+
+    tree: Tree
+    edit: Edit
+
+
+class JobSetPatches(NamedTuple):
+    """The patches that match the JobSet of a TrainJob."""
+
+    patches: tuple[Patch, ...]
+    labels: Mapping[str, str] = {}
+    """The environment's labels, which no patch can change."""
+    annotations: Mapping[str, str] = {}
+    budget: Budget = DEFAULT
+    suspends: Place | None = None
+    """The line that suspends the JobSet if it is left out, because the JobSet has a Kueue queue."""
+
+    def apply(self, tree: Tree, object: Place) -> Iterator[Patched | Diagnostic]:
+        """Yield the JobSet after each patch, or the diagnostic for a patch that cannot be applied.
+
+        object   the place of the TrainJob, for diagnostics
+        """
+        for patch in self.patches:
+            try:
+                result, edit = applied(patch, tree, most=self.budget.limits.get(VALUES))
+                if unknown := result.keys() - FIELDS:
+                    name = min(unknown)
+                    path = edit.source((name,))
+                    raise PatchError(
+                        f'unknown field "{name}" in a JobSet', "remove it", getattr(path, "path", ()), key=True
+                    )
+            except PatchError as error:
+                yield failure(patch, error, object)
+            except TooLargeError as error:
+                yield too_large(patch, error, self.budget)
+            else:
+                tree = result
+                yield Patched(result, edit)
+
+
+def explained(error: MissingFieldError, value: Tree, patch: Any) -> MissingFieldError:
+    """Return the error for a missing field, with the field that is meant as its hint.
+
+    patch   the operations of the patch
+    """
+    parts, number, present = error.missing
+    name = unescaped(parts[number])
+    if near := nearest_name(name, present):
+        changes: tuple[Change, ...] = (_renamed(error, near),)
+        note, certain = "?", is_certain(name, near, present)
+    else:
+        op = get(patch, (*error.path[:1], "op"))
+        known = _fields(value, parts[1:number]) if op == "replace" and number == len(parts) - 1 else []
+        near = nearest_name(name, known)
+        if near is None or near == name:
+            return error
+        changes = (_renamed(error, near), Replacement((*error.path[:1], "op"), "add"))
+        note, certain = "? Use op: add to create it", is_certain(name, near, known)
+    fix = Fix(changes, "did you mean ", near, "name", note, safe_if(certain))
+    return type(error)(str(error), fix, error.path, error.part or (0, 0), error.missing)
+
+
+def _renamed(error: MissingFieldError, near: str) -> Replacement:
+    """Return the change that writes another part to the pointer."""
+    parts, number, _ = error.missing
+    return Replacement(error.path, "/".join([*parts[:number], escaped(near), *parts[number + 1 :]]))
+
+
+def named_in(place: Place, fix: Fix | None) -> tuple[Place, Fix | None]:
+    """Return the place of the name of an unknown field in the patch that has set it, and its fix in the patch.
+
+    place   the place of its value
+    fix     its fix in the patched object
+    """
+    operations, path = place.document.value, place.path
+    change = fix.changes[0] if fix is not None and len(fix.changes) == 1 else None
+    name = change.name if isinstance(change, Renaming) else None
+    if not isinstance(operations, list) or path[1:] != ("value",):
+        at = place._replace(key=True)
+        return at, fix._replace(changes=(Renaming(path, name),)) if fix is not None and name else None
+    pointer = get(operations, (path[0], "path"), "")
+    begin = pointer.rfind("/") + 1
+    at = Place(place.document, (path[0], "path"), part=(begin, len(pointer)))
+    renamed = pointer[:begin] + escaped(name or "")
+    return at, fix._replace(changes=(Replacement(at.path, renamed),)) if fix is not None and name else None
+
+
+def _fields(value: Tree, steps: list[str]) -> list[str]:
+    """Return the fields that the object's type has at a path."""
+    struct = types.struct_of(value)
+    for step in steps:
+        if step.isdecimal():
+            continue  # an item has the struct of its list
+        field = struct.find(unescaped(step))
+        found = None if field is None else struct.inner_struct(field)
+        if found is None:
+            return []
+        struct = found
+    return list(struct.fields)

@@ -13,10 +13,8 @@ from trainc.base.records import NamedTuple
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.edits.patching import merges, operations
-from trainc.edits.patching.label_selectors import SelectorError
-from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError
-from trainc.edits.patching.patch_names import name_of
-from trainc.edits.patching.targets import Target
+from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError, name_of
+from trainc.edits.patching.targets import SelectorError, Target
 from trainc.edits.patching.targets import read as read_target
 from trainc.files.inputs import fault
 from trainc.frontends import configmaps

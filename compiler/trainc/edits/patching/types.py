@@ -46,18 +46,18 @@ def struct_of(value: Tree) -> Struct:
     return _trainjob(DIALECTS[detect(value, newest()).key or newest()].schema)
 
 
-@cache
+@cache  # one value
 def _jobset() -> Struct:
     fields = {"metadata": GoField("struct", METADATA), "spec": GoField("struct", ROOT)}
     return Struct(JOBSET.kind, _with_type(fields))
 
 
-@cache
+@cache  # one value for each kind of runtime
 def _runtime(kind: str) -> Struct:
     return struct_of_schema(kind, extensions.schema(kind, _CRDS), _RUNTIME)
 
 
-@cache
+@cache  # one value for each release
 def _trainjob(folder: str) -> Struct:
     return struct_of_schema(TRAINJOB.kind, extensions.read(folder, f"{TRAINJOB.kind}.json"), _OBJECT)
 
@@ -70,7 +70,7 @@ def struct_of_schema(kind: str, schema: Tree, of_go: Mapping[str, str]) -> Struc
     return _Types(kind, schema, of_go).root
 
 
-@cache
+@cache  # one value for each legacy kind and release
 def _legacy(kind: Kind, folder: str) -> Struct:
     templates = {".".join(path): POD_TEMPLATE for path in kind.pods}
     return struct_of_schema(kind.kind, read(kind.kind, folder), _OBJECT | templates)

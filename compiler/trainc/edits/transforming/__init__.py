@@ -147,7 +147,7 @@ class Transformation:
             documents = [*map(self._moved_document, documents)]
         if setting is None:
             return [*documents]
-        from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
+        from trainc.edits.transforming.namespaces import is_namespaced, namespaced_kinds
 
         scopes = namespaced_kinds(documents)
 

@@ -4,6 +4,7 @@ Reads    a document: its own namespace, and the fields that refer to a namespace
 Returns  the document with the new namespaces, and the setting of each. Whether a namespace moves depends on its name
          only, not on the other documents.
 Source   Kubernetes 1.36, for the fields that refer to a namespace. The API server sets the label NAME_LABEL.
+         As in kustomize, an unknown kind is in a namespace, unless a CustomResourceDefinition says otherwise.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put, values_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from trainc.diagnostics import Path
+    from trainc.diagnostics import Document, Path
     from trainc.edits.environment import Environment, Setting
     from trainc.edits.patching.targets import Target
     from trainc.kubernetes.trees import Tree
@@ -40,6 +41,48 @@ FIELDS: Final[Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): SUBJECTS,
 }
 """The fields with the name of a namespace, by API group and kind. Objects of any kind have selectors of namespaces."""
+CLUSTER_SCOPED: Final[Mapping[str, frozenset[str]]] = {
+    "": frozenset({"ComponentStatus", "Namespace", "Node", "PersistentVolume"}),
+    "admissionregistration.k8s.io": frozenset(
+        {
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
+            "MutatingWebhookConfiguration",
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "ValidatingWebhookConfiguration",
+        }
+    ),
+    "apiextensions.k8s.io": frozenset({"CustomResourceDefinition"}),
+    "apiregistration.k8s.io": frozenset({"APIService"}),
+    "authentication.k8s.io": frozenset({"SelfSubjectReview", "TokenReview"}),
+    "authorization.k8s.io": frozenset({"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"}),
+    "certificates.k8s.io": frozenset({"CertificateSigningRequest", "ClusterTrustBundle"}),
+    "flowcontrol.apiserver.k8s.io": frozenset({"FlowSchema", "PriorityLevelConfiguration"}),
+    "internal.apiserver.k8s.io": frozenset({"StorageVersion"}),
+    "kueue.x-k8s.io": frozenset(
+        {
+            "AdmissionCheck",
+            "ClusterQueue",
+            "Cohort",
+            "MultiKueueCluster",
+            "MultiKueueConfig",
+            "ProvisioningRequestConfig",
+            "ResourceFlavor",
+            "Topology",
+            "WorkloadPriorityClass",
+        }
+    ),
+    "networking.k8s.io": frozenset({"IPAddress", "IngressClass", "ServiceCIDR"}),
+    "node.k8s.io": frozenset({"RuntimeClass"}),
+    "rbac.authorization.k8s.io": frozenset({"ClusterRole", "ClusterRoleBinding"}),
+    "resource.k8s.io": frozenset({"DeviceClass", "DeviceTaintRule", "ResourceSlice"}),
+    "scheduling.k8s.io": frozenset({"PriorityClass"}),
+    "storage.k8s.io": frozenset({"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}),
+    "storagemigration.k8s.io": frozenset({"StorageVersionMigration"}),
+    "trainer.kubeflow.org": frozenset({"ClusterTrainingRuntime"}),
+}
+"""The kinds by API group. A group's versions have the same kinds."""
 
 
 class Namespaces:
@@ -135,3 +178,26 @@ def _names_in_selector(at: Path, selector: Any) -> Iterator[tuple[Path, Any]]:
         if key == NAME_LABEL:
             there = path[:-1]
             yield from values_at(get(selector, there), ("values", EACH), (*at, *there))
+
+
+def is_namespaced(id: ObjectId, defined: Mapping[tuple[str, str], bool]) -> bool:
+    """Return whether an object is in a namespace; a document that is not a named object is not.
+
+    defined   the scopes of the kinds that the run's documents define
+    """
+    if not (id.apiVersion and id.kind and id.name):
+        return False
+    group, slash, _ = id.apiVersion.partition("/")
+    key = (group if slash else "", id.kind)
+    return defined[key] if key in defined else key[1] not in CLUSTER_SCOPED.get(key[0], ())
+
+
+def namespaced_kinds(documents: Iterable[Document]) -> dict[tuple[str, str], bool]:
+    """Return whether the kinds of CustomResourceDefinitions are namespaced, by API group and kind."""
+    found = {}
+    for document in documents:
+        if document.value.get("kind") == "CustomResourceDefinition":
+            group, kind = (get(document.value, ("spec", *path)) for path in (("group",), ("names", "kind")))
+            if isinstance(group, str) and isinstance(kind, str):
+                found[group, kind] = get(document.value, ("spec", "scope")) != "Cluster"
+    return found

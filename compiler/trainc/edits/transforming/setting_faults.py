@@ -15,8 +15,7 @@ from trainc.base.texts import and_others, plural
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, WrittenValue
-from trainc.edits.transforming.namespaces import NAMESPACE, named_namespaces
-from trainc.edits.transforming.scopes import is_namespaced, namespaced_kinds
+from trainc.edits.transforming.namespaces import NAMESPACE, is_namespaced, named_namespaces, namespaced_kinds
 from trainc.kubernetes.objectmeta import invalid_namespace
 from trainc.kubernetes.violations import INVALID_NAMESPACE, field_of
 

@@ -12,7 +12,9 @@ compared to 290 for the composer.
 from __future__ import annotations
 
 import re
+from _thread import get_ident
 from functools import lru_cache
+from itertools import repeat
 from math import isfinite
 from sys import intern
 from typing import Any, Final
@@ -55,7 +57,7 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
     here, at = root, -1  # the innermost collection, and its level
     stack: list[tuple[Any, int]] = []  # the enclosing ones
     waiting: str | None = ""  # the key without a value so far; None if the previous line is complete
-    for line in map(_line, text.removeprefix("---\n").split("\n")):
+    for line in map(_line, text.removeprefix("---\n").split("\n"), repeat(get_ident())):
         if line is None:
             continue
         level, inside, key, found = line
@@ -98,12 +100,12 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
 
 
 @lru_cache(maxsize=4096)
-def _line(text: str) -> tuple[int, int, str, Any] | None:
+def _line(text: str, thread: int) -> tuple[int, int, str, Any] | None:
     """Return the level of a line, that of the mapping in its item (0 without one), the key and the value.
 
     The level of a mapping is twice its column, and that of a list one more: a list in the column of a key is below the
     key. The key is empty for an item without one, and the value is `_BELOW` for a key without one. Return None for a
-    line without content. Jobs repeat most of their lines: equal lines are read once, and share one value.
+    line without content. Jobs repeat most of their lines: equal lines of a thread are read once, and share one value.
     """
     match = _LINE.match(f"{text}\n")
     indent, dash, key, word, other = match.groups("") if match else ("", "", "", "", text)
@@ -113,13 +115,13 @@ def _line(text: str) -> tuple[int, int, str, Any] | None:
     if other or not (key or dash) or (key and key in WORDS) or level > 2 * _WIDEST:
         # Including a top-level scalar and the continuation of a multi-line one.
         return 0, 0, "", UNREAD
-    found = value(word) if word or not key else _BELOW
+    found = value(word, thread) if word or not key else _BELOW
     return (level + 1, level + 2 * len(dash), intern(key), found) if dash else (level, 0, intern(key), found)
 
 
 @lru_cache(maxsize=4096)
-def value(word: str) -> Any:
-    """Return the value of a one-line word, or UNREAD; equal words share one object."""
+def value(word: str, thread: int) -> Any:
+    """Return the value of a one-line word, or UNREAD; equal words of a thread share one object."""
     match word[:1]:
         case "":
             return UNREAD
@@ -128,7 +130,7 @@ def value(word: str) -> Any:
         case "{":
             return {}
         case "[":
-            items = [value(item) for item in re.findall(_ITEM, word)]
+            items = [value(item, thread) for item in re.findall(_ITEM, word)]
             return UNREAD if any(item is UNREAD for item in items) else items
     found = plain_scalar(word) if word[0] in HINTS else word
     if isinstance(found, float):

@@ -75,7 +75,7 @@ class StructuralSchema:
         return Admitted(value=admitted, violations=violations, unknown=unknown)
 
 
-@cache
+@cache  # one value for each schema
 def load(kind: str, dialect: str) -> StructuralSchema:
     """Load the schema of a kind in a dialect: `load("TrainJob", "trainer-2.3")`. Raises OSError if there is none."""
     return StructuralSchema(read(kind, dialect))

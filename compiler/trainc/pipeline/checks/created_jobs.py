@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import JOB, JOBS_OF_JOBSET
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import JOB, JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
-from trainc.kubernetes import validation
+from trainc.kubernetes import objectmeta, validation
+from trainc.kubernetes.images import is_reference
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.validation.combinators import PodViolations
+from trainc.kubernetes.violations import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.fixes import Fix
     from trainc.kubernetes.trees import Path, Tree
-    from trainc.kubernetes.violations import Violation
+
 
 OVERWRITTEN: Final = frozenset(
     f"jobset.sigs.k8s.io/{name}"
@@ -101,9 +106,7 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
                 ObjectId.from_manifest(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, *JOB.pods[0])
             )
     if spec.get("volumeClaimPolicies"):
-        from trainc.pipeline.checks import volumeclaims
-
-        for claim, violation, path in volumeclaims.violations(jobset):
+        for claim, violation, path in claim_violations(jobset):
             yield JobFault(claim, violation, path)
 
 
@@ -238,3 +241,57 @@ def _named_in_labels(job: Tree) -> bool:
 def _runs_nothing(job: Tree) -> bool:
     """Return whether the Job never creates a pod."""
     return 0 in (job["spec"].get("parallelism"), job["spec"].get("completions"))
+
+
+IMAGE_REFERENCE: Final = Declaration(
+    "image-reference", ("job",), "Invalid image reference", trainc_only=True, fix="unsafe"
+)
+CONTAINER_LISTS: Final = ("containers", "initContainers")
+
+
+def image_faults(jobset: Tree) -> Iterator[JobFault]:
+    """Yield a violation for each container whose image is no image reference."""
+    for index, replicated in enumerate(jobset["spec"].get("replicatedJobs") or ()):
+        pod = replicated["template"]["spec"]["template"].get("spec") or {}
+        for kind in CONTAINER_LISTS:
+            for at, container in enumerate(pod.get(kind) or ()):
+                image = container.get("image")
+                if image and not is_reference(image):
+                    base: Path = (*JOBS_OF_JOBSET, index, *POD_TEMPLATE)
+                    subject = first_job(jobset, replicated)._replace(apiVersion="v1", kind="Pod")
+                    yield JobFault(subject, _image_violation(("spec", kind, at, "image"), image), base)
+
+
+def _image_violation(path: Path, image: str) -> Violation:
+    from trainc.kubernetes.image_grammar import explain
+
+    found = explain(image)
+    help: str | Fix = found.help
+    if found.meant:
+        from trainc.base.fixes import replace
+
+        help = replace(path, found.meant, applicability="unsafe")._replace(form="name")
+    return Violation.at(path, IMAGE_REFERENCE, found.message, help)._replace(part=(found.begin, found.end))
+
+
+def claim_violations(jobset: Tree) -> Iterator[tuple[ObjectId, Violation, Path]]:
+    """Yield the violations of each claim; its name is checked by JobSet's webhook (`checks.jobset.claims`)."""
+    owner, namespace = (jobset["metadata"].get(key, "") for key in ("name", "namespace"))
+    for p, policy in enumerate(jobset["spec"]["volumeClaimPolicies"]):
+        for t, template in enumerate(policy.get("templates") or ()):
+            metadata = template.get("metadata") or {}
+            claim = ObjectId("v1", "PersistentVolumeClaim", namespace, f"{metadata.get('name', '')}-{owner}")
+            for violation in _template_violations(metadata, get(template, ("spec",), {})):
+                yield claim, violation, ("spec", "volumeClaimPolicies", p, "templates", t)
+
+
+def _template_violations(metadata: Tree, spec: Tree) -> Iterator[Violation]:
+    """Yield the violations of a template's labels, annotations and spec."""
+    from trainc.kubernetes.validation.claimtemplates import claim_spec
+
+    copied = {key: metadata[key] for key in ("annotations", "labels") if metadata.get(key)}
+    if copied:
+        yield from objectmeta.check(copied | {"name": "claim"}, namespaced=True)
+    found = PodViolations({})
+    claim_spec(found, (None, "spec"), spec)
+    yield from found.violations

@@ -402,7 +402,7 @@ def newer_form(job: Tree, path: Path, rule: str, release: TrainerRelease) -> str
     """Return a hint with the release's form of an unknown or rejected field that another dialect has, else nothing."""
     for_runtimes = job.get("kind") in [kind.kind for kind in RUNTIMES]
     if rule == UNKNOWN_FIELD.id and (field := field_meant(path, release.dialect, for_runtimes=for_runtimes)):
-        if DIALECTS[release.dialect].has_module:
+        if DIALECTS[release.dialect].has_overrides:
             return f"{release.title} drops {path[-1]}: write {shown(field)}, or set trainerVersion"
         return f"use {shown(field)}, its {release.title} form"
     if path != TrainJobForm.PROCESSES:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Fix, Relocation
-from trainc.base.kinds import RUNTIME, TRAINJOB
+from trainc.base.kinds import EACH, RUNTIME, TRAINJOB
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from trainc.base.releases import TrainerRelease
     from trainc.kubernetes.trees import Path, Tree
+
 
 _MOST_IN_PATCH: Final = 20
 """The most unknown fields that one patch sets."""
@@ -45,8 +46,6 @@ GROUPS: Final = frozenset({"runPolicy"})
 """Fields of other kinds that group fields of a JobSet or a Job."""
 OF_TRAINJOB: Final = frozenset({"env", "name"})
 """The fields of a container that a TrainJob has itself."""
-EACH: Final = "*"
-"""The step of a level into the items of a list, which have names."""
 JOBSET: Final = ("template", "spec")
 REPLICATED_JOB: Final = (*JOBSET, "replicatedJobs", EACH)
 JOB: Final = (*REPLICATED_JOB, "template", "spec")
@@ -187,7 +186,7 @@ def _patch_of(job: Tree, path: Path, release: TrainerRelease) -> Tree:
     """Return the patch of a TrainJob that sets a field; an empty one if none does."""
     home = _home_of(job, path, release) if path[-1] not in GROUPS else None
     is_own = not detect(job, release.dialect).mark
-    if home is None or not is_own or DIALECTS[release.dialect].has_module:
+    if home is None or not is_own or DIALECTS[release.dialect].has_overrides:
         return {}
     value = get(job, path)
     return home.wrapped(value) if _patch_sets(home, value, release) else {}
@@ -277,13 +276,13 @@ def _fields(root: Tree, level: tuple[str, ...], top: Path = ("spec",)) -> Tree:
     return fields
 
 
-@cache
+@cache  # one value for each release
 def _runtime(folder: str) -> Tree:
     """Return the schema of a release's runtimes, with the extensions."""
     return extensions.schema(RUNTIME.kind, folder)
 
 
-@cache
+@cache  # one value for each release
 def _trainjob(folder: str) -> Tree:
     """Return the schema of a release's TrainJobs."""
     return read(TRAINJOB.kind, folder)

@@ -1,7 +1,8 @@
 """Size limits of the components that store an object or pass it on.
 
 Reads    the JobSet as it is stored; the ConfigMaps of a plan.
-Returns  violations; findings. A run calls these checks only if something may be large.
+Returns  violations; findings; and the sizes of host lists by arithmetic, because a count may be much larger than a list
+         that fits in memory. A run calls these checks only if something may be large.
 Source   etcd's request limit (1.5 MiB), compared with the JSON in which the API server stores a custom resource; the
          API server's limits for a ConfigMap and for annotations (Kubernetes 1.36); Linux's limit for one string of a
          program's arguments or environment (MAX_ARG_STRLEN, which includes the terminating zero). Names are not
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBS_OF_JOBSET, POD
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field_of, shortened
 from trainc.pipeline.checks import Check, check
@@ -23,8 +24,10 @@ from trainc.pipeline.checks import Check, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.diagnostics import ObjectId, Place
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Plan
+
 
 OBJECT_TOO_LARGE: Final = Declaration(
     "object-too-large", ("jobset",), "Object exceeds etcd size limit", trainc_only=True
@@ -72,6 +75,17 @@ def config_map(plan: Plan, name: str, size: int) -> Finding:
         field="",
         place=plan.job.at("spec", "trainer", "numNodes"),
     )
+
+
+def long_variable(subject: ObjectId, name: str, size: int, help: str, place: Place) -> Iterator[Diagnostic]:
+    """Yield an error if a variable with the host names of all pods is too long for a process.
+
+    size   the length of its value, in bytes, by arithmetic: a list may be too large to be written
+    """
+    size += len(f"{name}=")
+    if size > MAX_ARGUMENT:
+        message = too_long(f"variable {name}, including its name,", size)
+        yield Diagnostic.declared(ARGUMENT_TOO_LONG, message, help, object=subject, field=place.field, place=place)
 
 
 def too_long(subject: str, size: int) -> str:
@@ -132,3 +146,38 @@ def _largest_part(tree: Any, size: int) -> tuple[Path, int]:
 
 
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (config_maps,)
+
+
+def pod_count(plan: Plan, job: int) -> int:
+    """Return the number of pods of a replicated job, in all its Jobs: the length of `plan.endpoints(job)`."""
+    return job_count(plan, job) * max(0, plan.counts[job])
+
+
+def job_count(plan: Plan, job: int) -> int:
+    """Return the number of Jobs of a replicated job."""
+    return max(0, int(plan.jobs[job].get("replicas", 1)))
+
+
+def host_names_length(plan: Plan, job: int, *, short: bool = False) -> int:
+    """Return the total length of the host names of a replicated job's pods, in bytes; `short` is without the domain.
+
+    A name is the same in all pods, except for the index of the Job and the index of the pod in its Job.
+    """
+    jobs, pods = job_count(plan, job), max(0, plan.counts[job])
+    name = plan.host(job, "", "")
+    own = len((name.partition(".")[0] if short else name).encode("utf-8", "surrogatepass"))
+    return jobs * pods * own + pods * digits(jobs) + jobs * digits(pods)
+
+
+def digits(count: int) -> int:
+    """Return the number of digits of all numbers from 0 to `count` - 1.
+
+    >>> [digits(count) for count in (0, 1, 10, 12, 100)] == [0, 1, 10, 14, 190]
+    True
+    """
+    total, first, long = 0, 0, 1
+    while first < count:
+        last = min(count, 10**long)
+        total += (last - first) * long
+        first, long = last, long + 1
+    return total

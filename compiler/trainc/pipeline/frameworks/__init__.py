@@ -4,7 +4,7 @@ The value `FRAMEWORK` of each is all that the stages, checks and lint rules know
 its own, which only the runtimes of its jobs have, in a module of `trainc.legacy`; its row in `base.kinds` names both.
 
 **A framework** (`mlPolicy.<key>`). Copy from `pipeline/frameworks/jax.py`. For a framework with several modules,
-copy from `pipeline/frameworks/flux/`.
+copy from `pipeline/frameworks/mpi/`.
 1. Write `pipeline/frameworks/<key>.py`, or a package with that name, with `apply(plan) -> Plan` and `FRAMEWORK`, a
    `Framework` whose fields this module describes: checks, reserved variables, and the traits on which checks and lint
    rules depend. The docstring states what the module reads and adds, and names the source.
@@ -85,7 +85,7 @@ class Framework(NamedTuple):
     """The host names in a JobSetSpec that only look like those of the job's pods, with the paths of their texts."""
 
 
-@cache
+@cache  # one value for each framework, and for each unknown key
 def load(key: str) -> Framework | None:
     """Return the framework for a policy's key, or None if the key is unknown."""
     if key in FRAMEWORKS:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.trees import Tree, edit, get
-from trainc.pipeline.checks import check, hosts, limits
+from trainc.pipeline.checks import check, limits
 from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import COMPLETION_INDEX, NODE, Plan, Slot, from_field, pod_spec, value
@@ -75,7 +75,7 @@ def port(plan: Plan) -> int:
 
 def is_single(plan: Plan, tasks: dict[str, int]) -> bool:
     """Return whether there is at most one task."""
-    return sum(hosts.count(plan, job) for job in tasks.values()) < 2
+    return sum(limits.pod_count(plan, job) for job in tasks.values()) < 2
 
 
 def listed_roles(plan: Plan, tasks: dict[str, int], role: str) -> dict[str, int]:
@@ -93,12 +93,12 @@ def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
 
 def config_size(plan: Plan, tasks: dict[str, int], role: str) -> int:
     """Return the length of TF_CONFIG, by arithmetic: that of the text with one empty address per role, and the rest."""
-    listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if hosts.count(plan, job)}
+    listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if limits.pod_count(plan, job)}
     size = len(written(plan, tasks, role, {other: [""] for other in listed}))
     of_port, around = len(f":{port(plan)}"), len('"",')
     for job in listed.values():
-        tasks_of_job = hosts.count(plan, job)
-        size += hosts.length(plan, job) + tasks_of_job * of_port + (tasks_of_job - 1) * around
+        tasks_of_job = limits.pod_count(plan, job)
+        size += limits.host_names_length(plan, job) + tasks_of_job * of_port + (tasks_of_job - 1) * around
     return size
 
 
@@ -184,16 +184,8 @@ def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     sized = plan.with_replicas().with_nodes_of_job()
     tasks = roles(sized)
     size = 0 if is_single(sized, tasks) else max(config_size(sized, tasks, role) for role in tasks)
-    size += len(f"{CONFIG}=")
-    if size > limits.MAX_ARGUMENT:
-        yield Diagnostic.declared(
-            limits.ARGUMENT_TOO_LONG,
-            limits.too_long(f"variable {CONFIG}, including its name,", size),
-            "use fewer nodes or shorter names, or set dynamicWorkers in the runtime",
-            object=subject,
-            field="spec.trainer.numNodes",
-            place=plan.job.at("spec", "trainer", "numNodes"),
-        )
+    help = "use fewer nodes or shorter names, or set dynamicWorkers in the runtime"
+    yield from limits.long_variable(subject, CONFIG, size, help, plan.job.at("spec", "trainer", "numNodes"))
 
 
 FRAMEWORK: Final = Framework(

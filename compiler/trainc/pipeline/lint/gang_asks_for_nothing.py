@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the jobs whose pods request nothing."""
-    from trainc.pipeline.gang_members import requests_of
+    from trainc.pipeline.schedulers import requests_of
 
     for job, count in enumerate(plan.counts):
         if count and all(quantity.is_zero for quantity in requests_of(plan, pod_at(plan, job)).values()):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
-from trainc.pipeline.gang_members import gathered
 from trainc.pipeline.lint import lint_rule
+from trainc.pipeline.schedulers import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
-from trainc.pipeline.checks import hosts as host_lists
+from trainc.pipeline.checks import limits
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, stored
 from trainc.pipeline.objects import ancestor
@@ -36,15 +36,15 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     from trainc.pipeline.frameworks.mpi import hostfile_jobs, launcher_job, node_job, with_listed_replicas
 
     listed = with_listed_replicas(plan)
-    hosts = sum(host_lists.count(listed, job) for job in hostfile_jobs(listed))
+    hosts = sum(limits.pod_count(listed, job) for job in hostfile_jobs(listed))
     launcher = launcher_job(plan)
-    launchers = 0 if launcher is None else host_lists.count(plan, launcher)
+    launchers = 0 if launcher is None else limits.pod_count(plan, launcher)
     is_alone = wanted == 1 and node_job(plan) is None
     if launchers < 2 and (wanted in (None, hosts) or is_alone):
         return
     job = launcher if launchers > 1 else node_job(plan)
     path: Path = ()
-    if job is not None and host_lists.replicas(plan, job) > 1:
+    if job is not None and limits.job_count(plan, job) > 1:
         path = ("replicatedJobs", job, "replicas")
     elif job is not None and launchers > 1 and ancestor(plan.jobs[job]) != "trainer":
         path = ("replicatedJobs", job, "template", "spec", "parallelism")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline import schedulers
-from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at, training
 from trainc.pipeline.lint.triggers import may_have_unread_keys, turned_off
+from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.delivery import QUEUE
 from trainc.pipeline.frameworks import traits
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

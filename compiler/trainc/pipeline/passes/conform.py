@@ -9,6 +9,7 @@ Returns  the object as it is stored: unknown fields pruned, nulls dropped, defau
 from __future__ import annotations
 
 import marshal
+from _thread import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
@@ -111,8 +112,9 @@ def with_shared_parts(job: Tree) -> Tree:
 
 def shared(part: Any) -> Any:
     """Return an earlier part with the same contents if one is remembered, else this part."""
-    content = marshal.dumps(part, _WITHOUT_REFERENCES)
-    return _SHARED[content] if content in _SHARED else _SHARED.keep(content, part)
+    content = get_ident(), marshal.dumps(part, _WITHOUT_REFERENCES)
+    known = _SHARED.get(content)
+    return _SHARED.keep(content, part) if known is None else known
 
 
 def conform_older(plan: Plan, detected: Detected) -> Plan:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from trainc.pipeline.plan import Plan

@@ -25,7 +25,7 @@ def gang(plan: Plan) -> Plan:
     if not plan.runtime.gang:
         return plan
     from trainc.pipeline import schedulers
-    from trainc.pipeline.gang_members import gathered
+    from trainc.pipeline.schedulers import gathered
 
     members = gathered(plan)
     for scheduler in schedulers.schedulers_of(plan.runtime.gang):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Edit
-    from trainc.edits.patching.jobsets import JobSetPatches
+    from trainc.edits.patching.applying import JobSetPatches
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Plan
 
@@ -109,7 +109,7 @@ def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
     unknown = load("JobSet", plan.release.jobset).admit(jobset(plan)).unknown
     found = []
     for violation in unknown:
-        from trainc.edits.patching.missing_fields import named_in
+        from trainc.edits.patching.applying import named_in
 
         place, fix = named_in(_place(plan, edits, violation.path), violation.fix)
         strict = plan.field_validation == "strict"

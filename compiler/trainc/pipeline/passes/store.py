@@ -8,7 +8,8 @@ Source   JobSet v0.12.0: its CRD, and the defaults of its webhook. The CRDs of t
 
 from __future__ import annotations
 
-from functools import cache
+from _thread import get_ident
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBSET
@@ -57,7 +58,7 @@ def jobset(plan: Plan) -> Tree:
 
 def with_defaults(spec: Tree) -> Tree:
     """Return the spec with the defaults that JobSet's webhook sets on creation."""
-    policies, network = _defaults()
+    policies, network = _defaults(get_ident())
     given = spec.get("network")
     spec = policies | spec
     spec["network"] = network | given if given else network
@@ -72,8 +73,8 @@ def with_defaults(spec: Tree) -> Tree:
     return spec
 
 
-@cache
-def _defaults() -> tuple[Tree, Tree]:
+@lru_cache(maxsize=64)
+def _defaults(thread: int) -> tuple[Tree, Tree]:
     """Return the default policies of a spec and its default network, which all JobSets of a run share."""
     return (
         {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import Memory
-from trainc.pipeline.checks import created_jobs, jobset, jobset_images
+from trainc.pipeline.checks import created_jobs, jobset
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -66,7 +66,7 @@ def verify(plan: Plan) -> Plan:
     if _has_key_of_kueue(made):
         plan = _refused_by_kueue(plan)
     reported = {violation.path for violation in refused}
-    for faults in (created_jobs.faults(made), jobset_images.faults(made)):
+    for faults in (created_jobs.faults(made), created_jobs.image_faults(made)):
         found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
         for object, violation in found:
             plan = plan.refuse("job", object, [violation])

@@ -18,15 +18,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from trainc.base.records import NamedTuple
+from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import shown
+from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trainc.kubernetes.pod_resources import Amounts
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Admitted, Violation
     from trainc.pipeline.checks import Check
     from trainc.pipeline.plan import Plan
+
 
 SCHEDULERS: Final = ("coscheduling", "volcano")
 
@@ -63,6 +67,33 @@ def schedulers_of(policy: Tree | None) -> list[Scheduler]:
     return [cast("Scheduler", import_module(f"{__name__}.{key}")) for key in SCHEDULERS if key in (policy or {})]
 
 
+def gathered(plan: Plan) -> Gang:
+    """Return the number of pods that must start together, and their total requests.
+
+    The gang of a legacy job has all pods, and their requests with the defaults from limits, as that of its operator.
+    """
+    from trainc.kubernetes.pod_resources import total
+
+    needs: Amounts = {}
+    counts = plan.counts
+    if plan.job.own_runtime is not None:
+        counts = tuple(count * int(job.get("replicas", 1)) for job, count in zip(plan.jobs, counts, strict=True))
+    elif plan.needed is not None and plan.trainer is not None:
+        counts = plan.with_count(plan.trainer, plan.needed).counts
+    spec = plan.spec if plan.gang_spec is None else plan.gang_spec
+    for job, count in enumerate(counts):
+        one = requests_of(plan, get(spec, pod_spec(job), {}))
+        needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
+    return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
+
+
+def requests_of(plan: Plan, pod: Tree) -> Amounts:
+    """Return the requests of a pod of the plan that the gang counts."""
+    from trainc.kubernetes.pod_resources import defaulted, requests
+
+    return requests(pod if plan.job.own_runtime is None else defaulted(pod))
+
+
 def admitted(plan: Plan) -> list[Admitted]:
     """Return the plan's other objects: PodGroups as the schemas of their CRDs admit them, the rest unchanged."""
     from trainc.kubernetes.structural import load
@@ -86,7 +117,6 @@ def refused(plan: Plan) -> Iterator[tuple[Tree, list[Violation]]]:
 def _reworded(group: Tree, violation: Violation) -> Violation:
     """Return a violation with the PodGroup in its message, and for a name with its fault instead of a pattern."""
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.trees import get
     from trainc.kubernetes.violations import PATTERN
 
     message, help = violation.message, violation.help

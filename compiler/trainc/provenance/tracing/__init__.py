@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Path, Place, Related
 from trainc.edits.environment import KEYS, described
-from trainc.edits.patching.patch_names import ENVIRONMENTS, name_of
+from trainc.edits.patching.patch_faults import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS

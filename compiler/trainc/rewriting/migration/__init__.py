@@ -22,8 +22,7 @@ from trainc.kubernetes.violations import listed
 from trainc.pipeline import job_losses
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
-from trainc.rewriting.migration.accepted_differences import compare
-from trainc.rewriting.migration.difference_texts import one_line, reason
+from trainc.rewriting.migration.accepted_differences import compare, one_line, reason
 from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import named_files, renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words

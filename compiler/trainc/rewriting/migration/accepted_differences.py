@@ -1,8 +1,8 @@
 """The differences that keep the behaviour of a migrated job: one table.
 
 Reads    the objects of a legacy job and of the TrainJob that replaces it.
-Returns  the rows of the table by which the objects differ, and all other differences. Without others, the TrainJob runs
-         as the legacy job does.
+Returns  the rows of the table by which the objects differ, and all other differences, also in words. Without others,
+         the TrainJob runs as the legacy job does.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes
+from trainc.review.formats import edited
 from trainc.rewriting.migration.old_names import LISTS, with_old_names
 from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
+
 
 PROCESS_VARIABLES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """The variables that torchrun sets for its processes."""
@@ -38,6 +40,10 @@ _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _ENV: Final = "env"
 _LAST: Final = {"name": ""}
 """A variable that both sides have, so that the variables are matched by their names, also if all of them differ."""
+_OF_CONTAINER: Final = re.compile(r"^.*\.(?:initContainers|containers)\[([^\]]*)\]\.")
+_OF_JOB: Final = re.compile(r"^spec\.replicatedJobs\[([^\]]*)\]\.(?:template\.spec\.)?")
+SHOWN: Final = 3
+"""The number of reasons that a line shows."""
 
 
 class ObjectDifference(NamedTuple):
@@ -354,3 +360,27 @@ def _with_empty_lists(jobset: Tree) -> Tree:
             if get(job, path) is None:
                 jobset = put(jobset, (*JOBS_OF_JOBSET, index, *path), {})
     return jobset
+
+
+def reason(change: Change) -> str:
+    """Return a difference in words; its values are without secrets.
+
+    >>> from trainc.review.changes import Change
+    >>> reason(Change("removed", "spec.replicatedJobs[node].template.spec.containers[node].env[RANK]", (), ()))
+    'env[RANK] of container node is removed'
+    """
+    field = change.field
+    if match := _OF_CONTAINER.match(field):
+        field = f"{field[match.end() :]} of container {match[1]}"
+    elif match := _OF_JOB.match(field):
+        field = f"{field[match.end() :]} of job {match[1]}"
+    if change.kind == "changed":
+        return f"{field}{edited(change) or ' changes'}"
+    return f"{field} is {'reordered' if change.kind == 'moved' else change.kind}"
+
+
+def one_line(reasons: Iterable[str]) -> str:
+    """Return the first reasons, and the number of the others."""
+    found = [*dict.fromkeys(reasons)]
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "; ".join(found[:SHOWN]) + more

@@ -47,8 +47,9 @@ from trainc.rewriting.migration.parametric_template import (
     containers,
     parametric_template,
     template_with_names,
+    with_container_name,
+    with_job_name,
 )
-from trainc.rewriting.migration.renamed_parts import with_container_name, with_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ class _LegacyJob:
             spec["trainer"] = trainer
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
-        job = job if dialect.has_module else in_dialect(job, dialect)
+        job = job if dialect.has_overrides else in_dialect(job, dialect)
         return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
 
     def _metadata(self) -> Tree:

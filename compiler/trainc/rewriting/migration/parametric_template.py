@@ -3,13 +3,14 @@
 Reads    the plan of a compiled legacy job.
 Returns  its JobSetSpec before the stage `trainer`, in which each host name begins with `$(JOBSET_NAME)`; the variables
          of its operator; and those that change with the number of pods. The stages run again on altered input, so that
-         no kind of job is known here.
+         no kind of job is known here. Also such a JobSetSpec with another name of a replicated job or a container,
+         which every reference has, too.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, find
 from trainc.base.records import NamedTuple
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Plan, Slot
 
+
 VARIABLE: Final = "JOBSET_NAME"
 COUNT: Final = re.compile(r"[0-9]+(:[0-9]+)?")
 """A number of pods or processes, or the bounds of one."""
 LABELS: Final = ("template", "spec", "template", "metadata")
 """The path of a pod's metadata in a replicated job."""
+_RULES: Final = ("template", "spec", "podFailurePolicy", "rules")
+_TARGETS: Final = "targetReplicatedJobs"
 
 
 class ParametricTemplate(NamedTuple):
@@ -201,3 +205,57 @@ def _larger_job(plan: Plan) -> Plan | None:
     lowered = frameworks.front_end(kind).lower(put(job, path, get(job, path, 1) + 1), None)
     larger = resolved_plan(plan, runtime=lowered.runtime)
     return larger._replace(job=larger.job._replace(value=lowered.job))
+
+
+def with_container_name(spec: Tree, slot: Slot, name: str) -> Tree:
+    """Return the JobSetSpec with another name of a container."""
+    old = get(spec, (*slot.path, "name"))
+    spec = edit(spec, slot.path, lambda container: {"name": name} | container | {"name": name})
+    rules: Path = ("replicatedJobs", slot.job, *_RULES)
+    for index, rule in enumerate(get(spec, rules, [])):
+        if get(rule, ("onExitCodes", "containerName")) == old:
+            spec = put(spec, (*rules, index, "onExitCodes", "containerName"), name)
+    renamed: Tree = edit(spec, pod_spec(slot.job), lambda pod: _with_resource_fields(pod, old, name))
+    return renamed
+
+
+def _with_resource_fields(node: Any, old: str, name: str) -> Any:
+    """Return a part of a pod spec in which `resourceFieldRef.containerName` has another value."""
+    if isinstance(node, dict):
+        return {
+            key: field | {"containerName": name}
+            if key == "resourceFieldRef" and field.get("containerName") == old
+            else _with_resource_fields(field, old, name)
+            for key, field in node.items()
+        }
+    return [_with_resource_fields(item, old, name) for item in node] if isinstance(node, list) else node
+
+
+def with_job_name(spec: Tree, index: int, name: str, variable: str) -> Tree:
+    """Return the JobSetSpec with another name of a replicated job.
+
+    variable   the variable with the name of the JobSet, with which the host names of its pods begin
+    """
+    jobs = spec["replicatedJobs"]
+    old = jobs[index]["name"]
+    if old == name:
+        return spec
+    host = re.compile(rf"(\$\({re.escape(variable)}\)-){re.escape(old)}-(?=[0-9]+-|\$\()")
+    renamed = []
+    for number, job in enumerate(jobs):
+        found = _with_hosts(job, host, name) | {"name": name if number == index else job["name"]}
+        if depends := found.get("dependsOn"):
+            found["dependsOn"] = [each | {"name": name} if each["name"] == old else each for each in depends]
+        renamed.append(found)
+    spec = spec | {"replicatedJobs": renamed}
+    if targets := get(spec, ("successPolicy", _TARGETS)):
+        spec = put(spec, ("successPolicy", _TARGETS), [name if each == old else each for each in targets])
+    return spec
+
+
+def _with_hosts(node: Any, host: re.Pattern[str], name: str) -> Any:
+    if isinstance(node, dict):
+        return {key: _with_hosts(field, host, name) for key, field in node.items()}
+    if isinstance(node, list):
+        return [_with_hosts(item, host, name) for item in node]
+    return host.sub(rf"\g<1>{name}-", node) if isinstance(node, str) else node

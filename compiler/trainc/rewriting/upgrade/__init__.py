@@ -40,7 +40,7 @@ from trainc.pipeline.passes.conform import conform, drop_field
 from trainc.pipeline.passes.resolve import missing_runtime
 from trainc.pipeline.plan import NODE, Plan
 from trainc.pipeline.training_operator import TRAINER
-from trainc.rewriting.upgrade.jobs import Texts, UpgradedJob, text_place
+from trainc.rewriting.upgrade.rewritten_documents import Texts, UpgradedJob, text_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -110,7 +110,7 @@ def upgrade(
     if run.settings.diagnostics:
         return [], list(run.settings.diagnostics)
     release = run.settings.release
-    if DIALECTS[release.dialect].has_module:
+    if DIALECTS[release.dialect].has_overrides:
         return [], [_no_patches(release, run)]
     settings = run.settings._replace(release=release._replace(older_dialects="translated"))
     run = run._replace(purpose=READ, settings=settings)
@@ -208,10 +208,10 @@ def _job(document: Document, objects: Iterable[Tree], release: TrainerRelease) -
     moves = (*dialects.moves(older, document.value), *_words(document.value, objects))
     removed = [move.source for move in moves if not move.target]
     form = moved(document.value, moves, (*older.gone, *removed))
-    renames = () if older.has_module else tuple(move for move in moves if move.target not in ((), move.source))
+    renames = () if older.has_overrides else tuple(move for move in moves if move.target not in ((), move.source))
     renames = (*composed(renames, dialects.moves_to(own, form)),)
-    moves = tuple(move for move in moves if older.has_module or move.target in ((), move.source))
-    gone = tuple(str(path[1]) for path in older.gone) if older.has_module else ()
+    moves = tuple(move for move in moves if older.has_overrides or move.target in ((), move.source))
+    gone = tuple(str(path[1]) for path in older.gone) if older.has_overrides else ()
     yield UpgradedJob(document, older.name, moves, gone, dialects.in_dialect(form, own), renames)
 
 

@@ -27,8 +27,17 @@ from trainc.rewriting.upgrade.text_edits import (
     renamed,
     tail_of,
 )
-from trainc.source.source_text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors
-from trainc.source.text_nodes import MappingNode, SequenceNode
+from trainc.source.source_text import (
+    Comment,
+    MappingNode,
+    SequenceNode,
+    Text,
+    TextField,
+    indentation,
+    parsed,
+    shifted,
+    without_anchors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

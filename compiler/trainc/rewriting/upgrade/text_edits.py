@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS, Move
-from trainc.source.source_text import Text, TextField, indentation, parsed, shifted
-from trainc.source.text_nodes import MappingNode
+from trainc.source.source_text import MappingNode, Text, TextField, indentation, parsed, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

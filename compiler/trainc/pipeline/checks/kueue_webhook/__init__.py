@@ -8,7 +8,7 @@ Source   Kueue v0.19.2 with its default feature gates: pkg/controller/jobframewo
 
 The package is imported only for a JobSet with a key of Kueue.
 
-**A check of Kueue's webhook**. Copy from `pipeline/checks/kueue_webhook/topology_request.py`. Write a function that
+**A check of Kueue's webhook**. Copy from `pipeline/checks/kueue_webhook/pod_set_groups.py`. Write a function that
 takes the JobSet's metadata, or the annotated pods of a replicated job, and returns violations; call it in
 `violations` of the package, declare its id in the same module, and follow steps 3 and 4 of a check.
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.kubernetes.trees import get
-from trainc.pipeline.checks.kueue_webhook import jobset_keys, pod_set_groups, topology_request, topology_slices
+from trainc.pipeline.checks.kueue_webhook import jobset_keys, pod_set_groups, topology
 from trainc.pipeline.checks.kueue_webhook.annotated_pods import AnnotatedPods
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def violations(jobset: Tree) -> Iterator[Violation]:
     yield from jobset_keys.violations(jobset["metadata"])
     annotated = list(_annotated(jobset))
     for pods in annotated:
-        yield from topology_request.violations(pods)
-        yield from topology_slices.violations(pods)
+        yield from topology.request_violations(pods)
+        yield from topology.slice_violations(pods)
         yield from pod_set_groups.violations(pods)
     yield from pod_set_groups.inconsistent_groups(annotated)
 

@@ -8,7 +8,7 @@ from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.gostrings import parse_int
 from trainc.kubernetes.violations import Violation, shown
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set

@@ -14,7 +14,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field_of
 from trainc.pipeline.checks.jobset import update
 from trainc.pipeline.checks.kueue_webhook.jobset_keys import ELASTIC, GATES, MAX_EXEC, PREBUILT, gates_of
-from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,6 +14,8 @@ Source   kubeflow/trainer v2.3.0, runtime plugin flux (plainml sets the node cou
 from __future__ import annotations
 
 import os.path
+import re
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_PATCH, JOBS_OF_RUNTIME, POD
@@ -22,7 +24,6 @@ from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import check
 from trainc.pipeline.frameworks import Framework, Secret
-from trainc.pipeline.frameworks.flux.words import assignment, shell_word
 from trainc.pipeline.objects import Traits
 from trainc.pipeline.plan import NODE, Plan, gpus, pod_spec
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.diagnostics import Path, Place
+
 
 INSTALLER: Final = "flux-installer"
 ENTRYPOINT: Final = "flux-entrypoint"
@@ -43,6 +45,8 @@ SETTINGS: Final = {
     "FLUX_QUEUE_POLICY": "fcfs",
 }
 """The variables that configure Flux, and their defaults."""
+REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+"""An escaped dollar sign, or a reference to a variable with a valid shell name."""
 
 
 def apply(plan: Plan) -> Plan:
@@ -251,6 +255,31 @@ def job_name(plan: Plan) -> Iterator[Finding]:
             help=f'rename the runtime\'s trainer job to "{NODE}"',
             place=plan.runtime.at("spec", "mlPolicy", "flux", key=True),
         )
+
+
+def shell_word(word: str) -> str:
+    r"""Return a word of a command in shell syntax.
+
+    >>> print(shell_word("--lr=$(LR) in $$5"))
+    --lr="${LR-\$(LR)}"' in $5'
+    """
+    parts, literal, at = [], "", 0
+    for found in REFERENCE.finditer(word):
+        literal += word[at : found.start()]
+        at = found.end()
+        if found[1] is None:
+            literal += "$"
+            continue
+        parts += [shlex.quote(literal)] if literal else []
+        parts.append(f'"${{{found[1]}-\\$({found[1]})}}"')
+        literal = ""
+    literal += word[at:]
+    return "".join([*parts, shlex.quote(literal)] if literal or not parts else parts)
+
+
+def assignment(name: str, value: str) -> str:
+    """Return a line that sets a variable of the script."""
+    return f"{name}={shlex.quote(value)}"
 
 
 FRAMEWORK: Final = Framework(

@@ -19,7 +19,6 @@ from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.quantity import int32
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.pipeline.checks import check, limits
-from trainc.pipeline.checks import hosts as host_lists
 from trainc.pipeline.frameworks import Framework, Secret, main_container, traits
 from trainc.pipeline.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
 from trainc.pipeline.objects import Traits
@@ -210,7 +209,7 @@ def hostfile_size(plan: Plan) -> int:
     plan = with_listed_replicas(plan)
     for job in hostfile_jobs(plan):
         end = len(mpi.slots.format(slots(plan))) + 1
-        size += host_lists.length(plan, job, short=is_short(plan, job, mpi)) + end * host_lists.count(plan, job)
+        size += limits.host_names_length(plan, job, short=is_short(plan, job, mpi)) + end * limits.pod_count(plan, job)
     return size
 
 

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.kubernetes import names
-from trainc.kubernetes.gostrings import parse_int
-from trainc.kubernetes.violations import listed, shown
+from trainc.kubernetes.gostrings import parse_bool, parse_int
+from trainc.kubernetes.violations import field_of, listed, shown
 from trainc.pipeline.checks.kueue_webhook.annotated_pods import (
     EXAMPLE,
+    PREFERRED,
+    REQUIRED,
     SLICE_LEVELS,
     SLICE_SIZE,
     SLICE_TOPOLOGY,
+    UNCONSTRAINED,
     AnnotatedPods,
     node_label_fault,
     node_label_violations,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.violations import Violation
+
 
 TOPOLOGY_SLICES: Final = Declaration("topology-slices", ("kueue",), "Invalid slices of a pod set for Kueue")
 
@@ -55,7 +59,7 @@ class _Number(str):
     __slots__ = ()
 
 
-def violations(pods: AnnotatedPods) -> Iterator[Violation]:
+def slice_violations(pods: AnnotatedPods) -> Iterator[Violation]:
     """Yield the violations of the annotations that divide a pod set into slices."""
     yield from node_label_violations(pods, TOPOLOGY_SLICES, SLICE_TOPOLOGY)
     yield from _size(pods)
@@ -214,3 +218,26 @@ def _kind(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return "a string" if isinstance(value, str) else "null" if value is None else "a boolean"
+
+
+TOPOLOGY_REQUEST: Final = Declaration("topology-request", ("kueue",), "Invalid topology request for Kueue")
+
+
+def request_violations(pods: AnnotatedPods) -> Iterator[Violation]:
+    """Yield the violations of the annotations that request a topology; the pods can have one of them."""
+    first, *others = pods.has(REQUIRED, PREFERRED, UNCONSTRAINED) or [""]
+    if others:
+        yield pods.violation(
+            others[0],
+            TOPOLOGY_REQUEST,
+            f"the pods can have one topology request, but have {listed(map(without_domain, [first, *others]))}",
+            "remove all but one of them",
+            field=field_of(pods.path),
+            of_key=True,
+            related=(("the other request", pods.at(first)),),
+        )
+    yield from node_label_violations(pods, TOPOLOGY_REQUEST, REQUIRED, PREFERRED)
+    unconstrained = pods.annotations.get(UNCONSTRAINED, "true")
+    if parse_bool(unconstrained) is None:
+        message = f"{without_domain(UNCONSTRAINED)} must be a boolean, not {shown(unconstrained)}"
+        yield pods.violation(UNCONSTRAINED, TOPOLOGY_REQUEST, message, 'use "true"')
