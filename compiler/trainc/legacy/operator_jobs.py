@@ -211,9 +211,9 @@ def _success(job: Tree, kind: OperatorKind, roles: dict[str, ReplicaSpec]) -> Su
 
 
 def _settings(roles: Roles, layout: Layout) -> Iterator[PolicySetting]:
-    """Yield the settings that the variables of all kinds depend on."""
+    """Yield the settings that the variables of all kinds depend on, first of the last role, whose pods people count."""
     yield PolicySetting(("layout",), layout.tree, (*roles[-1].at, "replicas"))
-    for role in roles:
+    for role in reversed(roles):
         yield PolicySetting((REPLICA_SPECS, role.name, "replicas"), role.replicas, (*role.at, "replicas"))
         yield PolicySetting((REPLICA_SPECS, role.name, "port"), role.port, (*role.at, *CONTAINERS))
 
