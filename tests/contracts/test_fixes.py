@@ -33,6 +33,7 @@ OTHER_CASES = {
     "env-field",
     "env-resource",
     "failure-reason",
+    "older-runtime",
     "pod-failure-policy",
     "pod-file",
     "request-above-limit",

@@ -182,7 +182,7 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
         "a: 1\nb: 2\na: 3",
         (3, 1),
         'the key "a" is already set on line 1',
-        "remove one of them: readers that accept both use the last one",
+        "remove one of them: kubectl silently uses the last one",
     ),
     ("x:\n- k: 1\n  'k': 2", (3, 3), 'the key "k" is already set on line 2', "remove one of them"),
     ("31: a\n0x1F: b", (2, 1), 'the key "31", written 0x1F, is already set on line 1', "remove one of them"),

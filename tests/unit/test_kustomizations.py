@@ -352,8 +352,8 @@ spec:
         pytest.param(
             {"job.yaml": IMAGE, "kustomization.yaml": IMAGES + "namePrefix: x-\n"},
             'TrainJob "finetune" is compiled without the changes of kustomization.yaml',
-            "to compile with them, run `kubectl kustomize . | trainc build -`; kustomize does not change "
-            "spec.trainer.image, but images in trainc.yaml does",
+            "to compile with them, run `kubectl kustomize . | trainc build -`"
+            "; kustomize does not change spec.trainer.image, but images in trainc.yaml does",
             id="another change",
         ),
         pytest.param(

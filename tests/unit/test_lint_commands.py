@@ -323,7 +323,8 @@ def test_a_caret(tmp_path: Path, text: str, rule: str, begin: tuple[int, int], e
 
 
 @pytest.mark.parametrize(
-    "secret", [f"--x={TOKEN}", "--api-key=a8f3kk20x1", "s://u:a8f3kk20x1@h", "-----BEGIN PRIVATE KEY-----a8f3kk20x1-"]
+    "secret",
+    [f"--x={TOKEN}", "--api-key=a8f3kk20x1", "s://u:a8f3kk20x1@h", "-----BEGIN PRIVATE KEY-----a8f3kk20x1-----"],
 )
 @pytest.mark.parametrize("field", ["command", "env"])
 def test_a_secret_is_never_shown(tmp_path: Path, secret: str, field: str) -> None:

@@ -163,7 +163,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
   job.yaml:6:3: set here
   6 |   suspend: true
     |   -------------
-  help: remove one of them: readers that accept both use the last one
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "both on one line": (
@@ -172,7 +172,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
 job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
   4 | spec: {suspend: true, suspend: true}
     |                       ^^^^^^^
-  help: remove one of them: readers that accept both use the last one
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "what begins elsewhere": (

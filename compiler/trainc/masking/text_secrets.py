@@ -63,16 +63,16 @@ _TOKEN: Final = re.compile(
     r"|sk-(?:ant|proj|svcacct)-[\w-]{20,255}|eyJ[\w-]{10,4096}\.eyJ[\w-]{10,4096}\.[\w-]{10,4096})(?![\w-])"
 )
 """Tokens whose service is known by their form, and JSON Web Tokens."""
-_IN_URI: Final = r"[^\s\"'@;&|<>(){}$`\\]"
-"""A character of a password that no shell acts on: a URI escapes the others."""
+_NOT_IN_URI: Final = r"\s\"'@;&|<>(){}$`\\"
+"""The characters that a URI escapes in a password: a shell acts on them."""
 _PASSWORD: Final = re.compile(
-    rf"""://[^\s"'/:@]{{0,256}}+:(?![0-9]{{1,9}}/)({_IN_URI}{{1,4096}})(?=[^\s"'@]{{0,4096}}@)"""
+    rf"""://[^\s"'/:@]{{0,256}}+:(?![0-9]{{1,9}}/)([^{_NOT_IN_URI}]{{1,4096}})(?=[^\s"'@]{{0,4096}}@)"""
 )
-_NO_SCHEME: Final = re.compile(rf"""(?<![\w./-])[\w.+-]{{1,256}}+:((?:(?!/){_IN_URI}){{1,4096}}+)@(?!sha[0-9])\w""")
+_NO_SCHEME: Final = re.compile(rf"""(?<![\w./-])[\w.+-]{{1,256}}+:([^/{_NOT_IN_URI}]{{1,4096}}+)@(?!sha[0-9])\w""")
 _SIGNATURE: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature)=([\w%.~+/=-]+)""")
 _HEADER: Final = re.compile(r"""(?i:authorization["']?[:=][ \t]*["']?(?:bearer|basic|token))[ \t]+([\w.~+/=-]{8,})""")
 _PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
-_BASE64_LINE: Final = re.compile(r"(?:^|\\n)[ \t]*([A-Za-z0-9+/]+={0,2})(?=[ \t\r]*(?:\\n|$))", re.MULTILINE)
+_BASE64_LINE: Final = re.compile(r"(?:^|\\n|(?<=-----))[ \t]*([A-Za-z0-9+/]+={0,2})(?=[ \t\r]*(?:\\n|$))", re.MULTILINE)
 
 
 def known_forms(text: str) -> Iterator[Stretch]:

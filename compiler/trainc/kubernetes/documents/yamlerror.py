@@ -125,7 +125,7 @@ def wrong_tag(what: str) -> Message:
 def duplicate(key: str, written: str) -> Message:
     """Return the message for a duplicate key; the caller appends the line of the first one."""
     as_written = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-    help = "remove one of them: readers that accept both use the last one"
+    help = "remove one of them: kubectl silently uses the last one"
     if key == "apiVersion":
         help = "put `---` on its own line between documents, or remove one of the keys"
     return f'the key "{shorten(key)}"{as_written} is already set', help
