@@ -105,7 +105,7 @@ def cause(plan: Plan, finding: LintFinding) -> Hashable:
 def runtime_path(plan: Plan, path: Path) -> Path | None:
     """Return the path in the runtime's template with the same value as a path of the JobSetSpec.
 
-    A field that both lack counts as the same value. Return None if the values differ.
+    A field that both lack, or that is empty, counts as the same value. Return None if the values differ.
     """
     if path[:1] == ("metadata",):
         return None
@@ -117,7 +117,8 @@ def runtime_path(plan: Plan, path: Path) -> Path | None:
     if there is None:
         return None
     ours, theirs = (
-        None if found is GONE else found or None for found in (value_at(made, path), value_at(template, there))
+        None if found is GONE or found in ("", [], {}) else found
+        for found in (value_at(made, path), value_at(template, there))
     )
     return there if ours == theirs else None
 
