@@ -32,7 +32,7 @@ _SHORT: Final = 256
 _REFERENCE: Final = re.compile(r"\$[({]?(\w+)")
 _RUNNING: Final = re.compile(
     r"\beval\b[^\n;|&]*"
-    r"|[^\n;|&]*\|[ \t]*(?:\S*/)?(?:\w*sh|python[\d.]*|perl|xargs)\b"
+    r"|(?:^|(?<=[\n;|&]))[^\n;|&]*+\|[ \t]*+(?:[^\s;|&]*/)?(?:\w*sh|python[\d.]*|perl|xargs)\b"
     r"""|(?:^|[\n;|&({`]|\b(?:do|then|else|exec|command|source|nohup)\b|\s\.|-\w*c|<<<)[ \t]*["']?\$[({]?\w+"""
 )
 """The parts of a script that run variables: `eval`, a pipe into an interpreter, the first word of a command."""

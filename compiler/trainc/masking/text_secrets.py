@@ -33,14 +33,14 @@ _FLAG: Final = re.compile(
 """A flag and its value: the rest of its word, or the next word of a command line or list."""
 _WHOLE_FLAG: Final = re.compile(rf"--?({_NAME})=(.+)", re.DOTALL)
 _VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
-_SETTING: Final = re.compile(rf"^[ \t]*({_NAME})[ \t]+=[ \t]*([^\n]+?)[ \t\r]*$", re.MULTILINE)
+_REST: Final = r"([^\n \t\r]++(?:[ \t\r]++[^\n \t\r]++)*)"
+"""The rest of a line, without the spaces at its end."""
+_SETTING: Final = re.compile(rf"^[ \t]*+({_NAME})[ \t]++=[ \t]*+{_REST}", re.MULTILINE)
 _FIELD: Final = re.compile(
     rf"""([{{\[,][ \t]*+)?(?<![\w./-])(["']?)({_NAME})\2[ \t]*:(?:(?<=["']:)[ \t]*|[ \t]+|(?=\r?$))""", re.MULTILINE
 )
 """The start of a field: the sign before it in a flow mapping, its quote, its name."""
-_NO_FIELD: Final = re.compile(
-    rf"""^[ \t-]*["']?({_NAME})["']?(?:[ \t]+|:(?![ \t]))(\S[^\n]*?)[ \t\r]*$""", re.MULTILINE
-)
+_NO_FIELD: Final = re.compile(rf"""^[ \t-]*+["']?({_NAME})["']?(?:[ \t]++|:(?![ \t])){_REST}""", re.MULTILINE)
 """A line that may be a field without its colon, or without the space after it."""
 _ITEMS: Final = re.compile(r"\[([^\[\]{}\n]+)")
 _END_OF_MAPPING: Final = re.compile(r"\}|\n[ \t]*-[ \t]")
@@ -65,10 +65,10 @@ _TOKEN: Final = re.compile(
 """Tokens whose service is known by their form, and JSON Web Tokens."""
 _NOT_IN_URI: Final = r"\s\"'@;&|<>(){}$`\\"
 """The characters that a URI escapes in a password: a shell acts on them."""
-_PASSWORD: Final = re.compile(
-    rf"""://[^\s"'/:@]{{0,256}}+:(?![0-9]{{1,9}}/)([^{_NOT_IN_URI}]{{1,4096}})(?=[^\s"'@]{{0,4096}}@)"""
-)
-_NO_SCHEME: Final = re.compile(rf"""(?<![\w./-])[\w.+-]{{1,256}}+:([^/{_NOT_IN_URI}]{{1,4096}}+)@(?!sha[0-9])\w""")
+_PASSWORD: Final = re.compile(rf"""://[^\s"'/:@]{{0,256}}+:(?![0-9]{{1,9}}/)([^{_NOT_IN_URI}]{{1,4096}}+)""")
+"""What is a password if an @ ends it."""
+_END_OF_PASSWORD: Final = re.compile(r"""[\s"'@]""")
+_NO_SCHEME: Final = re.compile(rf"""(?<![\w./-])[\w.+-]{{1,256}}+:([^/:{_NOT_IN_URI}]{{1,4096}}+)@(?!sha[0-9])\w""")
 _SIGNATURE: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature)=([\w%.~+/=-]+)""")
 _HEADER: Final = re.compile(r"""(?i:authorization["']?[:=][ \t]*["']?(?:bearer|basic|token))[ \t]+([\w.~+/=-]{8,})""")
 _PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
@@ -97,7 +97,13 @@ def private_keys(text: str) -> Iterator[Stretch]:
 
 def passwords(text: str) -> Iterator[Stretch]:
     """Yield the passwords of URIs, up to the first character that a shell acts on."""
-    return (match.span(1) for match in _PASSWORD.finditer(text)) if "://" in text else iter(())
+    end = -1
+    for match in _PASSWORD.finditer(text) if "://" in text and "@" in text else ():
+        if match.end() > end:  # no text is searched twice
+            found = _END_OF_PASSWORD.search(text, match.end())
+            end = len(text) if found is None else found.start()
+        if text[end : end + 1] == "@":
+            yield match.span(1)
 
 
 def named(text: str) -> Iterator[tuple[str, Stretch]]:

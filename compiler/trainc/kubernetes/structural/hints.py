@@ -204,7 +204,7 @@ def _words_meant(path: Path, line: str, *, script: bool) -> str | Fix:
 
 def _mapping_meant(path: Path, value: Any, schema: Tree) -> str | Fix:
     properties = schema.get("properties")
-    names = isinstance(value, list) and len({*map(str, value)}) == len(value)
+    names = isinstance(value, list) and all(isinstance(one, str) for one in value) and len({*value}) == len(value)
     match value:
         case [str(), *_] if names and "additionalProperties" in schema:
             return replace(path, {name: {} for name in value})
