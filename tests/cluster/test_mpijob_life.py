@@ -54,7 +54,7 @@ SCENARIOS: Final = {
         ["launcher-0 Running", "worker-0 Succeeded", "worker-1 Succeeded"],
     ),
     "worker-fails-and-launcher-succeeds": MPIJOB(
-        BOTH, {"launcher-0": "0 after 3", "worker-0": "1"}, "Completed", ["launcher-0 Succeeded"]
+        BOTH, {"launcher-0": "0 after 3", "worker-0": "1 after 2"}, "Completed", ["launcher-0 Succeeded"]
     ),
     "worker-restarts-beyond-the-limit": MPIJOB(
         {"Launcher": role(), "Worker": role(2, "OnFailure")},
