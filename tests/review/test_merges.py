@@ -12,7 +12,7 @@ from committing import commit, copy_repository, git
 from files import write
 from running import run
 
-from trainc.review.commits import branch_merges as temporary_repository
+from trainc.review.commits import git_objects
 
 FORMATS = ("text", "markdown", "html", "json")
 BETWEEN = "# The lines between two edits, so that both merge.\n" * 8
@@ -267,7 +267,7 @@ def test_a_merge_that_takes_too_long_is_an_error(project: Path, monkeypatch: pyt
         tree = git("mktree", stdin="".join(f"040000 tree {tree}\t{name}\n" for name in range(10)).encode())
     root = git("mktree", stdin=f"040000 tree {tree}\tbomb\n".encode())
     git("branch", "bomb", git("commit-tree", root, "-p", "base", "-m", "Many files"))
-    monkeypatch.setattr(temporary_repository, "SECONDS", 1)
+    monkeypatch.setattr(git_objects, "SECONDS", 1)
     done = run("diff", "HEAD...bomb", "--", "jobs")
     assert (done.code, done.out) == (2, "")
     assert "git merge-tree takes longer than 1 seconds" in done.err

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
 
-    from trainc.review.commits.branch_merges import TemporaryRepository
+    from trainc.review.commits.git_objects import TemporaryRepository
 
 
 HEAD: Final = "HEAD"
