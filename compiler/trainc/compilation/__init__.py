@@ -53,10 +53,6 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
-OF_QUEUES: Final = frozenset(
-    {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
-)
-"""The kinds of documents with which the admission of JobSets by Kueue is checked."""
 ONCE: Final = PER_RUNTIME | {"patch-failed"}
 """The errors that several TrainJobs share; they are reported once, with the number of the others."""
 OF_OLDER: Final = frozenset({"older-dialect", "older-runtime"})
@@ -510,8 +506,9 @@ def _files_of_settings(build: Build) -> Iterator[str]:
 
 
 def _is_of_queues(document: Document) -> bool:
+    """Return whether the admission of JobSets by Kueue may depend on a document: an object of Kueue, or a priority."""
     kind, version = document.value.get("kind"), document.value.get("apiVersion")
-    return (isinstance(kind, str) and kind in OF_QUEUES) or str(version).startswith("kueue.x-k8s.io/")
+    return kind == "PriorityClass" or str(version).startswith("kueue.x-k8s.io/")
 
 
 def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

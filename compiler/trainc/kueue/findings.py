@@ -23,6 +23,7 @@ from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.capacity import cycles
 from trainc.kueue.kueue_objects import UNLIMITED
 from trainc.pipeline.objects import QUEUE
+from trainc.pipeline.passes.resolve import LIKENESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,8 +45,6 @@ ADMISSION_UNKNOWN: Final = Declaration(
 SHOWN: Final = 3
 """The number of reasons that the note lists."""
 NAME: Final = ("metadata", "name")
-LIKENESS: Final = 0.8
-"""The similarity of a misspelled name to the one it suggests, as for runtimes."""
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts", severity="warning")
 QUOTA_OVERFLOW: Final = Declaration(
     "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", trainc_only=True
