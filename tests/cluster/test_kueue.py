@@ -86,6 +86,19 @@ class Job:
 
         until(has, f"{condition} of {self.path}")
 
+    def until_cleaned_up(self) -> None:
+        """Wait until no Job is active: a JobSet that has completed deletes the Jobs that still run, and so their pods."""
+
+        def is_cleaned_up() -> bool | None:
+            jobs = self.cluster.list("Job", self.namespace)
+            ended = all("completionTime" in job.get("status", {}) for job in jobs)
+            left = {job["metadata"]["uid"] for job in jobs if "deletionTimestamp" not in job["metadata"]}
+            pods = self.cluster.list("Pod", self.namespace)
+            owned = all(pod["metadata"]["ownerReferences"][0]["uid"] in left for pod in pods)
+            return (ended and owned) or None
+
+        until(is_cleaned_up, f"no active Job of {self.path}")
+
 
 def as_go_types(tree: Tree) -> Tree:
     """Return a JobSet as Go types write it."""
@@ -217,6 +230,7 @@ def test_the_same_manifest_again(cluster: Cluster, tmp_path: Path, counted: Call
         assert_unharmed(job, "running")
     for job in jobs:
         job.until("Completed")
+        job.until_cleaned_up()
         assert_unharmed(job, "finished")
     counted("applies of a queued JobSet: pending, running, finished", len(jobs) * 6)
 
