@@ -233,6 +233,15 @@ class Related(NamedTuple):
     place: Place | Location
 
 
+class Users(NamedTuple):
+    """The TrainJobs that a line of a runtime affects."""
+
+    names: tuple[str, ...]
+    """Their namespaces and names, in the order of the output: `ml/mnist`."""
+    all: bool
+    """Whether all users of the runtime have the fault; if not, it depends on their own fields."""
+
+
 class Diagnostic(NamedTuple):
     """A message for the user. `field` is a path in the cluster's notation, in the object of that admission phase."""
 
@@ -249,6 +258,8 @@ class Diagnostic(NamedTuple):
     """The environments that have it; empty for a project without environments."""
     error_in: tuple[str, ...] = ()
     """Those in which it is an error; empty if it has one severity in all of them."""
+    users: Users | None = None
+    """The TrainJobs that have it, if its cause is a line of a runtime that they share."""
     fix: Fix | None = None
     """The fix from which the hint is written, if there is one."""
     fixed_in: Document | None = None

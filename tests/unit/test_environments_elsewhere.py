@@ -14,7 +14,7 @@ import trainc
 from trainc.compilation import Compilation
 from trainc.compilation.run import Options, start
 from trainc.compilation.subset import compile_subset
-from trainc.diagnostics import Place
+from trainc.diagnostics import Place, Users
 from trainc.explain import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
@@ -68,7 +68,7 @@ def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runti
     )
     result = internal(trainc.compile(options=Options(settings=Settings(environment=environment(images % "latest")))))
     assert found(result) == ["trainc.yaml:4:11 image-version"]
-    assert result.diagnostics[0].message.endswith("(and 1 more TrainJob)")
+    assert result.diagnostics[0].users == Users(("other", "train"), all=True)
 
 
 def test_a_template_is_one_error() -> None:

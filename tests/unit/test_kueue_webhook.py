@@ -292,11 +292,8 @@ def test_an_annotation_of_the_runtime_is_shown_at_its_key(tmp_path: Path) -> Non
         "kueue",
         f"{ON_JOBS.format(0)}[{DOMAIN}podset-slice-size]",
     )
-    (place,) = [related.place for related in error.related if related.message == "the runtime"]
-    assert isinstance(place, Place)
-    assert (place.key, place.path[-1]) == (True, f"{DOMAIN}podset-slice-size")
     assert isinstance(error.place, Place)
-    assert (error.place.key, error.place.path) == (False, ("spec", "runtimeRef"))
+    assert (error.place.key, error.place.path[-1]) == (True, f"{DOMAIN}podset-slice-size")
 
 
 def test_the_key_has_the_line_of_the_key(tmp_path: Path) -> None:

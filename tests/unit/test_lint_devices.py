@@ -321,7 +321,6 @@ spec:
 FOUR, EIGHT = "{limits: {nvidia.com/gpu: 4}}", "{limits: {nvidia.com/gpu: 8}}"
 ONLY = "Trainer counts only those of resourcesPerNode"
 NAMED = 'Trainer counts only resources with "gpu" in the name'
-AT_RUNTIME = "{name: r}"
 
 
 @pytest.mark.parametrize(
@@ -344,14 +343,14 @@ AT_RUNTIME = "{name: r}"
         pytest.param(
             manifest("{numNodes: 1}", "{limits: {nvidia.com/mig-3g.40gb: 1}, requests: {cpu: 8}}"),
             "gpu-processes",
-            AT_RUNTIME,
+            "1",
             f"torchrun starts 8 processes on each node with 1 nvidia.com/mig-3g.40gb: {NAMED}",
             id="a MIG instance",
         ),
         pytest.param(
             manifest("{numNodes: 1}", "{limits: {habana.ai/gaudi: 8}, requests: {cpu: 96}}"),
             "gpu-processes",
-            AT_RUNTIME,
+            "8",
             f"torchrun starts 96 processes on each node with 8 habana.ai/gaudi: {NAMED}",
             id="Gaudi",
         ),
@@ -443,7 +442,7 @@ LAUNCHER = "the launcher and at least one pod of job"
         pytest.param(
             (mpi(pods={"replicas": 2}), trainjob(numNodes=3)),
             'mpirun starts ranks on 5 hosts, but numNodes is 3: job "node" has replicas: 2',
-            ("spec", "runtimeRef"),
+            ("spec", "template", "spec", "replicatedJobs", 0, "replicas"),
             id="replicas",
         ),
         pytest.param(

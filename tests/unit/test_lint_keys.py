@@ -198,7 +198,7 @@ spec:
         pytest.param(
             manifest("labels: {}"),
             "gang-scheduler",
-            "{name: r}",
+            "spec",
             "podGroupPolicy.volcano creates a PodGroup, but the default scheduler, which does not read it, places the "
             'pods of job "node"',
             id="no scheduler",

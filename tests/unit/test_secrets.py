@@ -362,10 +362,10 @@ spec:
 
 
 @pytest.mark.parametrize(("label", "quoted"), [("my-token", '"***"'), ("my-pool", '"one !"')])
-def test_a_message_at_the_runtime_reference_masks_the_runtimes_value(label: str, quoted: str, tmp_path: Path) -> None:
+def test_a_message_about_a_runtime_masks_its_value(label: str, quoted: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(RUNTIME.replace("LABEL", label))
     out = run("validate", str(tmp_path / "a.yaml")).out
-    assert f"a.yaml:4:20: error[invalid-label]: invalid label value for {label}: {quoted} contains spaces" in out
+    assert f"error[invalid-label]: invalid label value for {label}: {quoted} contains spaces" in out
     assert ("one !" in out) == (label == "my-pool")
 
 

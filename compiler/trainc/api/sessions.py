@@ -59,7 +59,7 @@ class Session:
         return Result(check_runs(*self._with(checked_contents(contents))))
 
     def check_file(self, path: StrPath, contents: Contents | None = None) -> Result:
-        """Check one file among the others of the project: all diagnostics that have a place in it.
+        """Check one file among the others of the project: all diagnostics about it.
 
         For a file with TrainJobs, only these are compiled. A runtime, settings or a patch affects all TrainJobs.
 

@@ -237,8 +237,17 @@ def run_stages(build: Build) -> Build:
         if not charge_runtimes(build.trainjobs, build.library, build.meter):
             return stop_beyond_budget(build)
     plans = plans_of(build.trainjobs, build.library, build.run, build.meter, build.patches)
-    found = (*diagnostics_of(plans), *unused_gang(plans, build.run))
+    found = (*_diagnostics_of_all(plans), *unused_gang(plans, build.run))
     return build._replace(plans=plans).with_diagnostics(found)
+
+
+def _diagnostics_of_all(plans: Sequence[Plan]) -> Iterable[Diagnostic]:
+    """Return the diagnostics of the plans, a fault of a runtime once."""
+    if not any(plan.diagnostics or plan.refused for plan in plans):
+        return ()
+    from trainc.provenance.placing.runtime_faults import merged
+
+    return merged(plans, diagnostics_of)
 
 
 def check_unused_runtimes(build: Build) -> Build:
@@ -308,7 +317,7 @@ def report_lint_findings(build: Build) -> Build:
         return build
     from trainc.provenance.placing.lint_findings import warnings
 
-    found, of_built_in = warnings(linted)
+    found, of_built_in = warnings(linted, build.plans)
     build.meter.charge("errors and warnings", len(found))
     return build._replace(lint_of_built_in=of_built_in).with_diagnostics(found)
 
@@ -522,7 +531,13 @@ def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Ch
     for plan in plans:
         document = plan.job.document
         generated = plan.job.name if plan.job.letters_at is not None else ""
-        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.from_source(document.unedited), generated)
+        yield Checked(
+            plan.job.id,
+            document.file,
+            plan.failed or not plan.objects,
+            ObjectId.from_source(document.unedited),
+            generated,
+        )
     for document in runtimes:
         yield Checked(
             ObjectId.from_manifest(document.value), document.file, source=ObjectId.from_manifest(document.unedited)

@@ -17,7 +17,7 @@ from trainc.base.records import NamedTuple
 from trainc.base.texts import plural
 from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Run
-from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, Users, failed
 from trainc.edits.environment import is_of_file
 from trainc.files import inputs
 from trainc.frontends.reading import ParsedFiles
@@ -310,10 +310,18 @@ def _merged(runs: Sequence[EnvironmentRun]) -> tuple[tuple[Diagnostic, ...], int
                 severity=severity,
                 environments=names,
                 error_in=errors if len(errors) < len(names) else (),
+                users=_united([report.diagnostic.users for report in reports]),
                 related=(*first.related, *(each for variant in group[1:] for each in _as_related(variant))),
             )
         )
     return tuple(merged), count
+
+
+def _united(users: Iterable[Users | None]) -> Users | None:
+    """Return the TrainJobs of all environments."""
+    known = [each for each in users if each is not None]
+    names = dict.fromkeys(chain.from_iterable(each.names for each in known))
+    return Users(tuple(names), all(each.all for each in known)) if known else None
 
 
 def _with_variants(groups: Iterable[list[_Report]]) -> Iterator[list[list[_Report]]]:

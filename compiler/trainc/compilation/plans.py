@@ -79,13 +79,12 @@ def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
     return settings.field_validation if is_trainjob else settings.legacy_field_validation
 
 
-def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of the stages, and the violations in the JobSets at their source lines."""
-    for plan in plans:
-        diagnostics = _diagnostics_of_plan(plan)
-        if plan.job.repeated:
-            diagnostics = (_with_repeated_places(diagnostic, plan.job) for diagnostic in diagnostics)
-        yield from diagnostics
+def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of the stages, and the violations in the JobSet at their source lines."""
+    diagnostics = _diagnostics_of_plan(plan)
+    if plan.job.repeated:
+        diagnostics = (_with_repeated_places(diagnostic, plan.job) for diagnostic in diagnostics)
+    yield from diagnostics
 
 
 def unused_gang(plans: Iterable[Plan], run: Run) -> Iterator[Diagnostic]:

@@ -161,11 +161,11 @@ def _rejection(entry: LibraryEntry, plan: Plan, again: Plan) -> Rejection:
 
 def _with_lint_errors(plan: Plan) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a plan, and its lint findings if some of them are errors."""
-    yield from diagnostics_of([plan])
+    yield from diagnostics_of(plan)
     if any(finding.error for finding in plan.lint_findings):
         from trainc.provenance.placing import lint_findings
 
-        yield from lint_findings.warnings([plan])[0]
+        yield from lint_findings.warnings([plan], ())[0]
 
 
 def _without_name(text: str, other: str) -> str:
@@ -225,12 +225,12 @@ def _is_left_to_trainjobs(plan: Plan, finding: LintFinding) -> bool:
 
 def _warnings(entry: LibraryEntry, plan: Plan) -> Iterator[Diagnostic]:
     """Yield the warnings of an accepted stand-in that are about fields of the runtime."""
-    found = [diagnostic for diagnostic in diagnostics_of([plan]) if diagnostic.severity == "warning"]
+    found = [diagnostic for diagnostic in diagnostics_of(plan) if diagnostic.severity == "warning"]
     kept = tuple(finding for finding in plan.lint_findings if not _is_left_to_trainjobs(plan, finding))
     if kept:
         from trainc.provenance.placing import lint_findings
 
-        found += lint_findings.warnings([plan._replace(lint_findings=kept)])[0]
+        found += lint_findings.warnings([plan._replace(lint_findings=kept)], ())[0]
     for diagnostic in found:
         if (place := _place(entry, diagnostic)) is not None:
             message = diagnostic.message.replace(LONG_NAME, NO_NAME)

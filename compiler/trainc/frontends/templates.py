@@ -212,13 +212,13 @@ def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
     """Return the place and the value with the placeholder that causes an error, in the TrainJob or in its runtime."""
     if diagnostic.severity != "error":
         return None
-    runtime = (related.place for related in diagnostic.related if related.message == "the runtime")
-    for place in (diagnostic.place, *runtime):
-        if isinstance(place, Place) and _SHELL.isdisjoint(place.path):
-            value = place.path[-1] if place.key and place.path else get(place.document.value, place.path)
-            # A key such as `$patch` is a directive of a strategic merge patch.
-            if isinstance(value, str) and (_BLOCK if place.key else _PLACEHOLDER).search(value):
-                return place, value
+    place = diagnostic.place
+    if not isinstance(place, Place) or not _SHELL.isdisjoint(place.path):
+        return None
+    value = place.path[-1] if place.key and place.path else get(place.document.value, place.path)
+    # A key such as `$patch` is a directive of a strategic merge patch.
+    if isinstance(value, str) and (_BLOCK if place.key else _PLACEHOLDER).search(value):
+        return place, value
     return None
 
 

@@ -202,6 +202,14 @@ class Plan(NamedTuple):
         """Return whether a place is in the runtime's document, which is another one than the TrainJob's."""
         return place.document.identity == self.runtime.document.identity != self.job.document.identity
 
+    @property
+    def runtime_is_in_tree(self) -> bool:
+        """Whether a file of the tree has the runtime: it is not built in, and not read from outside of the root."""
+        document = self.runtime.document
+        return not self.library.is_built_in(document) and (
+            not is_outside(document.file) or is_outside(self.job.document.file)
+        )
+
     def object_metadata(self) -> Tree:
         """Return the metadata of an object with the JobSet's name and namespace."""
         return {"name": self.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
@@ -338,6 +346,11 @@ class Plan(NamedTuple):
 def _is_in(diagnostic: Diagnostic, document: Document) -> bool:
     """Return whether the place of a diagnostic is in a document."""
     return isinstance(diagnostic.place, Place) and diagnostic.place.document.identity == document.identity
+
+
+def is_outside(file: str) -> bool:
+    """Return whether the path of a file leads out of the current folder."""
+    return file.startswith(("/", "../"))
 
 
 _MERGED: Final = Memory()

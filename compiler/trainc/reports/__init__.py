@@ -32,6 +32,8 @@ COMPILED_PHASES: Final = ("jobset-schema", "jobset", "kueue", "job")
 
 MOST_ENVIRONMENTS: Final = 20
 """The most environments that a message names."""
+MOST_USERS: Final = 2
+"""The most TrainJobs of a runtime that a message names."""
 
 
 def is_about_compiled_object(diagnostic: Diagnostic) -> bool:
@@ -62,14 +64,21 @@ def load(format: str) -> Report:
 
 
 def message(diagnostic: Diagnostic) -> str:
-    """Return the message, with the environments that have the fault: `unknown field "a" [dev, prod]`.
+    """Return the message, with the users of a runtime and the environments that have the fault.
 
-    If it is an error in only some of them: `unmatched image [dev, prod; an error in prod]`.
+    For example `unknown field "a" (used by ml/a, ml/b and 7 more) [dev, prod]`. If it is an error in only some
+    environments: `unmatched image [dev, prod; an error in prod]`.
     """
+    text = diagnostic.message
+    if diagnostic.users is not None:
+        names, all = diagnostic.users
+        named = f"{', '.join(names[:MOST_USERS])} and {len(names) - MOST_USERS} more"
+        named = named if len(names) > MOST_USERS else " and ".join(names)
+        text += f" ({'used by' if all else 'only with'} {named})"
     if not diagnostic.environments:
-        return diagnostic.message
+        return text
     errors = f"; an error in {_listed(diagnostic.error_in)}" if diagnostic.error_in else ""
-    return f"{diagnostic.message} [{_listed(diagnostic.environments)}{errors}]"
+    return f"{text} [{_listed(diagnostic.environments)}{errors}]"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,7 +3,8 @@
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
 "file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
 "endColumn"}]}`. Lines and columns count from 1, and are 0 for a whole file. The end is exclusive, and 0 if only the
-start is known. In a project with environments, `"environments"` lists the names of those that have the fault. A
+start is known. In a project with environments, `"environments"` lists the names of those that have the fault; a fault
+in a runtime has `"users"`, the TrainJobs that have it. A
 diagnostic with a fix has `"fix": {"title", "applicability", "edits": [{"file", "line", "column", "endLine",
 "endColumn", "text"}]}`. Secrets are masked.
 """
@@ -48,6 +49,7 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
         "field": diagnostic.field,
         **position(diagnostic.place),
         "related": [{"message": related.message, **position(related.place)} for related in diagnostic.related],
+        **({"users": [*diagnostic.users.names]} if diagnostic.users else {}),
         **({"environments": [*diagnostic.environments]} if diagnostic.environments else {}),
         **({"errorIn": [*diagnostic.error_in]} if diagnostic.error_in else {}),
         **(_fix(diagnostic) if diagnostic.fix is not None else {}),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
+from trainc.base.kinds import RUNTIMES
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
 from trainc.reports import in_order, is_about_compiled_object, message
@@ -76,10 +77,10 @@ def _case(item: Checked | Diagnostic) -> Case:
 
 
 def _trainjob(compiled: ObjectId, diagnostic: Diagnostic) -> ObjectId:
-    """Return the TrainJob of a compiled object, which is the case that fails. The namespace may be from an option."""
+    """Return the case that fails: the TrainJob, whose namespace may be from an option, or its runtime."""
     at = diagnostic.place
     source = ObjectId.from_source(at.source.value) if isinstance(at, Location) and at.source else compiled
-    return source._replace(namespace=compiled.namespace)
+    return source if source.kind in {row.kind for row in RUNTIMES} else source._replace(namespace=compiled.namespace)
 
 
 def _add(suite: ElementTree.Element, case: Case, blocks: list[tuple[Diagnostic, str]], *, skipped: bool) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.texts import and_others
 from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order, is_about_compiled_object, message
+from trainc.reports import in_order, message
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
@@ -29,14 +28,11 @@ BLUE: Final = "\x1b[34m"
 CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
-RUNTIME: Final = "the runtime"
-"""The message of a related place: the runtime's line that causes the TrainJob's error."""
-
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
     """Return the first diagnostics, the number of the others, and the summary, separated by blank lines."""
     paint = painter(color)
-    found = _by_cause(in_order(diagnostics))
+    found = in_order(diagnostics)
     shown = most_severe(found)
     parts = ["\n".join(_lines(diagnostic, paint, shown=True)) for diagnostic in shown]
     if len(found) > len(shown):
@@ -52,29 +48,6 @@ def _omitted_counts(diagnostics: Iterable[Diagnostic], shown: Iterable[Diagnosti
     counts.subtract(diagnostic.id for diagnostic in shown)
     ids = ", ".join(f"{count} {id}" for id, count in counts.most_common() if count)
     return f"{counts.total()} more: {ids} (trainc validate --format json lists them)"
-
-
-def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Collapse the errors that one runtime line causes in several TrainJobs into the first, with a count."""
-    causes = [_cause(diagnostic) for diagnostic in diagnostics]
-    places: dict[Hashable, set[str]] = {}
-    for diagnostic, cause in zip(diagnostics, causes, strict=True):
-        places.setdefault(cause, set()).add(str(diagnostic.place))
-    collapsed = []
-    for diagnostic, cause in zip(diagnostics, causes, strict=True):
-        if cause is None:
-            collapsed.append(diagnostic)
-        elif cause in places:
-            collapsed.append(diagnostic._replace(message=diagnostic.message + and_others(len(places.pop(cause)) - 1)))
-    return collapsed
-
-
-def _cause(diagnostic: Diagnostic) -> Hashable:
-    """Return the key that errors with the same cause in a runtime share; None for any other diagnostic."""
-    if diagnostic.severity != "error" or not is_about_compiled_object(diagnostic):
-        return None
-    at = [found.place for found in diagnostic.related if found.message == RUNTIME]
-    return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
 
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:

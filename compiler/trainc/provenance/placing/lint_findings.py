@@ -13,25 +13,27 @@ from trainc.base.texts import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import in_jobset, load, stored
+from trainc.provenance.placing.runtime_faults import line, with_users
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing, reported_at
 from trainc.provenance.tracing.correspondence import GONE, corresponding_path, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from trainc.diagnostics import Diagnostic, LintFinding, Location
     from trainc.pipeline.plan import Plan
 
 
-def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str]]]:
-    """Return the lint findings of the plans as warnings, one per cause and per place.
+def warnings(linted: Iterable[Plan], plans: Sequence[Plan]) -> tuple[list[Diagnostic], dict[str, set[str]]]:
+    """Return the lint findings of plans as warnings, one per cause and per place.
 
-    The second value has the rules of the findings in built-in runtimes, by the runtime's name.
+    Those in a runtime name its users among all plans of the run, if there are any. The second value has the rules of
+    the findings in built-in runtimes, by the runtime's name.
     """
     reported: dict[Hashable, Diagnostic] = {}
     built_in: dict[str, set[str]] = {}
     causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
-    for plan in plans:
+    for plan in linted:
         of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
         for key, found in reversed(of_plan.items()):
             causes.setdefault(key, []).append(found)
@@ -56,8 +58,15 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
                 subject = plan.runtime.id if plan.is_of_runtime(place) else warning.object
                 warning = warning._replace(object=subject, place=place, related=related)  # noqa: PLW2901 (the same warning)
                 warning = plan.in_own_names(warning)  # noqa: PLW2901 (the same warning)
-                reported[key] = warning._replace(message=warning.message + and_others(len(others)))
+                reported[key] = _counted(warning, [plan, *(other for other, _ in others)], plans)
     return list(reported.values()), built_in
+
+
+def _counted(warning: Diagnostic, having: Sequence[Plan], plans: Sequence[Plan]) -> Diagnostic:
+    """Return a warning with the TrainJobs that have it: the users of a runtime, or the number of the others."""
+    if plans and line(having[0], warning) is not None:
+        return with_users(warning, {id(plan): plan for plan in having}, plans)
+    return warning._replace(message=warning.message + and_others(len(having) - 1))
 
 
 def _with_fix_at(warning: Diagnostic, places: Iterable[Place | Location], plan: Plan, path: Path) -> Diagnostic:

@@ -110,7 +110,8 @@ def _with_jobs(plan: Plan, diagnostics: list[Diagnostic], violations: list[Viola
 def _diagnosed(trace: Trace, refused: Refused, position: int, tree: Tree, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation, position)
-    violation = _in_terms_of(place, violation)
+    if not plan.is_of_runtime(place):
+        violation = _in_terms_of(place, violation)
     if violation.part is not None:
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)

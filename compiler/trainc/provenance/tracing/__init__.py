@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "reported_at", "runtime_of", "stage_source"]
 
+THE_RUNTIME: Final = "the runtime"
+"""The message of a related place in a runtime that no file of the tree has."""
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
 HASH: Final = "name_suffix_hash"
@@ -357,11 +359,11 @@ def runtime_of(plan: Plan) -> str:
 def reported_at(plan: Plan, place: Place) -> tuple[Place, tuple[Related, ...]]:
     """Return the place and the related places of a diagnostic about a field that was found at a place.
 
-    A fault in a runtime is shown at the TrainJob's reference to it, because the runtime also has other users; a value
-    that a setting wrote is shown at the setting, and that of a TrainJob's own runtime in the TrainJob.
+    A fault in a runtime is shown there. In a runtime that no file of the tree has, it is shown at the TrainJob's
+    reference to it.
     """
-    if plan.is_of_runtime(place) and not edited_by(place):
-        return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=place),)
+    if plan.is_of_runtime(place) and not edited_by(place) and not plan.runtime_is_in_tree:
+        return plan.job.at("spec", "runtimeRef"), (Related(message=THE_RUNTIME, place=place),)
     return place, ()
 
 

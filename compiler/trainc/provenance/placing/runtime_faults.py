@@ -1,0 +1,75 @@
+"""The faults that several TrainJobs have because of one line of their runtime: each is reported once.
+
+Reads    the plans of a run, and the diagnostics of each.
+Returns  the diagnostics of all of them. One whose cause is a line of a runtime names the TrainJobs that have it, which
+         are all users of the runtime or some of them. Imported only for a run with diagnostics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import ObjectId, Place, Related, Users
+from trainc.provenance.tracing import THE_RUNTIME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from trainc.diagnostics import Diagnostic
+    from trainc.pipeline.objects import TrainJob
+    from trainc.pipeline.plan import Plan
+
+NAME: Final = "NAME"
+"""The name of a TrainJob in the key of a fault."""
+
+
+def merged(plans: Sequence[Plan], diagnosed: Callable[[Plan], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of plans, those of one line of a runtime as one at the first TrainJob that has it."""
+    faults: dict[Hashable, tuple[Diagnostic, dict[int, Plan]]] = {}
+    for plan in plans:
+        for number, found in enumerate(diagnosed(plan)):
+            place = line(plan, found)
+            key = (id(plan), number) if place is None else _key(plan, found, place)
+            faults.setdefault(key, (found, {}))[1][id(plan)] = plan
+    for found, having in faults.values():
+        first, *_ = having.values()
+        yield found if line(first, found) is None else with_users(found, having, plans)
+
+
+def line(plan: Plan, found: Diagnostic) -> Place | None:
+    """Return the place of the runtime that causes a diagnostic; None if another document does."""
+    of_runtime = (related.place for related in found.related if related.message == THE_RUNTIME)
+    places = (found.place, *of_runtime)
+    return next((each for each in places if isinstance(each, Place) and plan.is_of_runtime(each)), None)
+
+
+def _key(plan: Plan, found: Diagnostic, place: Place) -> Hashable:
+    """Return the key that the diagnostics of one fault share: the names of the TrainJobs are not a part of it."""
+    message = found.message.replace(plan.name, NAME) if plan.name else found.message
+    return found.id, found.severity, message, place.document.identity, place.path, place.key, place.part
+
+
+def with_users(found: Diagnostic, having: Mapping[int, Plan], plans: Iterable[Plan]) -> Diagnostic:
+    """Return a diagnostic about a line of a runtime with the TrainJobs that have it.
+
+    Args:
+        found: the diagnostic.
+        having: these TrainJobs, by the identity of the plan.
+        plans: all plans of the run.
+    """
+    first, *_ = having.values()
+    runtime = first.runtime.document.identity
+    names = tuple(_name(plan.job) for plan in having.values())
+    compiled = (plan for plan in plans if plan.objects and not plan.failed and id(plan) not in having)
+    spared = any(plan.runtime.document.identity == runtime for plan in compiled)
+    at = first.job.at("spec", "runtimeRef")
+    if found.place == at and len(names) == 1:
+        return found
+    related = (Related("the TrainJob", at),) if spared and found.place != at else ()
+    return found._replace(users=Users(names, not spared), related=(*found.related, *related))
+
+
+def _name(job: TrainJob) -> str:
+    """Return the name of a TrainJob in its file, which the environments share."""
+    id = ObjectId.from_source(job.document.unedited)
+    return f"{id.namespace}/{id.name}" if id.namespace else id.name
