@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected, unused_gang
+from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, compiler_of, plans_of, selected, unused_gang
 from trainc.compilation.results import Compilation, Compiled, duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
@@ -91,6 +91,10 @@ class Build(NamedTuple):
     trainjobs: Sequence[TrainJob] = ()
     """The TrainJobs to compile, in output order."""
     plans: Sequence[Plan] = ()
+    repaired: Mapping[int, Plan] = {}
+    """The plans of TrainJobs whose errors are repaired, for the lint rules, by the identity of the faulty plan."""
+    unchecked: Mapping[str, Sequence[str]] = {}
+    """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
     jobs: tuple[Compiled, ...] = ()
     """The TrainJobs with objects."""
     stand_ins: int = 0
@@ -236,18 +240,17 @@ def run_stages(build: Build) -> Build:
 
         if not charge_runtimes(build.trainjobs, build.library, build.meter):
             return stop_beyond_budget(build)
-    plans = plans_of(build.trainjobs, build.library, build.run, build.meter, build.patches)
-    found = (*_diagnostics_of_all(plans), *unused_gang(plans, build.run))
-    return build._replace(plans=plans).with_diagnostics(found)
-
-
-def _diagnostics_of_all(plans: Sequence[Plan]) -> Iterable[Diagnostic]:
-    """Return the diagnostics of the plans, a fault of a runtime once."""
-    if not any(plan.diagnostics or plan.refused for plan in plans):
-        return ()
+    compiled = compiler_of(build.run, build.library, build.patches)
+    plans = plans_of(build.trainjobs, compiled, build.meter)
+    build = build._replace(plans=plans).with_diagnostics(unused_gang(plans, build.run))
+    if not any(plan.diagnostics or plan.refused or plan.stopped for plan in plans):
+        return build
+    from trainc.compilation import later_errors
     from trainc.provenance.placing.runtime_faults import merged
 
-    return merged(plans, diagnostics_of)
+    found = later_errors.of_plans(plans, compiled)
+    build = build._replace(repaired=found.repaired, unchecked=found.unchecked)
+    return build.with_diagnostics(merged(plans, found.diagnostics))
 
 
 def check_unused_runtimes(build: Build) -> Build:
@@ -312,12 +315,13 @@ def check_used_runtimes(build: Build) -> Build:
 
 def report_lint_findings(build: Build) -> Build:
     """Turn the lint findings of all TrainJobs into warnings. Findings with one cause are one: they are charged here."""
-    linted = [plan for plan in build.plans if plan.lint_findings]
+    plans = [build.repaired.get(id(plan), plan) for plan in build.plans]
+    linted = [plan for plan in plans if plan.lint_findings]
     if not linted:
         return build
     from trainc.provenance.placing.lint_findings import warnings
 
-    found, of_built_in = warnings(linted, build.plans)
+    found, of_built_in = warnings(linted, plans)
     build.meter.charge("errors and warnings", len(found))
     return build._replace(lint_of_built_in=of_built_in).with_diagnostics(found)
 

@@ -16,7 +16,7 @@ from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from trainc.budget import Meter
     from trainc.compilation.run import Run
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.library import Library, OverlayConflict
     from trainc.settings import Settings
+
+    Compiler = Callable[..., Plan]
+    """The stages as a function from a TrainJob, and a library that replaces that of the run, to a plan."""
 
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", trainc_only=True)
@@ -33,18 +36,27 @@ GANG_UNUSED: Final = Declaration(
 )
 
 
-def plans_of(
-    trainjobs: Iterable[TrainJob], library: Library, run: Run, meter: Meter, patches: Patches | None
-) -> list[Plan]:
+def plans_of(trainjobs: Iterable[TrainJob], compiled: Compiler, meter: Meter) -> list[Plan]:
     """Return a plan after all stages for each TrainJob. Stop when the meter is over its budget."""
+    plans: list[Plan] = []
+    for job in trainjobs:
+        plan = compiled(job)
+        plans.append(plan)
+        within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
+        if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
+            break
+    return plans if all(plan.job.letters_at is None for plan in plans) else sorted(plans, key=_by_name)
+
+
+def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler:
+    """Return the function that runs all stages on a TrainJob, with the settings of a run; with another library."""
     settings = run.settings
     if settings.delivery.name_suffix_hash:
         from trainc.pipeline.suffix import run as staged
     else:
         from trainc.pipeline.stages import run as staged
 
-    plans: list[Plan] = []
-    for job in trainjobs:
+    def compiled(job: TrainJob, library: Library = library) -> Plan:
         plan = Plan(
             job=job,
             library=library,
@@ -58,16 +70,22 @@ def plans_of(
             quiet_in=settings.lint_paths,
         )
         if job.letters_at is None:
-            plan = staged(plan)
-        else:
-            from trainc.pipeline import generated_names
+            return staged(plan)
+        from trainc.pipeline import generated_names
 
-            plan = generated_names.run(plan)
-        plans.append(plan)
-        within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
-        if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
-            break
-    return plans if all(plan.job.letters_at is None for plan in plans) else sorted(plans, key=_by_name)
+        return generated_names.run(plan)
+
+    return compiled
+
+
+def as_written(job: TrainJob, document: Document) -> TrainJob:
+    """Return a TrainJob before its first stage, with another version of its document."""
+    written = TrainJob(document, document.value)
+    if job.letters_at is None:
+        return written
+    from trainc.pipeline.generated_names import with_name
+
+    return with_name(written._replace(letters_at=job.letters_at), job.name)
 
 
 def _by_name(plan: Plan) -> tuple[str, str]:
@@ -103,10 +121,6 @@ def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
         from trainc.provenance.placing.refused import diagnose
 
         yield from map(plan.in_own_names, diagnose(plan))
-    elif plan.failed:
-        from trainc.provenance.placing.refused import unaffected_errors
-
-        yield from map(plan.in_own_names, unaffected_errors(plan))
 
 
 def _with_repeated_places(diagnostic: Diagnostic, job: TrainJob) -> Diagnostic:

@@ -45,7 +45,7 @@ class LibraryEntry:
         """With namesakes, the function that returns the diagnostic for those of two kustomizations, or None."""
         self.requested = False
         """Whether a TrainJob has requested it."""
-        self._conform = conform
+        self.conform_document = conform
         self._conformed: Conformed | None = None
 
     @property
@@ -61,7 +61,7 @@ class LibraryEntry:
     def conform_quietly(self) -> Conformed:
         """Return the same for a hint: no TrainJob requests the runtime, and nothing reports its diagnostics."""
         if self._conformed is None:
-            self._conformed = self._conform(self.document, self.level)
+            self._conformed = self.conform_document(self.document, self.level)
         return self._conformed
 
 

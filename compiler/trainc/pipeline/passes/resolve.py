@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.base.fixes import Fix
     from trainc.diagnostics import Place
+    from trainc.pipeline.library import LibraryEntry
     from trainc.pipeline.plan import Plan
 
 BUILT_IN_RUNTIME: Final = Declaration(
@@ -45,9 +46,7 @@ def resolve(plan: Plan) -> Plan:
         return plan._replace(stopped=True)  # the schema check has reported the fault
     if found := tuple(unsupported_runtime_kind(plan.job.id, plan)):
         return plan.report(found)._replace(stopped=True)
-    # An invalid namespace, such as a placeholder, is not in the conformed TrainJob; a runtime may have the same one.
-    namespace = plan.job.namespace or (ObjectId.from_manifest(plan.job.document.value).namespace if plan.failed else "")
-    entry = plan.library.find(ref["kind"], namespace, ref["name"])
+    entry = requested(plan)
     if entry is None:
         return plan.report(missing_runtime(plan.job.id, plan))._replace(stopped=True)
     if entry.level == BUILT_IN and plan.library.forbidden is not None:
@@ -61,6 +60,16 @@ def resolve(plan: Plan) -> Plan:
             return plan._replace(stopped=True)
     runtime, _ = entry.conform()
     return plan._replace(stopped=True) if runtime is None else plan._replace(runtime=runtime)
+
+
+def requested(plan: Plan) -> LibraryEntry | None:
+    """Return the entry of the library to which a conformed TrainJob refers; None without one."""
+    ref = plan.job.runtime_ref
+    if plan.job.own_runtime is not None or not {"kind", "name"} <= ref.keys():
+        return None
+    # An invalid namespace, such as a placeholder, is not in the conformed TrainJob; a runtime may have the same one.
+    namespace = plan.job.namespace or (ObjectId.from_manifest(plan.job.document.value).namespace if plan.failed else "")
+    return plan.library.find(ref["kind"], namespace, ref["name"])
 
 
 @check("unsupported-runtime-kind", phase="trainjob", title="Unsupported kind in runtimeRef")

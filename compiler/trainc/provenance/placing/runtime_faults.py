@@ -13,7 +13,7 @@ from trainc.diagnostics import ObjectId, Place, Related, Users
 from trainc.provenance.tracing import THE_RUNTIME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic
     from trainc.pipeline.objects import TrainJob
@@ -23,11 +23,11 @@ NAME: Final = "NAME"
 """The name of a TrainJob in the key of a fault."""
 
 
-def merged(plans: Sequence[Plan], diagnosed: Callable[[Plan], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of plans, those of one line of a runtime as one at the first TrainJob that has it."""
+def merged(plans: Sequence[Plan], diagnostics: Mapping[int, Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of plans, by their identity; those of one line of a runtime as one."""
     faults: dict[Hashable, tuple[Diagnostic, dict[int, Plan]]] = {}
     for plan in plans:
-        for number, found in enumerate(diagnosed(plan)):
+        for number, found in enumerate(diagnostics[id(plan)]):
             place = line(plan, found)
             key = (id(plan), number) if place is None else _key(plan, found, place)
             faults.setdefault(key, (found, {}))[1][id(plan)] = plan

@@ -1,0 +1,367 @@
+"""The errors of a TrainJob in the phases that its first errors prevent.
+
+Reads    the plans of a run, and the function that compiles a TrainJob.
+Returns  the diagnostics of the plans, with the errors that would remain if the first ones were repaired, and the plans
+         of the repaired TrainJobs for the lint rules.
+
+A faulty value is repaired in two ways: by its fix, by leaving the value out, or by a valid value of the schema. An
+error that only one of them has is caused by the repair, and so is one at the repaired field: neither is reported.
+Imported only for plans with errors.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, resolved
+from trainc.base.kinds import LEGACY, find
+from trainc.base.records import NamedTuple
+from trainc.compilation.plans import as_written, diagnostics_of
+from trainc.diagnostics import Place, failed
+from trainc.kubernetes.structural import read
+from trainc.kubernetes.structural.homes import resolved as followed
+from trainc.kubernetes.structural.homes import schema_at
+from trainc.kubernetes.trees import get, put
+from trainc.pipeline.library import Level, LibraryEntry, key_of
+from trainc.pipeline.passes.conform import drop_field
+from trainc.pipeline.passes.resolve import requested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from trainc.base.fixes import Change
+    from trainc.compilation.plans import Compiler
+    from trainc.diagnostics import Diagnostic, Document, Identity, Path
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.library import Library
+    from trainc.pipeline.plan import Plan
+
+    Repair = Callable[[Tree], Tree | None]
+    """Return the value of a document without one fault; None if the repair is not possible there."""
+
+ROUNDS: Final = 8
+"""The most times that a TrainJob is repaired: each round can find errors of later phases."""
+MOST_JOBS: Final = 5_000
+"""The most replicated jobs that are compiled again in a run."""
+MOST_FAULTS: Final = 50
+"""The most errors of a TrainJob that are repaired."""
+
+
+class Later(NamedTuple):
+    """What the first errors of a TrainJob prevent."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    repaired: Plan | None = None
+    """The plan of the repaired TrainJob, with the lint findings that do not depend on a repair; None without one."""
+    preventing: tuple[str, ...] = ()
+    """The ids of the errors that could not be repaired, so that there are no Jobs and pods to check."""
+
+
+class _Fault:
+    """An error, and the repairs of its document that have not failed yet: the first two are used."""
+
+    def __init__(self, found: Diagnostic, document: Document, path: Path, repairs: list[Repair]) -> None:
+        self.id = found.id
+        self.identity = document.identity
+        self.path = path
+        self.repairs = repairs
+
+    def repair(self, number: int) -> Repair:
+        return self.repairs[min(number, len(self.repairs) - 1)]
+
+    def is_at(self, place: Place) -> bool:
+        """Return whether a place is the repaired field, a part of it, or one that contains it."""
+        same = min(len(place.path), len(self.path))
+        return place.document.identity == self.identity and place.path[:same] == self.path[:same]
+
+
+class Found(NamedTuple):
+    """The diagnostics of all TrainJobs of a run."""
+
+    diagnostics: dict[int, list[Diagnostic]]
+    """Those of each TrainJob, by the identity of its plan."""
+    repaired: dict[int, Plan]
+    """The plans of repaired TrainJobs, for the lint rules."""
+    unchecked: dict[str, list[str]]
+    """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
+
+
+def of_plans(plans: Iterable[Plan], compiled: Compiler) -> Found:
+    """Return the diagnostics of plans, and the errors that their first errors prevent."""
+    result, allowed = Found({}, {}, {}), MOST_JOBS
+    for plan in plans:
+        found = result.diagnostics[id(plan)] = list(diagnostics_of(plan))
+        if not (plan.stopped or plan.failed):
+            continue
+        repairs = _Repairs(plan, compiled)
+        later = repairs.run([each for each in found if each.severity == "error"], allowed)
+        allowed -= repairs.runs * max(1, len(plan.jobs))
+        found += later.diagnostics
+        if later.repaired is not None:
+            result.repaired[id(plan)] = later.repaired
+        for reason in later.preventing:
+            result.unchecked.setdefault(reason, []).append(plan.job.source_name)
+    return result
+
+
+class _Repairs:
+    """The repairs of one TrainJob and its runtime."""
+
+    def __init__(self, plan: Plan, compiled: Compiler) -> None:
+        self.plan = plan
+        self.compiled = compiled
+        self.runs = 0
+        """The number of times that the TrainJob was compiled again."""
+        self.entry = requested(plan)
+        self.documents = {plan.job.document.identity: plan.job.document}
+        if self.entry is not None:
+            self.documents[self.entry.document.identity] = self.entry.document
+        self.faults: list[_Fault] = []
+        self.unrepaired: list[str] = []
+
+    def run(self, found: list[Diagnostic], allowed: int) -> Later:
+        """Repair the errors in rounds, until no new ones are found; compile `allowed` replicated jobs at most."""
+        known = set(map(_key, found))
+        reported: list[Diagnostic] = []
+        pending = [*found, *self._of_runtime(self.plan)]
+        known |= set(map(_key, pending))
+        plans: list[Plan] = []
+        for _ in range(ROUNDS):
+            if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
+                return Later(tuple(reported), preventing=(pending[0].id,))
+            for each in {_key(each): each for each in pending}.values():
+                self._add(each)
+            if not self.faults:
+                break
+            plans, errors = self._runs()
+            both = {*map(_key, errors[0])} & {*map(_key, errors[1])}
+            new = [each for each in errors[0] if _key(each) in both - known and not self._is_repaired(each)]
+            reported += new
+            pending = [each for each in (*errors[0], *errors[1]) if _key(each) not in known]
+            known |= set(map(_key, pending))
+            if not pending:
+                break
+        return self._result(reported, plans)
+
+    def _result(self, reported: list[Diagnostic], plans: Sequence[Plan]) -> Later:
+        repaired, other = plans or (None, None)
+        if repaired is None or other is None or not repaired.objects:
+            return Later(tuple(reported), preventing=tuple(dict.fromkeys(self.unrepaired)))
+        lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
+        named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
+        repaired = repaired._replace(lint_findings=self._independent(repaired, lint))
+        return Later(
+            tuple(reported),
+            repaired._replace(job=repaired.job._replace(value=repaired.job.value | {"metadata": named})),
+        )
+
+    def _independent(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
+        """Return the lint findings that are not at a repaired field."""
+        from trainc.provenance.placing.lint_findings import placed
+
+        return tuple(each for each in lint if not self._is_at_repair(placed(plan, each.path)[0]))
+
+    def _runs(self) -> tuple[list[Plan], list[list[Diagnostic]]]:
+        """Return the plans of the two repairs and their errors, after repairs that fail have been left out."""
+        plans, errors = [], []
+        for number in (0, 1):
+            while True:
+                plan = self._compiled(number)
+                found = [] if plan is None else self._errors(plan)
+                if not self._drop_failing(found, number):
+                    break
+            if plan is not None:
+                plans.append(plan)
+            errors.append(found)
+        return plans, errors
+
+    def _drop_failing(self, errors: Iterable[Diagnostic], number: int) -> bool:
+        """Leave out the repairs that have an error at their own field; return whether another one can be tried."""
+        dropped = False
+        for fault in self.faults:
+            if len(fault.repairs) > number and any(self._is_of(fault, each) for each in errors):
+                if len(fault.repairs) > 1:
+                    del fault.repairs[number]
+                    dropped = True
+                elif fault.id not in self.unrepaired:
+                    self.unrepaired.append(fault.id)
+        return dropped
+
+    def _is_of(self, fault: _Fault, error: Diagnostic) -> bool:
+        place = self._in_document(error.place)
+        return place is not None and fault.is_at(place)
+
+    def _is_repaired(self, error: Diagnostic) -> bool:
+        return self._is_at_repair(error.place)
+
+    def _is_at_repair(self, place: object) -> bool:
+        own = self._in_document(place)
+        return own is not None and any(fault.is_at(own) for fault in self.faults)
+
+    def _in_document(self, place: object) -> Place | None:
+        """Return a place in the document from which the TrainJob or the runtime is compiled; None for another one."""
+        if not isinstance(place, Place) or place.document.identity not in self.documents:
+            return None
+        document, path = self.documents[place.document.identity], place.path
+        for edit in reversed(place.document.edits[len(document.edits) :]):
+            source = edit.source(path)
+            if isinstance(source, Place):
+                return None
+            path = source
+        return Place(document, path, place.key)
+
+    def _add(self, error: Diagnostic) -> None:
+        """Add the repairs of an error, the likeliest first."""
+        place = self._in_document(error.place)
+        if place is None or len(place.path) < 2:  # the kind, its version, metadata and spec stay
+            self.unrepaired.append(error.id)
+            return
+        repairs: list[Repair] = []
+        if error.fix is not None and error.fix.changes:
+            paths = self._changes(error, error.fix.changes)
+            if paths is not None:
+                repairs.append(lambda value: _changed(value, paths))
+        repairs.append(lambda value: drop_field(value, place.path))
+        if not place.key:
+            repairs += [_with(place.path, sample) for sample in self._samples(place)]
+        self.faults.append(_Fault(error, place.document, place.path, repairs))
+
+    def _changes(self, error: Diagnostic, changes: Iterable[Change]) -> list[Change] | None:
+        """Return the changes of a fix with the paths of the document; None if they are in another one."""
+        assert isinstance(error.place, Place)
+        document = error.fixed_in or error.place.document
+        if document.identity != error.place.document.identity:
+            return None
+        found: list[Change] = []
+        for change in changes:
+            place = self._in_document(Place(document, change.path))
+            target = self._in_document(Place(document, change.target)) if isinstance(change, Relocation) else place
+            if place is None or target is None:
+                return None
+            moved = change._replace(path=place.path)
+            found.append(moved._replace(target=target.path) if isinstance(moved, Relocation) else moved)
+        return found
+
+    def _samples(self, place: Place) -> Iterator[Any]:
+        """Yield valid values for a field by its schema; without one, such as for a name, by the type of its value."""
+        value = get(place.document.value, place.path)
+        root = self._root(place.document)
+        schema = schema_at(root, place.path)
+        if not schema:
+            schema = {"type": "string"} if isinstance(value, str) else {"type": "integer"} if type(value) is int else {}
+        yield from (sample for sample in _samples(root, schema) if sample != value)
+
+    def _root(self, document: Document) -> Tree:
+        """Return the schema of a document's kind, empty without one."""
+        version, kind = document.value.get("apiVersion"), document.value.get("kind")
+        row = find(version, kind)
+        folder = row.schema_folder(version) if row in LEGACY and row is not None else self.plan.release.crds
+        try:
+            return read(str(kind), folder)
+        except OSError:
+            return {}
+
+    def _compiled(self, number: int) -> Plan | None:
+        """Return the plan of the TrainJob with one of the two repairs of each fault."""
+        values: dict[Identity, Tree | None] = {identity: each.value for identity, each in self.documents.items()}
+        for fault in self.faults:
+            value = values[fault.identity]
+            changed = None if value is None else fault.repair(number)(value)
+            values[fault.identity] = value if changed is None else changed
+        self.runs += 1
+        job = self.plan.job.document
+        return self.compiled(as_written(self.plan.job, job._replace(value=values[job.identity])), self._library(values))
+
+    def _library(self, values: Mapping[Identity, Tree | None]) -> Library:
+        library, entry = self.plan.library, self.entry
+        if entry is None or values[entry.document.identity] is entry.document.value:
+            return library
+        document = entry.document._replace(value=values[entry.document.identity])
+        level = Level(entry.level, entry.conform_document)
+        level.entries = {key_of(entry.document): LibraryEntry(document, entry.level, entry.conform_document)}
+        return library._replace(levels=(level, *library.levels))
+
+    def _errors(self, plan: Plan) -> list[Diagnostic]:
+        found = (*diagnostics_of(plan), *self._of_runtime(plan))
+        return [each for each in found if each.severity == "error"]
+
+    def _of_runtime(self, plan: Plan) -> list[Diagnostic]:
+        """Return the errors of the runtime itself, which no plan has."""
+        entry = requested(plan) if plan.stopped else None
+        found = () if entry is None else entry.conform_quietly()[1]
+        return [each for each in found if each.severity == "error"] if failed(found) else []
+
+
+def _key(error: Diagnostic) -> Hashable:
+    place = error.place
+    at = (place.document.identity, place.path, place.key) if isinstance(place, Place) else place
+    return error.id, error.message, error.field, at
+
+
+def _with(path: Path, value: Any) -> Repair:
+    return lambda tree: put(tree, path, value)
+
+
+def _changed(tree: Tree, changes: Iterable[Change]) -> Tree | None:
+    """Return a tree with the changes of a fix; None if it has not the fields that they change."""
+    tree = deepcopy(tree)
+    try:
+        for change in changes:
+            _apply(tree, change)
+    except (LookupError, TypeError, ValueError):
+        return None  # another repair has removed the field
+    return tree
+
+
+def _apply(tree: Tree, change: Change) -> None:
+    *above, last = change.path
+    parent = _at(tree, above)
+    match change:
+        case Renaming(_, name):
+            items = [(name if key == last else key, value) for key, value in parent.items()]
+            parent.clear()
+            parent.update(items)
+        case Removal():
+            del parent[last]
+        case Relocation(_, target, value):
+            del parent[last]
+            _at(tree, target[:-1], create=True)[target[-1]] = _value(value)
+        case Addition(_, value) if isinstance(parent, list):
+            parent.append(_value(value))
+        case Addition(_, value) | Replacement(_, value):
+            parent[last] = _value(value)
+
+
+def _at(tree: Tree, path: Iterable[str | int], *, create: bool = False) -> Any:
+    for step in path:
+        if create and isinstance(tree, dict) and not isinstance(tree.get(str(step)), (dict, list)):
+            tree[str(step)] = {}
+        tree = tree[step]  # type: ignore[index]
+    return tree
+
+
+def _value(value: Any) -> Any:
+    return resolved(value, lambda written: str(written.parsed))
+
+
+def _samples(root: Tree, schema: Tree) -> Iterator[Any]:
+    """Yield two different valid values of a schema, if it allows them."""
+    kind = schema.get("type")
+    if values := schema.get("enum"):
+        yield from values[:2]
+    elif schema.get("x-kubernetes-int-or-string"):
+        yield from (1, 2)
+    elif kind in ("integer", "number"):
+        least = max(1, int(schema.get("minimum", 1)))
+        yield from (least, least + 1)
+    elif kind == "string":
+        yield from ("a", "b")
+    elif kind == "boolean":
+        yield from (True, False)
+    elif kind == "object":
+        fields = schema.get("properties", {})
+        required = [(name, followed(root, fields[name])) for name in schema.get("required", ()) if name in fields]
+        yield {name: next(_samples(root, field), None) for name, field in required}
+    elif kind == "array":
+        yield []
