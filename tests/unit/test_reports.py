@@ -336,7 +336,7 @@ def test_an_empty_report_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "line"),
+    ("names", "line"),
     [
         ([], ""),
         (["note a"], "\nFor more: trainc explain a"),
@@ -345,9 +345,9 @@ def test_an_empty_report_is_empty() -> None:
         (["warning a", "error b", "error c"], "\nFor more: trainc explain b, trainc explain c, or any other id"),
     ],
 )
-def test_the_last_line_leads_to_the_pages_of_the_most_severe(found: list[str], line: str) -> None:
+def test_the_last_line_leads_to_the_pages_of_the_most_severe(names: list[str], line: str) -> None:
     each = [
-        diagnostic(severity=name.split()[0], id=name.split()[1], place=Location(str(i))) for i, name in enumerate(found)
+        diagnostic(severity=name.split()[0], id=name.split()[1], place=Location(str(i))) for i, name in enumerate(names)
     ]
     assert text.render(each, summary="done", color=False).endswith(f"done{line}\n")
     assert "explain" not in text.render(each, summary="", color=False)
