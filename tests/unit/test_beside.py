@@ -57,7 +57,7 @@ def test_an_independent_error_is_reported(text: str, expected: list[str]) -> Non
         ),
         pytest.param(
             "  trainer:\n    resourcesPerNode: {requests: {cpu: x}, limits: {nvidia.com/gpu: 1500m}}\n",
-            ["quantity"],
+            ["fractional-resource", "quantity"],
             id="another limit",
         ),
         pytest.param(

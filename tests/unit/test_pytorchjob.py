@@ -333,7 +333,7 @@ def test_a_generated_name_reaches_the_host_names() -> None:
 
 def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
     for roles in ({"Worker": role(MOST)}, {"Master": role(), "Worker": role(MOST, image="acme/mnist:v2")}):
-        (found,) = compiled_legacy(job(**roles)).diagnostics
+        found, *_ = compiled_legacy(job(**roles)).diagnostics
         assert found.message == f"Worker has {MOST} replicas; an indexed Job has at most 100000 pods"
 
 

@@ -43,7 +43,7 @@ def reported(form: str) -> list[tuple[str, str]]:
     done = run("validate", ".", "--format", form)
     assert done.code == 1, done.err
     if form == "json":
-        return [(each["file"], each["message"]) for each in json.loads(done.out)]
+        return [(each["file"], each["message"]) for each in json.loads(done.out) if each["severity"] == "error"]
     if form == "gitlab":
         return [(each["location"]["path"], each["description"]) for each in json.loads(done.out)]
     if form == "rdjson":

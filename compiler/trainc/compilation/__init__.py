@@ -248,7 +248,7 @@ def run_stages(build: Build) -> Build:
     from trainc.compilation import later_errors
     from trainc.provenance.placing.runtime_faults import merged
 
-    found = later_errors.of_plans(plans, compiled)
+    found = later_errors.of_plans(plans, compiled, build.run.settings.environment)
     build = build._replace(repaired=found.repaired, unchecked=found.unchecked)
     return build.with_diagnostics(merged(plans, found.diagnostics))
 

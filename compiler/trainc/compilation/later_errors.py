@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, resolved
 from trainc.base.kinds import LEGACY, find
 from trainc.base.records import NamedTuple
-from trainc.compilation.plans import as_written, diagnostics_of
+from trainc.base.trainjob_dialects import TrainJobForm
+from trainc.compilation.plans import diagnostics_of, trainjob
 from trainc.diagnostics import Place, failed
+from trainc.frontends.templates import is_of_template
 from trainc.kubernetes.structural import read
 from trainc.kubernetes.structural.homes import resolved as followed
 from trainc.kubernetes.structural.homes import schema_at
 from trainc.kubernetes.trees import get, put
+from trainc.kubernetes.violations import UNKNOWN_FIELD
 from trainc.pipeline.library import Level, LibraryEntry, key_of
 from trainc.pipeline.passes.conform import drop_field
 from trainc.pipeline.passes.resolve import requested
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from trainc.base.fixes import Change
     from trainc.compilation.plans import Compiler
     from trainc.diagnostics import Diagnostic, Document, Identity, Path
+    from trainc.edits.environment import Environment
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.library import Library
     from trainc.pipeline.plan import Plan
@@ -44,6 +48,10 @@ ROUNDS: Final = 8
 """The most times that a TrainJob is repaired: each round can find errors of later phases."""
 MOST_JOBS: Final = 5_000
 """The most replicated jobs that are compiled again in a run."""
+MISSING: Final = frozenset({"block-device", "env-file", "resource-claim-missing", "volume-missing"})
+"""The rules that require another field, which a repair may have left out."""
+HOLDERS: Final = frozenset({"resourceClaims", "volumes"})
+"""The lists that have it."""
 MOST_FAULTS: Final = 50
 """The most errors of a TrainJob that are repaired."""
 
@@ -61,19 +69,28 @@ class Later(NamedTuple):
 class _Fault:
     """An error, and the repairs of its document that have not failed yet: the first two are used."""
 
-    def __init__(self, found: Diagnostic, document: Document, path: Path, repairs: list[Repair]) -> None:
+    def __init__(self, found: Diagnostic, place: Place, repairs: list[Repair], *, is_collection: bool) -> None:
+        document, path = place.document, place.path
         self.id = found.id
         self.identity = document.identity
         self.path = path
         self.repairs = repairs
+        has_parts = is_collection or isinstance(get(document.value, path), (dict, list))
+        self.parts = frozenset(path) if has_parts else frozenset()
+        """The steps of its path, if it may have had a part to which another field refers."""
 
     def repair(self, number: int) -> Repair:
         return self.repairs[min(number, len(self.repairs) - 1)]
 
     def is_at(self, place: Place) -> bool:
-        """Return whether a place is the repaired field, a part of it, or one that contains it."""
-        same = min(len(place.path), len(self.path))
-        return place.document.identity == self.identity and place.path[:same] == self.path[:same]
+        """Return whether a place is the repaired field, a part of it, or one that contains it.
+
+        With only one repair, nothing shows whether an error depends on it: so may one of the fields beside it.
+        """
+        alone = len(self.repairs) == 1 and self.id != UNKNOWN_FIELD.id  # which the cluster leaves out, too
+        path = self.path[:-1] if alone else self.path
+        same = min(len(place.path), len(path))
+        return place.document.identity == self.identity and place.path[:same] == path[:same]
 
 
 class Found(NamedTuple):
@@ -87,18 +104,18 @@ class Found(NamedTuple):
     """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
 
 
-def of_plans(plans: Iterable[Plan], compiled: Compiler) -> Found:
+def of_plans(plans: Iterable[Plan], compiled: Compiler, environment: Environment | None) -> Found:
     """Return the diagnostics of plans, and the errors that their first errors prevent."""
     result, allowed = Found({}, {}, {}), MOST_JOBS
     for plan in plans:
         found = result.diagnostics[id(plan)] = list(diagnostics_of(plan))
         if not (plan.stopped or plan.failed):
             continue
-        repairs = _Repairs(plan, compiled)
+        repairs = _Repairs(plan, compiled, environment)
         later = repairs.run([each for each in found if each.severity == "error"], allowed)
         allowed -= repairs.runs * max(1, len(plan.jobs))
         found += later.diagnostics
-        if later.repaired is not None:
+        if later.repaired is not None and not any(map(is_of_template, found)):
             result.repaired[id(plan)] = later.repaired
         for reason in later.preventing:
             result.unchecked.setdefault(reason, []).append(plan.job.source_name)
@@ -108,8 +125,9 @@ def of_plans(plans: Iterable[Plan], compiled: Compiler) -> Found:
 class _Repairs:
     """The repairs of one TrainJob and its runtime."""
 
-    def __init__(self, plan: Plan, compiled: Compiler) -> None:
+    def __init__(self, plan: Plan, compiled: Compiler, environment: Environment | None) -> None:
         self.plan = plan
+        self.environment = environment
         self.compiled = compiled
         self.runs = 0
         """The number of times that the TrainJob was compiled again."""
@@ -119,6 +137,8 @@ class _Repairs:
             self.documents[self.entry.document.identity] = self.entry.document
         self.faults: list[_Fault] = []
         self.unrepaired: list[str] = []
+        self.spots: set[Hashable] = set()
+        """The lines of the known errors: a line that an alias or two roles use is repaired once, and reported once."""
 
     def run(self, found: list[Diagnostic], allowed: int) -> Later:
         """Repair the errors in rounds, until no new ones are found; compile `allowed` replicated jobs at most."""
@@ -130,14 +150,16 @@ class _Repairs:
         for _ in range(ROUNDS):
             if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
                 return Later(tuple(reported), preventing=(pending[0].id,))
+            self.spots.update(*map(_spots, pending))
             for each in {_key(each): each for each in pending}.values():
                 self._add(each)
             if not self.faults:
                 break
             plans, errors = self._runs()
             both = {*map(_key, errors[0])} & {*map(_key, errors[1])}
-            new = [each for each in errors[0] if _key(each) in both - known and not self._is_repaired(each)]
-            reported += new
+            new = [each for each in errors[0] if _key(each) in both - known and self._is_independent(each)]
+            restored = map(self._restored, new)
+            reported += [each for each in restored if _spots(each).isdisjoint(self.spots)]
             pending = [each for each in (*errors[0], *errors[1]) if _key(each) not in known]
             known |= set(map(_key, pending))
             if not pending:
@@ -150,13 +172,13 @@ class _Repairs:
             return Later(tuple(reported), preventing=tuple(dict.fromkeys(self.unrepaired)))
         lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
         named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
-        repaired = repaired._replace(lint_findings=self._independent(repaired, lint))
+        repaired = repaired._replace(lint_findings=self._of_no_repair(repaired, lint))
         return Later(
             tuple(reported),
             repaired._replace(job=repaired.job._replace(value=repaired.job.value | {"metadata": named})),
         )
 
-    def _independent(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
+    def _of_no_repair(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
         """Return the lint findings that are not at a repaired field."""
         from trainc.provenance.placing.lint_findings import placed
 
@@ -192,8 +214,19 @@ class _Repairs:
         place = self._in_document(error.place)
         return place is not None and fault.is_at(place)
 
-    def _is_repaired(self, error: Diagnostic) -> bool:
-        return self._is_at_repair(error.place)
+    def _is_independent(self, error: Diagnostic) -> bool:
+        """Return whether an error would stay if the repaired fields had other valid values."""
+        if error.id in MISSING and any(not fault.parts.isdisjoint(HOLDERS) for fault in self.faults):
+            return False
+        return not self._is_at_repair(error.place)
+
+    def _restored(self, error: Diagnostic) -> Diagnostic:
+        """Return an error of the repaired documents as one of the documents as they are."""
+        changes = None if error.fix is None else self._changes(error, error.fix.changes)
+        fix = None if error.fix is None or changes is None else error.fix._replace(changes=tuple(changes))
+        related = tuple(each._replace(place=self._in_document(each.place) or each.place) for each in error.related)
+        place = self._in_document(error.place) or error.place
+        return error._replace(place=place, related=related, fix=fix, fixed_in=None)
 
     def _is_at_repair(self, place: object) -> bool:
         own = self._in_document(place)
@@ -223,9 +256,12 @@ class _Repairs:
             if paths is not None:
                 repairs.append(lambda value: _changed(value, paths))
         repairs.append(lambda value: drop_field(value, place.path))
-        if not place.key:
-            repairs += [_with(place.path, sample) for sample in self._samples(place)]
-        self.faults.append(_Fault(error, place.document, place.path, repairs))
+        root = self._root(place.document)
+        schema = schema_at(root, place.path)
+        if not place.key and place.path[:2] != TrainJobForm.RUNTIME:  # another runtime has other faults
+            repairs += [_with(place.path, sample) for sample in _samples_for(place, root, schema)]
+        is_collection = schema.get("type") in ("array", "object")
+        self.faults.append(_Fault(error, place, repairs, is_collection=is_collection))
 
     def _changes(self, error: Diagnostic, changes: Iterable[Change]) -> list[Change] | None:
         """Return the changes of a fix with the paths of the document; None if they are in another one."""
@@ -242,15 +278,6 @@ class _Repairs:
             moved = change._replace(path=place.path)
             found.append(moved._replace(target=target.path) if isinstance(moved, Relocation) else moved)
         return found
-
-    def _samples(self, place: Place) -> Iterator[Any]:
-        """Yield valid values for a field by its schema; without one, such as for a name, by the type of its value."""
-        value = get(place.document.value, place.path)
-        root = self._root(place.document)
-        schema = schema_at(root, place.path)
-        if not schema:
-            schema = {"type": "string"} if isinstance(value, str) else {"type": "integer"} if type(value) is int else {}
-        yield from (sample for sample in _samples(root, schema) if sample != value)
 
     def _root(self, document: Document) -> Tree:
         """Return the schema of a document's kind, empty without one."""
@@ -271,7 +298,8 @@ class _Repairs:
             values[fault.identity] = value if changed is None else changed
         self.runs += 1
         job = self.plan.job.document
-        return self.compiled(as_written(self.plan.job, job._replace(value=values[job.identity])), self._library(values))
+        document = job._replace(value=values[job.identity])
+        return self.compiled(trainjob(document, self.environment), self._library(values))
 
     def _library(self, values: Mapping[Identity, Tree | None]) -> Library:
         library, entry = self.plan.library, self.entry
@@ -299,8 +327,16 @@ def _key(error: Diagnostic) -> Hashable:
     return error.id, error.message, error.field, at
 
 
+def _spots(error: Diagnostic) -> set[Hashable]:
+    """Return the id of an error with the line of each of its places."""
+    places = (error.place, *(related.place for related in error.related))
+    found = (place.locate() if isinstance(place, Place) else place for place in places)
+    return {(error.id, at.file, at.line, at.column) for at in found if at is not None}
+
+
 def _with(path: Path, value: Any) -> Repair:
-    return lambda tree: put(tree, path, value)
+    """Return the repair that writes a value, if no other one has removed the field around it."""
+    return lambda tree: None if get(tree, path[:-1]) is None else put(tree, path, value)
 
 
 def _changed(tree: Tree, changes: Iterable[Change]) -> Tree | None:
@@ -309,7 +345,7 @@ def _changed(tree: Tree, changes: Iterable[Change]) -> Tree | None:
     try:
         for change in changes:
             _apply(tree, change)
-    except (LookupError, TypeError, ValueError):
+    except (AttributeError, LookupError, TypeError, ValueError):
         return None  # another repair has removed the field
     return tree
 
@@ -345,6 +381,14 @@ def _value(value: Any) -> Any:
     return resolved(value, lambda written: str(written.parsed))
 
 
+def _samples_for(place: Place, root: Tree, schema: Tree) -> list[Any]:
+    """Return valid values for a field by its schema; without one, such as for a name, by the type of its value."""
+    value = get(place.document.value, place.path)
+    if not schema:
+        schema = {"type": "string"} if isinstance(value, str) else {"type": "integer"} if type(value) is int else {}
+    return [sample for sample in _samples(root, schema) if sample != value]
+
+
 def _samples(root: Tree, schema: Tree) -> Iterator[Any]:
     """Yield two different valid values of a schema, if it allows them."""
     kind = schema.get("type")
@@ -356,7 +400,7 @@ def _samples(root: Tree, schema: Tree) -> Iterator[Any]:
         least = max(1, int(schema.get("minimum", 1)))
         yield from (least, least + 1)
     elif kind == "string":
-        yield from ("a", "b")
+        yield from ("a", "b", "example.com/a", "example.com/b")
     elif kind == "boolean":
         yield from (True, False)
     elif kind == "object":

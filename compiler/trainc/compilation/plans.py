@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import TRAINJOB
-from trainc.diagnostics import Diagnostic, Document, Place, Related
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.budget import Meter
     from trainc.compilation.run import Run
+    from trainc.edits.environment import Environment
     from trainc.edits.patching import Patches
     from trainc.kubernetes.violations import FieldValidation
     from trainc.pipeline.library import Library, OverlayConflict
@@ -78,14 +79,14 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
     return compiled
 
 
-def as_written(job: TrainJob, document: Document) -> TrainJob:
-    """Return a TrainJob before its first stage, with another version of its document."""
-    written = TrainJob(document, document.value)
-    if job.letters_at is None:
-        return written
-    from trainc.pipeline.generated_names import with_name
+def trainjob(document: Document, environment: Environment | None) -> TrainJob:
+    """Return the TrainJob of a document before its first stage; without a name, it has a generated one."""
+    job = TrainJob(document=document, value=document.value)
+    if job.name:
+        return job
+    from trainc.pipeline.generated_names import with_generated_name
 
-    return with_name(written._replace(letters_at=job.letters_at), job.name)
+    return with_generated_name(job, environment)
 
 
 def _by_name(plan: Plan) -> tuple[str, str]:
@@ -155,12 +156,9 @@ def selected(
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     for document in documents:
-        job = TrainJob(document=document, value=document.value)
-        key = job.namespace, job.name or f"\0{len(first)}"
-        if not job.name:
-            from trainc.pipeline.generated_names import with_generated_name
-
-            job = with_generated_name(job, run.settings.environment)
+        written = ObjectId.from_manifest(document.value)
+        key = written.namespace, written.name or f"\0{len(first)}"
+        job = trainjob(document, run.settings.environment)
         if key in first:
             found = apart(document, first[key].document) or _duplicate(
                 job, first[key], run.purpose.option_names.exclude

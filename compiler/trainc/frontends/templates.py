@@ -208,6 +208,11 @@ def _may_define(texts: Sequence[str], missing: Diagnostic) -> bool:
     return any(written.search(text) and is_of_kinds(text, RUNTIMES) for text in texts)
 
 
+def is_of_template(diagnostic: Diagnostic) -> bool:
+    """Return whether a placeholder is the cause of an error."""
+    return _cause(diagnostic) is not None
+
+
 def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
     """Return the place and the value with the placeholder that causes an error, in the TrainJob or in its runtime."""
     if diagnostic.severity != "error":
