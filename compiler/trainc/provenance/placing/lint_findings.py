@@ -13,7 +13,7 @@ from trainc.base.texts import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import in_jobset, load, stored
-from trainc.provenance.tracing import Trace, edited_by
+from trainc.provenance.tracing import Trace, edited_by, nearest_existing, reported_at
 from trainc.provenance.tracing.correspondence import GONE, corresponding_path, value_at
 
 if TYPE_CHECKING:
@@ -37,18 +37,17 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
             causes.setdefault(key, []).append(found)
     traces: dict[int, Trace] = {}
     for (plan, finding), *others in causes.values():
-        trace = traces.get(id(plan)) or traces.setdefault(id(plan), Trace(plan))
         for warning in load(finding.rule).warning(plan.job.id, plan, finding):
             place, related = warning.place, warning.related
             if place is None:
-                place, related = trace.point(0, in_jobset(finding.path))
+                place, related = placed(plan, finding.path, traces)
                 place = narrowed(place, plan, finding)
                 related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             if warning.fix is not None and warning.place is None:
                 warning = _with_fix_at(warning, (place, *(other.place for other in related)), plan, finding.path)  # noqa: PLW2901 (the same warning)
             for label, path in finding.related:
-                other, more = trace.point(0, in_jobset(path))
+                other, more = placed(plan, path, traces)
                 related = (*related, *(more or (Related(message=label, place=other),)))
             if plan.library.is_built_in(plan.runtime.document) and _in_runtime(plan, place, related):
                 built_in.setdefault(plan.runtime.id.name, set()).add(warning.id)
@@ -123,3 +122,11 @@ def runtime_path(plan: Plan, path: Path) -> Path | None:
         for found in (value_at(made, path), value_at(template, there))
     )
     return there if ours == theirs else None
+
+
+def placed(plan: Plan, path: Path, traces: dict[int, Trace]) -> tuple[Place, tuple[Related, ...]]:
+    """Return the source of a field of the JobSetSpec: the runtime, also of a field that it lacks, or by a trace."""
+    if (there := runtime_path(plan, path)) is not None:
+        return reported_at(plan, nearest_existing(plan.runtime.at("spec", "template", "spec", *there)))
+    trace = traces.get(id(plan)) or traces.setdefault(id(plan), Trace(plan))
+    return trace.point(0, in_jobset(path))
