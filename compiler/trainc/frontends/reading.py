@@ -119,6 +119,14 @@ class Reading:
         self.kustomizations: Kustomizations | None = None
         """The kustomizations among the files; None if there are none."""
 
+    def names(self, paths: Iterable[str], selection: Selection) -> list[str]:
+        """Return the names of the files and folders in some paths, without those below what is left out."""
+        found: list[str] = []
+        walked = selection._replace(names_only=True, leave_out=lambda name, role, object: found.append(name))
+        for _ in self.files_of(paths, walked):
+            pass  # the faults of the paths have been reported
+        return found
+
     def gather(
         self,
         paths: Iterable[str],
