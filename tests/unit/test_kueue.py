@@ -665,14 +665,14 @@ LARGE = "".join(f"  - description: the kind PriorityClass, as in priorityClassNa
 
 
 @pytest.mark.parametrize(
-    ("labels", "found"),
+    ("labels", "files"),
     [
         pytest.param({}, [], id="no job has a queue"),
         pytest.param({QUEUE: "other"}, ["job.yaml"], id="a job has a queue"),
     ],
 )
 def test_only_the_queues_of_a_large_file_are_parsed(
-    labels: dict[str, str], found: list[str], empty_folder: Path
+    labels: dict[str, str], files: list[str], empty_folder: Path
 ) -> None:
     crd = f"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  versions:\n{LARGE}"
     queue = json.dumps(local_queue()) + "\n"
@@ -681,12 +681,12 @@ def test_only_the_queues_of_a_large_file_are_parsed(
     (empty_folder / "job.yaml").write_text(json.dumps(job))
     done = run("validate", "--budget", "ci", "--format", "json")
     assert done.code == 0
-    told = [each["file"] for each in json.loads(done.out) if each["id"] == "unknown-queue-object"]
-    assert told == found
+    reported = [each["file"] for each in json.loads(done.out) if each["id"] == "unknown-queue-object"]
+    assert reported == files
 
 
 @pytest.mark.parametrize(
-    ("job", "settings", "told"),
+    ("job", "settings", "is_read"),
     [
         pytest.param({}, "", False, id="no queue"),
         pytest.param({"kueue.x-k8s.io/priority-class": "hihg"}, "", True, id="a label"),
@@ -694,7 +694,7 @@ def test_only_the_queues_of_a_large_file_are_parsed(
     ],
 )
 def test_priorities_are_read_for_jobs_that_name_one(
-    job: dict[str, str], settings: str, told: bool, empty_folder: Path
+    job: dict[str, str], settings: str, is_read: bool, empty_folder: Path
 ) -> None:
     priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1}
     (empty_folder / "priorities.yaml").write_text(
@@ -703,5 +703,5 @@ def test_priorities_are_read_for_jobs_that_name_one(
     (empty_folder / "trainc.yaml").write_text(settings or "{}\n")
     (empty_folder / "job.yaml").write_text(json.dumps(train_job(runtime="torch-distributed", metadata={"labels": job})))
     done = run("validate")
-    assert ('"hihg"' in done.out) is told
+    assert ('"hihg"' in done.out) is is_read
     assert ("was skipped" in done.err) is False

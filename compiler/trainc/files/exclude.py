@@ -90,7 +90,7 @@ class Excluded:
                 return True
         return False
 
-    def unused(self, names: Iterable[str]) -> Iterator[tuple[str, Place]]:
+    def unused_patterns(self, names: Iterable[str]) -> Iterator[tuple[str, Place]]:
         """Yield each pattern of trainc.yaml, with its place, that matches none of the files and folders of a walk."""
         for name in names:
             self.matches(name, is_folder=True)

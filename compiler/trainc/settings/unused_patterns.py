@@ -29,17 +29,17 @@ def warnings(settings: Settings, paths: Iterable[str], names: Names) -> Iterator
     """Yield a warning for each pattern that matches nothing in the paths of a project, or in its output folder."""
     if settings.exclude:
         found = names(paths, Selection(exclude=settings.exclude))
-        for pattern, place in Excluded(settings.exclude).unused(found):
-            yield _unused(f'no file or folder that trainc would read matches "{pattern}"', "trainc.yaml", place)
+        for pattern, place in Excluded(settings.exclude).unused_patterns(found):
+            yield _unused_setting(f'no file or folder that trainc would read matches "{pattern}"', "trainc.yaml", place)
     output = settings.output
     if settings.keep and output is not None and os.path.isdir(output.path):
         found = names([output.path], Selection(read_before=()))
         patterns = Patterns(os.path.abspath(output.path), settings.keep, settings.keep_places)
-        for pattern, place in Excluded([patterns]).unused(found):
-            yield _unused(f'no file in {output.written} matches "{pattern}"', "the output folder", place)
+        for pattern, place in Excluded([patterns]).unused_patterns(found):
+            yield _unused_setting(f'no file in {output.written} matches "{pattern}"', "the output folder", place)
 
 
-def _unused(message: str, base: str, place: Place) -> Diagnostic:
+def _unused_setting(message: str, base: str, place: Place) -> Diagnostic:
     return Diagnostic.declared(
         UNUSED_SETTING,
         message,
