@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Run, compile_documents, duplicate_object, environment_runs
+from trainc.compilation.sources import settings_name_queue
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -21,6 +22,7 @@ from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
+from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
 from trainc.review.commits import commit_files
 from trainc.review.commits import commit_files as commit_settings
@@ -211,6 +213,7 @@ def _read(
         meter=meter,
     )
     found.kept = []
+    found.settings_name_queue = partial(settings_name_queue, run._replace(settings=own))
     found.gather(spec.paths, selection, follow_links=run.options.follow_links)
     files.add(found, own, spec.paths)
     found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
@@ -229,7 +232,7 @@ def _read(
 def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
     """Return whether a diagnostic is about an unreadable entry of a folder, which is listed as not compared."""
     place = diagnostic.place
-    if diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
+    if diagnostic.id not in {UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
         return False
     given = {os.path.normpath(path) for path in spec.paths}
     if spec.commit is not None:
