@@ -14,7 +14,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, resolved
+from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, filled
 from trainc.base.kinds import LEGACY, find
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import TrainJobForm
@@ -22,8 +22,8 @@ from trainc.compilation.plans import diagnostics_of, trainjob
 from trainc.diagnostics import Place, failed
 from trainc.frontends.templates import is_of_template
 from trainc.kubernetes.structural import read
-from trainc.kubernetes.structural.homes import resolved as followed
 from trainc.kubernetes.structural.homes import schema_at
+from trainc.kubernetes.structural.nodes import resolved
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import UNKNOWN_FIELD
 from trainc.pipeline.library import Level, LibraryEntry, key_of
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.library import Library
     from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing import Trace
 
     Repair = Callable[[Tree], Tree | None]
     """Return the value of a document without one fault; None if the repair is not possible there."""
@@ -182,7 +183,8 @@ class _Repairs:
         """Return the lint findings that are not at a repaired field."""
         from trainc.provenance.placing.lint_findings import placed
 
-        return tuple(each for each in lint if not self._is_at_repair(placed(plan, each.path)[0]))
+        traces: dict[int, Trace] = {}
+        return tuple(each for each in lint if not self._is_at_repair(placed(plan, each.path, traces)[0]))
 
     def _runs(self) -> tuple[list[Plan], list[list[Diagnostic]]]:
         """Return the plans of the two repairs and their errors, after repairs that fail have been left out."""
@@ -378,7 +380,7 @@ def _at(tree: Tree, path: Iterable[str | int], *, create: bool = False) -> Any:
 
 
 def _value(value: Any) -> Any:
-    return resolved(value, lambda written: str(written.parsed))
+    return filled(value, lambda written: str(written.parsed))
 
 
 def _samples_for(place: Place, root: Tree, schema: Tree) -> list[Any]:
@@ -405,7 +407,7 @@ def _samples(root: Tree, schema: Tree) -> Iterator[Any]:
         yield from (True, False)
     elif kind == "object":
         fields = schema.get("properties", {})
-        required = [(name, followed(root, fields[name])) for name in schema.get("required", ()) if name in fields]
+        required = [(name, resolved(root, fields[name])) for name in schema.get("required", ()) if name in fields]
         yield {name: next(_samples(root, field), None) for name, field in required}
     elif kind == "array":
         yield []
