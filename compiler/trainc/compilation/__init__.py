@@ -248,7 +248,7 @@ def run_stages(build: Build) -> Build:
     from trainc.compilation import later_errors
     from trainc.provenance.placing.runtime_faults import merged
 
-    found = later_errors.of_plans(plans, compiled, build.run.settings.environment)
+    found = later_errors.diagnosed(plans, compiled, build.run.settings.environment)
     build = build._replace(repaired=found.repaired, unchecked=found.unchecked)
     return build.with_diagnostics(merged(plans, found.diagnostics))
 
@@ -490,6 +490,7 @@ def _compilation(build: Build) -> Compilation:
         checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=run.settings.strict,
         built_in=built_in,
+        unchecked=build.unchecked,
         lint_of_built_in=build.lint_of_built_in,
         namespaces=build.transformation.namespaces if build.transformation is not None else None,
         budget=build.meter.budget,

@@ -196,6 +196,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
         checked=tuple(dict.fromkeys(checked for each in merged for checked in each.checked)),
         strict=next((each.strict for each in merged if each.strict), ""),
         raised=sum(each.raised for each in merged),
+        unchecked=_unchecked(merged),
         built_in=_built_in(merged),
         stopped=any(each.stopped for each in merged),
     )
@@ -243,8 +244,18 @@ def _merge_environments(runs: Sequence[EnvironmentRun]) -> Compilation:
         checked=tuple(dict.fromkeys(_at_source(each) for run in runs for each in run.result.checked)),
         strict=next((run.settings.strict for run in runs if run.settings.strict), "") if raised else "",
         raised=raised,
+        unchecked=_unchecked(run.result for run in runs),
         built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
     )
+
+
+def _unchecked(results: Iterable[Compilation]) -> dict[str, list[str]]:
+    """Return the names of the TrainJobs whose Jobs and pods were not checked in some environment, by the cause."""
+    names: dict[str, dict[str, None]] = {}
+    for result in results:
+        for id, jobs in result.unchecked.items():
+            names.setdefault(id, {}).update(dict.fromkeys(jobs))
+    return {id: [*jobs] for id, jobs in names.items()}
 
 
 def _longest_group(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:

@@ -70,9 +70,9 @@ class Later(NamedTuple):
 class _Fault:
     """An error, and the repairs of its document that have not failed yet: the first two are used."""
 
-    def __init__(self, found: Diagnostic, place: Place, repairs: list[Repair], *, is_collection: bool) -> None:
+    def __init__(self, error: Diagnostic, place: Place, repairs: list[Repair], *, is_collection: bool) -> None:
         document, path = place.document, place.path
-        self.id = found.id
+        self.id = error.id
         self.identity = document.identity
         self.path = path
         self.repairs = repairs
@@ -105,7 +105,7 @@ class Found(NamedTuple):
     """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
 
 
-def of_plans(plans: Iterable[Plan], compiled: Compiler, environment: Environment | None) -> Found:
+def diagnosed(plans: Iterable[Plan], compiled: Compiler, environment: Environment | None) -> Found:
     """Return the diagnostics of plans, and the errors that their first errors prevent."""
     result, allowed = Found({}, {}, {}), MOST_JOBS
     for plan in plans:
@@ -141,11 +141,11 @@ class _Repairs:
         self.spots: set[Hashable] = set()
         """The lines of the known errors: a line that an alias or two roles use is repaired once, and reported once."""
 
-    def run(self, found: list[Diagnostic], allowed: int) -> Later:
+    def run(self, errors: list[Diagnostic], allowed: int) -> Later:
         """Repair the errors in rounds, until no new ones are found; compile `allowed` replicated jobs at most."""
-        known = set(map(_key, found))
+        known = set(map(_key, errors))
         reported: list[Diagnostic] = []
-        pending = [*found, *self._of_runtime(self.plan)]
+        pending = [*errors, *self._errors_of_runtime(self.plan)]
         known |= set(map(_key, pending))
         plans: list[Plan] = []
         for _ in range(ROUNDS):
@@ -156,12 +156,12 @@ class _Repairs:
                 self._add(each)
             if not self.faults:
                 break
-            plans, errors = self._runs()
-            both = {*map(_key, errors[0])} & {*map(_key, errors[1])}
-            new = [each for each in errors[0] if _key(each) in both - known and self._is_independent(each)]
+            plans, (first, second) = self._runs()
+            both = {*map(_key, first)} & {*map(_key, second)}
+            new = [each for each in first if _key(each) in both - known and self._is_independent(each)]
             restored = map(self._restored, new)
             reported += [each for each in restored if _spots(each).isdisjoint(self.spots)]
-            pending = [each for each in (*errors[0], *errors[1]) if _key(each) not in known]
+            pending = [each for each in (*first, *second) if _key(each) not in known]
             known |= set(map(_key, pending))
             if not pending:
                 break
@@ -173,13 +173,13 @@ class _Repairs:
             return Later(tuple(reported), preventing=tuple(dict.fromkeys(self.unrepaired)))
         lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
         named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
-        repaired = repaired._replace(lint_findings=self._of_no_repair(repaired, lint))
+        repaired = repaired._replace(lint_findings=self._independent_findings(repaired, lint))
         return Later(
             tuple(reported),
             repaired._replace(job=repaired.job._replace(value=repaired.job.value | {"metadata": named})),
         )
 
-    def _of_no_repair(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
+    def _independent_findings(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
         """Return the lint findings that are not at a repaired field."""
         from trainc.provenance.placing.lint_findings import placed
 
@@ -313,10 +313,10 @@ class _Repairs:
         return library._replace(levels=(level, *library.levels))
 
     def _errors(self, plan: Plan) -> list[Diagnostic]:
-        found = (*diagnostics_of(plan), *self._of_runtime(plan))
+        found = (*diagnostics_of(plan), *self._errors_of_runtime(plan))
         return [each for each in found if each.severity == "error"]
 
-    def _of_runtime(self, plan: Plan) -> list[Diagnostic]:
+    def _errors_of_runtime(self, plan: Plan) -> list[Diagnostic]:
         """Return the errors of the runtime itself, which no plan has."""
         entry = requested(plan) if plan.stopped else None
         found = () if entry is None else entry.conform_quietly()[1]

@@ -101,6 +101,8 @@ class Compilation(NamedTuple):
     """The number of errors that were warnings."""
     built_in: Diagnostic | None = None
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
+    unchecked: Mapping[str, Sequence[str]] = {}
+    """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
     """The ids of the lint findings in these runtimes, by name."""
     namespaces: Namespaces | None = None

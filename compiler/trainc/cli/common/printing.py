@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
+
+
+MOST_UNCHECKED: Final = 3
+"""The most TrainJobs that the summary names."""
 
 
 def write(*texts: str) -> None:
@@ -163,9 +167,20 @@ def verdict(compilation: Compilation) -> str:
     """Return the summary with the numbers of files; without diagnostics, the number of checked objects."""
     others = unsupported_note(compilation)
     if counted := summary(compilation):
-        return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", others)))
+        unchecked = _unchecked_notes(compilation)
+        return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", *unchecked, others)))
     checked = f"{compilation.counted_jobs}, {counted_runtimes(compilation)}"
     return "; ".join(filter(None, (f"no problems found: {checked}", others)))
+
+
+def _unchecked_notes(compilation: Compilation) -> Iterator[str]:
+    """Yield a sentence for each error that prevents the check of Jobs and pods."""
+    from trainc.source.printable import escape
+
+    for id, names in compilation.unchecked.items():
+        more = f" and {len(names) - MOST_UNCHECKED} more" if len(names) > MOST_UNCHECKED else ""
+        named = escape(", ".join(names[:MOST_UNCHECKED]))
+        yield f"Jobs and pods of {named}{more} were not checked because of {id}"
 
 
 def _counted_files(compilation: Compilation) -> str:

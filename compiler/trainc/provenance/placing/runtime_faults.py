@@ -36,24 +36,24 @@ def merged(plans: Sequence[Plan], diagnostics: Mapping[int, Iterable[Diagnostic]
         yield found if line(first, found) is None else with_users(found, having, plans)
 
 
-def line(plan: Plan, found: Diagnostic) -> Place | None:
+def line(plan: Plan, diagnostic: Diagnostic) -> Place | None:
     """Return the place of the runtime that causes a diagnostic; None if another document does."""
-    of_runtime = (related.place for related in found.related if related.message == THE_RUNTIME)
-    places = (found.place, *of_runtime)
+    of_runtime = (related.place for related in diagnostic.related if related.message == THE_RUNTIME)
+    places = (diagnostic.place, *of_runtime)
     return next((each for each in places if isinstance(each, Place) and plan.is_of_runtime(each)), None)
 
 
-def _key(plan: Plan, found: Diagnostic, place: Place) -> Hashable:
+def _key(plan: Plan, diagnostic: Diagnostic, place: Place) -> Hashable:
     """Return the key that the diagnostics of one fault share: the names of the TrainJobs are not a part of it."""
-    message = found.message.replace(plan.name, NAME) if plan.name else found.message
-    return found.id, found.severity, message, place.document.identity, place.path, place.key, place.part
+    message = diagnostic.message.replace(plan.name, NAME) if plan.name else diagnostic.message
+    return diagnostic.id, diagnostic.severity, message, place.document.identity, place.path, place.key, place.part
 
 
-def with_users(found: Diagnostic, having: Mapping[int, Plan], plans: Iterable[Plan]) -> Diagnostic:
+def with_users(diagnostic: Diagnostic, having: Mapping[int, Plan], plans: Iterable[Plan]) -> Diagnostic:
     """Return a diagnostic about a line of a runtime with the TrainJobs that have it.
 
     Args:
-        found: the diagnostic.
+        diagnostic: one of a line of a runtime.
         having: these TrainJobs, by the identity of the plan.
         plans: all plans of the run.
     """
@@ -63,10 +63,10 @@ def with_users(found: Diagnostic, having: Mapping[int, Plan], plans: Iterable[Pl
     compiled = (plan for plan in plans if plan.objects and not plan.failed and id(plan) not in having)
     spared = any(plan.runtime.document.identity == runtime for plan in compiled)
     at = first.job.at("spec", "runtimeRef")
-    if found.place == at and len(names) == 1:
-        return found
-    related = (Related("the TrainJob", at),) if spared and found.place != at else ()
-    return found._replace(users=Users(names, not spared), related=(*found.related, *related))
+    if diagnostic.place == at and len(names) == 1:
+        return diagnostic
+    related = (Related("the TrainJob", at),) if spared and diagnostic.place != at else ()
+    return diagnostic._replace(users=Users(names, not spared), related=(*diagnostic.related, *related))
 
 
 def _name(job: TrainJob) -> str:
