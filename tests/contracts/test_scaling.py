@@ -26,6 +26,8 @@ from trainc.compilation.run import READ, Options, start
 from trainc.explain import accounts
 from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import masked
 from trainc.pods import count, jobs_of
 from trainc.reports import text
 from trainc.review import compare
@@ -77,6 +79,15 @@ def changed_items(size: int, _: Path) -> object:
 
 def moved_items(size: int, _: Path) -> object:
     return changes(items(size, "1"), {"env": items(size, "1")["env"][::-1]})
+
+
+def masked_words(size: int, _: Path) -> object:
+    return masked({"args": [f"a{index}" for index in range(size)]})
+
+
+def secrets_of_words(size: int, _: Path) -> object:
+    text = "args:\n" + "".join(f"- a{index}\n" for index in range(size))
+    return secrets(text, 0, len(text), parsed=True)
 
 
 def trainjobs(size: int, file: Path) -> object:
@@ -323,6 +334,8 @@ WORKS = [
     excluding_folders,
     changed_items,
     moved_items,
+    masked_words,
+    secrets_of_words,
     reviewed_items,
     reviewed_order,
     reviewed_jobs,
