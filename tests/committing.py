@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SETTINGS = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+_SETTINGS = (
+    "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main",
+    "-c", "maintenance.auto=false", "-c", "core.fsync=none",  # the repository of a test is small, and soon removed
+)  # fmt: skip
 _TEMPLATES: dict[Callable[[], object], TemporaryDirectory[str]] = {}
 _NO_USER = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
