@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _SETTINGS = (
     "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main",
-    "-c", "maintenance.auto=false", "-c", "core.fsync=none",  # the repository of a test is small, and soon removed
+    # The repository of a test is small, needs no sample hooks, and is soon removed.
+    "-c", "maintenance.auto=false", "-c", "core.fsync=none", "-c", "init.templateDir=",
 )  # fmt: skip
 _TEMPLATES: dict[Callable[[], object], TemporaryDirectory[str]] = {}
 _NO_USER = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

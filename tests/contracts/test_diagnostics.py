@@ -15,10 +15,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from batches import in_batches
 from committing import commit, git
 from declared import ENTRIES
 from files import write
-from running import Done, run
+from running import run
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
@@ -546,7 +547,7 @@ def test_every_id_has_a_page_and_every_page_an_id() -> None:
     assert list(ENTRIES) == PAGES
 
 
-@pytest.mark.parametrize("id", PAGES)
+@in_batches("id", [pytest.param(id, id=id) for id in PAGES])
 def test_a_page_has_its_parts(id: str) -> None:
     text = page(id)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -562,7 +563,8 @@ def test_a_page_has_its_parts(id: str) -> None:
 def test_the_wrong_example(
     id: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    done = validated(id, "Wrong", tmp_path, monkeypatch)
+    write_example(id, "Wrong", tmp_path, monkeypatch)
+    done = run("validate", "manifest.yaml")
     said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
     said = [d for d in said if d["severity"] != "note" or d["id"] == id]
     assert {(d["id"], d["severity"]) for d in said} == {(id, ENTRIES[id].severity)}
@@ -570,15 +572,15 @@ def test_the_wrong_example(
     assert uncounted(f"exit {done.code}\n{done.out}") == snapshot
 
 
-@pytest.mark.parametrize("id", shown_as("yaml"))
+@in_batches("id", [pytest.param(id, id=id) for id in shown_as("yaml")])
 def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    done = validated(id, "Right", tmp_path, monkeypatch)
-    said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
+    write_example(id, "Right", tmp_path, monkeypatch)
+    done = run("validate", "manifest.yaml", "--format", "json")
     assert done.code == 0
-    assert [d for d in said if d["severity"] != "note" or d["id"] == id] == []
+    assert [d for d in json.loads(done.out) if d["severity"] != "note" or d["id"] == id] == []
 
 
-def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+def write_example(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "manifest.yaml").write_text(examples(id)[example][1])
     settings = {
@@ -586,7 +588,6 @@ def validated(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPat
         "legacy": {"kinds": [row.name for row in LEGACY]},
     }
     (folder / "trainc.yaml").write_text(json.dumps(settings))
-    return run("validate", "manifest.yaml")
 
 
 @pytest.mark.parametrize("id", shown_as("console"))

@@ -151,7 +151,7 @@ POD = ("spec", "template", "spec", "replicatedJobs", 0, "template", "spec", "tem
 CONTAINER = (*POD, "containers", 0)
 
 
-def runtime() -> Any:
+def minimal_runtime() -> Any:
     pod = {"containers": [{"name": "node", "image": "i"}]}
     jobs = [{"name": "node", "template": {"spec": {"template": {"spec": pod}}}}]
     return {"metadata": {"name": "r"}, "spec": {"template": {"spec": {"replicatedJobs": jobs}}}}
@@ -194,7 +194,7 @@ def test_jsonschema_agrees(path: tuple[str | int, ...], good: list[Any], bad: li
     ours = StructuralSchema(SCHEMAS["TrainingRuntime"])
     theirs = jsonschema.Draft202012Validator(SCHEMAS["TrainingRuntime"])
     for field, valid in [*((field, True) for field in good), *((field, False) for field in bad)]:
-        value = with_field(runtime(), path, field)
+        value = with_field(minimal_runtime(), path, field)
         assert theirs.is_valid(value) is valid, (field, "jsonschema")
         assert (ours.admit(value).violations == ()) is valid, (field, "ours")
 
