@@ -106,7 +106,7 @@ def test_the_steps_make_a_venv_that_finds_all_it_needs(sidecar: Sidecar) -> None
     built = sidecar.run([program, "build", "-"], sidecar.folder, input=(case / "input.yaml").read_text())
     assert (built.returncode, without_note(built.stderr)) == (0, "")
     assert built.stdout == (case / "expected.yaml").read_text()
-    explained = sidecar.run([program, "validate", "--explain", "wrong-type"], sidecar.folder)
+    explained = sidecar.run([program, "explain", "wrong-type"], sidecar.folder)
     assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
 
 

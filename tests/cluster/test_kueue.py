@@ -87,7 +87,7 @@ class Job:
         until(has, f"{condition} of {self.path}")
 
     def until_cleaned_up(self) -> None:
-        """Wait until no Job is active: a JobSet that has completed deletes the Jobs that still run, with their pods."""
+        """Wait until no Job is active: a completed JobSet deletes the Jobs that still run, and so their pods."""
 
         def is_cleaned_up() -> bool | None:
             jobs = self.cluster.list("Job", self.namespace)

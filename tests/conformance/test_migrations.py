@@ -20,7 +20,8 @@ from purposes import internal
 import trainc
 from trainc.compilation import Compilation, compile_documents
 from trainc.compilation.run import Options, Run, start
-from trainc.files.inputs import File, fault
+from trainc.files.inputs import File
+from trainc.files.walk import fault
 from trainc.frontends.reading import Reading
 from trainc.kubernetes import structural
 from trainc.kubernetes.container_environment import Unknown

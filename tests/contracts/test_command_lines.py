@@ -68,8 +68,6 @@ PLAIN = {
         "jobs/",
         "a --format sarif b",
         "--among . jobs/a.yaml",
-        "--explain wrong-type",
-        "--explain=wrong-type --strict",
         "-r a -n b --name-suffix-hash",
         "a -v",
         "--legacy",

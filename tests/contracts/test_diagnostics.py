@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from batches import in_batches
 from committing import commit, git
 from declared import ENTRIES
@@ -555,6 +556,7 @@ def test_a_page_has_its_parts(id: str) -> None:
     assert not text.startswith(("#", "\n", "Wrong"))
     assert [line for line in prose.splitlines() if len(line) > 80] == []
     assert list(examples(id)) == ["Wrong", "Right"]
+    assert ("\nTurn it off: " in prose) is ("lint" in ENTRIES[id].phases)
     related = prose.partition("\nSee also: ")[2]
     assert [other for other in re.findall(r"`([^`]+)`", related) if other not in ENTRIES] == []
 
@@ -563,7 +565,7 @@ def test_a_page_has_its_parts(id: str) -> None:
 def test_the_wrong_example(
     id: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    write_example(id, "Wrong", tmp_path, monkeypatch)
+    write_manifest(id, examples(id)["Wrong"][1], tmp_path, monkeypatch)
     done = run("validate", "manifest.yaml")
     said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
     said = [d for d in said if d["severity"] != "note" or d["id"] == id]
@@ -574,17 +576,34 @@ def test_the_wrong_example(
 
 @in_batches("id", [pytest.param(id, id=id) for id in shown_as("yaml")])
 def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    write_example(id, "Right", tmp_path, monkeypatch)
+    write_manifest(id, examples(id)["Right"][1], tmp_path, monkeypatch)
     done = run("validate", "manifest.yaml", "--format", "json")
     assert done.code == 0
     assert [d for d in json.loads(done.out) if d["severity"] != "note" or d["id"] == id] == []
 
 
-def write_example(id: str, example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("id", [id for id in shown_as("yaml") if "lint" in ENTRIES[id].phases])
+def test_a_rule_can_be_turned_off_as_its_page_says(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = examples(id)["Wrong"][1]
+    setting, annotation = re.findall(r"`(lint: .*?|trainc\.dev/.*?)`", page(id).partition("\nTurn it off: ")[2])
+    assert yaml.safe_load(setting) == {"lint": {"disable": [id]}}
+    write_manifest(id, text, tmp_path, monkeypatch, disabled=[id])
+    assert f'"{id}"' not in run("validate", "manifest.yaml", "--format", "json").out
+    documents = [*yaml.safe_load_all(text)]
+    for document in documents:
+        given = document["metadata"].setdefault("annotations", {})
+        given.update({key: f"{given.get(key, '')},{value}" for key, value in yaml.safe_load(annotation).items()})
+    write_manifest(id, yaml.safe_dump_all(documents), tmp_path, monkeypatch)
+    assert f'"{id}"' not in run("validate", "manifest.yaml", "--format", "json").out
+
+
+def write_manifest(
+    id: str, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, disabled: list[str] | None = None
+) -> None:
     monkeypatch.chdir(folder)
-    (folder / "manifest.yaml").write_text(examples(id)[example][1])
+    (folder / "manifest.yaml").write_text(text)
     settings = {
-        "lint": {"disable": [other for other in BESIDE if other != id]},
+        "lint": {"disable": [*(disabled or ()), *(other for other in BESIDE if other != id)]},
         "legacy": {"kinds": [row.name for row in LEGACY]},
     }
     (folder / "trainc.yaml").write_text(json.dumps(settings))
@@ -635,7 +654,7 @@ def typed(console: str, home: str) -> tuple[str, int]:
 
 @pytest.mark.parametrize("id", ["wrong-type", "managed-by-other", "output-not-ours"])
 def test_an_explanation(id: str, snapshot: SnapshotAssertion) -> None:
-    done = run("validate", "--explain", id)
+    done = run("explain", id)
     assert (done.code, done.err) == (0, "")
     assert done.out == snapshot
 
@@ -644,13 +663,12 @@ def test_an_explanation(id: str, snapshot: SnapshotAssertion) -> None:
     ("arguments", "message"),
     [
         pytest.param(["wrong-typ"], 'Unknown diagnostic "wrong-typ". Did you mean "wrong-type"?', id="a near miss"),
-        pytest.param(["xyz"], 'Unknown diagnostic "xyz". Reports show the id in brackets', id="nothing near"),
-        pytest.param(["../README"], 'Unknown diagnostic "../README".', id="a path"),
-        pytest.param(["yaml", "job.yaml"], "--explain cannot be combined with PATH", id="and a manifest"),
+        pytest.param(["x-y"], 'Unknown diagnostic "x-y". Reports show the ID in brackets', id="nothing near"),
+        pytest.param(["yaml", "--patches"], "ID cannot be combined with --format, --patches or --losses", id="option"),
     ],
 )
 def test_nothing_to_explain(arguments: list[str], message: str) -> None:
-    done = run("validate", "--explain", *arguments)
+    done = run("explain", *arguments)
     assert (done.code, done.out) == (2, "")
     assert message in done.err
 

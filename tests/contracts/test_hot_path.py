@@ -51,7 +51,7 @@ OURS = {
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
-    "trainc.files": "confine inputs output_marks selection",
+    "trainc.files": "confine inputs output_marks selection walk",
     "trainc.frontends": "extensions reading",
     "trainc.kubernetes": ("string_formats gotypes images libyaml merge names objectmeta quantity trees violations"),
     "trainc.kubernetes.documents": "composer events scalars streams yamlerror",

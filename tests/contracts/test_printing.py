@@ -335,7 +335,6 @@ ARGUMENTS: Final = (
     ("build", "in", "--config", NAME),
     ("build", "in", "-r", NAME),
     ("validate", NAME),
-    ("validate", "--explain", NAME),
     ("validate", "in", "--among", NAME),
     ("pods", "in", "--job", NAME),
     ("pods", "in", "--index", NAME),

@@ -47,7 +47,7 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     flux: list[str | Path] = [home / "bin" / "trainc", "build", scripts / "input.yaml"]
     built = subprocess.run(flux, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert built.stdout == (scripts / "expected.yaml").read_text()
-    explain: list[str | Path] = [home / "bin" / "trainc", "validate", "--explain", "wrong-type"]
+    explain: list[str | Path] = [home / "bin" / "trainc", "explain", "wrong-type"]
     explained = subprocess.run(explain, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
     subprocess.run([home / "bin" / "trainc", "init", tmp_path / "new"], cwd="/", check=True, timeout=60)

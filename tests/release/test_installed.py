@@ -39,7 +39,7 @@ def test_the_readmes_first_example(installed: Installed, tmp_path: Path) -> None
 
 def test_a_golden_case_and_its_data_files(installed: Installed, tmp_path: Path) -> None:
     assert installed.run(["trainc", "build", GOLDEN / "input.yaml"]).stdout == (GOLDEN / "expected.yaml").read_text()
-    page = installed.run(["trainc", "validate", "--explain", "wrong-type"]).stdout
+    page = installed.run(["trainc", "explain", "wrong-type"]).stdout
     assert page.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
     assert "torch-distributed" in installed.run(["kubectl-trainc", "runtimes", "list"], tmp_path).stdout
 

@@ -35,7 +35,7 @@ def test_the_single_file(pyz: Path, installed: Installed, tmp_path: Path) -> Non
     flux = ROOT / "golden" / "flux-lammps"
     built = installed.run([*run, "build", flux / "input.yaml"], variables=cache).stdout
     assert built == (flux / "expected.yaml").read_text()
-    page = installed.run([*run, "validate", "--explain", "wrong-type"], variables=cache).stdout
+    page = installed.run([*run, "explain", "wrong-type"], variables=cache).stdout
     assert page.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
     assert [path.name for path in pyz.parent.iterdir()] == ["trainc.pyz"]
 

@@ -10,9 +10,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from email.message import Message
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from batches import one_in_four
@@ -29,7 +30,7 @@ from trainc.cli.common.options import REPORTS
 from trainc.compilation import compile_paths
 from trainc.compilation.run import PLAIN
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId, Related
-from trainc.reports import load, sarif
+from trainc.reports import catalogue, load, sarif
 from trainc.reports.text import escape
 
 HERE = Path(__file__).parent
@@ -354,6 +355,24 @@ def test_github_accepts_the_rule_of_every_page() -> None:
         assert 0 < len(rule["shortDescription"]["text"]) <= 1024
         assert 0 < len(rule["fullDescription"]["text"]) <= 1024
         assert "<" not in re.sub(r"```.*?```|`[^`]*`", "", rule["help"]["markdown"], flags=re.DOTALL), "no HTML"
+
+
+def test_a_package_with_public_addresses_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def driver() -> dict[str, Any]:
+        (run_,) = json.loads(render("sarif", [diagnostic()]))["runs"]
+        return cast("dict[str, Any]", run_["tool"]["driver"])
+
+    assert "informationUri" not in driver()
+    assert "helpUri" not in driver()["rules"][0]
+    metadata = Message()
+    metadata["Project-URL"] = "Homepage, https://example.com/trainc"
+    metadata["Project-URL"] = "Diagnostics, https://example.com/trainc/diagnostics/"
+    monkeypatch.setattr("importlib.metadata.metadata", lambda _: metadata)
+    catalogue.published.cache_clear()
+    named = driver()
+    catalogue.published.cache_clear()
+    assert named["informationUri"] == "https://example.com/trainc"
+    assert named["rules"][0]["helpUri"] == "https://example.com/trainc/diagnostics/wrong-type.md"
 
 
 def test_a_log_has_the_field_and_the_related_locations() -> None:

@@ -94,7 +94,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc build --report g", {"plain,github=", "plain,gitlab="}),
         ("trainc build --report junit=re", {"file,junit=re"}),
         (
-            "trainc validate --explain unknown-",
+            "trainc explain unknown-",
             {
                 f"plain,unknown-{what}"
                 for what in ("environment", "field", "kind", "priority-class", "queue-object", "rule", "version")

@@ -168,6 +168,15 @@ def test_path_and_field(arguments: list[str], shown: str, project: Path) -> None
     assert ("metadata.name  " in done.out) is (shown == "metadata.name")
 
 
+def test_an_id_prints_its_page_even_if_a_folder_has_its_name(project: Path) -> None:
+    page = run("explain", "yaml").out
+    assert page.startswith("error[yaml]: Invalid YAML for Kubernetes\n")
+    (project / "yaml").mkdir()
+    (project / "yaml" / "job.yaml").write_bytes((project / "job.yaml").read_bytes())
+    assert run("explain", "yaml").out == page
+    assert "(./yaml/job.yaml:1)" in run("explain", "./yaml").out
+
+
 def test_a_folder_with_the_name_of_a_field_is_the_path(project: Path) -> None:
     (project / "spec").mkdir()
     assert "no TrainJob in the given paths" in run("explain", "spec").err
@@ -339,5 +348,5 @@ def test_a_field_of_the_trainjob_selects_what_it_sets() -> None:
     assert (done.code, done.err) == (
         1,
         'error[field-not-found]: "spec.runtimeRef" of TrainJob "llama-finetune" sets no field of the compiled objects\n'
-        "  help: omit FIELD to list every field with its source\n\n1 error\n",
+        "  help: omit FIELD to list every field with its source\n\n1 error\nFor more: trainc explain field-not-found\n",
     )

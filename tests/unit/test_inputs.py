@@ -10,7 +10,7 @@ import pytest
 from running import run
 
 from trainc.diagnostics import Diagnostic
-from trainc.files import inputs
+from trainc.files import inputs, walk
 from trainc.files.selection import Selection
 
 
@@ -133,7 +133,7 @@ def test_in_a_git_repository_links_may_lead_anywhere_in_it() -> None:
 
 
 def test_folders_are_read_a_hundred_deep() -> None:
-    deep = "d/" * (inputs.DEEPEST - 1)
+    deep = "d/" * (walk.DEEPEST - 1)
     make(f"{deep}a.yaml", f"{deep}d/b.yaml")
     assert read(".") == [f"{deep}a.yaml", f"unreadable {deep}d"]
 

@@ -140,6 +140,7 @@ def test_only(project: Path) -> None:
     missed = run("build", "--legacy", "--only", "othr").err
     assert missed == (
         'error[only-not-found]: no PyTorchJob "othr" in the given paths\n  help: did you mean other?\n\n1 error\n'
+        "For more: trainc explain only-not-found\n"
     )
 
 

@@ -31,7 +31,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with the current outputs of the script and the pages."""
     for path, text in make_diagnostics.outputs(INDEX).items():
         write(tmp_path / path, text)
-    (tmp_path / "diagnostics").symlink_to(make_diagnostics.ROOT / "diagnostics")
     monkeypatch.setattr(make_diagnostics, "ROOT", tmp_path)
     monkeypatch.setattr(make_diagnostics, "declared_in", lambda root: INDEX)
     return tmp_path

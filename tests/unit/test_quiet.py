@@ -110,7 +110,7 @@ def test_rules_of_the_path_of_a_runtime_are_off_for_all_of_its_jobs() -> None:
 
 def test_a_pattern_that_matches_no_file() -> None:
     Path("trainc.yaml").write_text('lint:\n  paths:\n    "legacies/**": [no-gang]\n    notes/: [no-gang]\n')
-    found = [line for line in run("validate").out.splitlines() if "unused-setting" in line]
+    found = [line for line in run("validate").out.splitlines() if "[unused-setting]" in line]
     assert found == [
         f'trainc.yaml:{line}:5: warning[unused-setting]: no TrainJob and no runtime is in a file that matches "{text}"'
         for line, text in ((3, "legacies/**"), (4, "notes/"))

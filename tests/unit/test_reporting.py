@@ -127,9 +127,6 @@ REFUSED = [
         ["validate", "--report", "json=-"], "- is standard output, which already carries the report", id="validate, -"
     ),
     pytest.param(
-        ["validate", "--explain", "yaml", "--report", "json=a"], "combined with PATH or --report", id="--explain"
-    ),
-    pytest.param(
         ["build", "--report", "json=-"], "standard output, which already carries the manifests", id="build, -"
     ),
     pytest.param(

@@ -190,20 +190,26 @@ job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` 
 }
 
 
+def more(expected: str) -> str:
+    """Return the line that leads to the page of the only diagnostic."""
+    return f"For more: trainc explain {expected.partition('[')[2].partition(']')[0]}\n"
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_report(name: str) -> None:
     job, expected = REPORTS[name]
     errors = 0 if "warning" in expected else 1
     counted = f"1 {'error' if errors else 'warning'} in 1 file (checked 1 file)"
     fixes = "; 1 can be fixed with --fix" if name in FIXABLE else ""
-    assert report(HEAD + job) == f"{expected.replace(chr(92) * 2, chr(92))}\n{counted}{fixes}\n"
+    assert report(HEAD + job) == f"{expected.replace(chr(92) * 2, chr(92))}\n{counted}{fixes}\n{more(expected)}"
 
 
 @pytest.mark.parametrize("name", ["block style", "wide characters and accents", "the first of two is in view"])
 def test_line_breaks_of_windows_and_a_byte_order_mark_change_nothing(name: str) -> None:
     job, expected = REPORTS[name]
     fixes = "; 1 can be fixed with --fix" if name in FIXABLE else ""
-    assert report("\ufeff" + HEAD + job, newline="\r\n") == f"{expected}\n1 error in 1 file (checked 1 file){fixes}\n"
+    counted = f"1 error in 1 file (checked 1 file){fixes}\n{more(expected)}"
+    assert report("\ufeff" + HEAD + job, newline="\r\n") == f"{expected}\n{counted}"
 
 
 def test_a_byte_order_mark_takes_no_column() -> None:
@@ -266,7 +272,8 @@ def test_text_before_a_document_on_its_line_belongs_to_another_document() -> Non
     ]
 
 
-def test_colours(snapshot: SnapshotAssertion) -> None:
+def test_colours(snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_HYPERLINK", "0")
     Path("a.yaml").write_text(f"{HEAD}spec: {{{RUNTIME}, trainer: {{numnodes: 4}}}}\n---\n{HEAD}spec: {{{RUNTIME}}}\n")
     found = trainc.compile(["a.yaml"]).diagnostics
     plain = text.render(found, summary="done", color=False)
@@ -326,6 +333,58 @@ def test_an_empty_report_is_empty() -> None:
     assert text.render([], summary="done", color=False) == "done\n"
     assert text.render([diagnostic()], summary="", color=False) == "error[x]: m\n"
     assert text.render([diagnostic(place=Location("a\x1b"))], summary="", color=False) == "a\\x1b: error[x]: m\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        ([], ""),
+        (["note a"], "\nFor more: trainc explain a"),
+        (["note a", "note a"], "\nFor more: trainc explain a"),
+        (["note a", "error b"], "\nFor more: trainc explain b, trainc explain a"),
+        (["warning a", "error b", "error c"], "\nFor more: trainc explain b, trainc explain c, or any other id"),
+    ],
+)
+def test_the_last_line_leads_to_the_pages_of_the_most_severe(names: list[str], line: str) -> None:
+    each = [
+        diagnostic(severity=name.split()[0], id=name.split()[1], place=Location(str(i))) for i, name in enumerate(names)
+    ]
+    assert text.render(each, summary="done", color=False).endswith(f"done{line}\n")
+    assert "explain" not in text.render(each, summary="", color=False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "linked"),
+    [
+        ({}, False),
+        ({"TERM_PROGRAM": "vscode"}, True),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, False),
+        ({"TERM": "xterm-kitty"}, True),
+        ({"VTE_VERSION": "7600"}, True),
+        ({"VTE_VERSION": "4601"}, False),
+        ({"VTE_VERSION": "new"}, False),
+        ({"WT_SESSION": "x"}, True),
+        ({"TERM_PROGRAM": "vscode", "CI": "true"}, False),
+        ({"TERM_PROGRAM": "vscode", "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, False),
+        ({"TERM_PROGRAM": "vscode", "FORCE_COLOR": "1"}, False),
+        ({"TERM_PROGRAM": "vscode", "FORCE_HYPERLINK": "0"}, False),
+        ({"CI": "true", "FORCE_HYPERLINK": "1"}, True),
+    ],
+)
+def test_ids_are_links_in_terminals_that_have_them(
+    environment: dict[str, str], linked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TERM_PROGRAM", "TERM", "VTE_VERSION", "WT_SESSION", "KONSOLE_VERSION", "CI", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("FORCE_COLOR", "FORCE_HYPERLINK"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    address = (Path(__file__).parents[2] / "diagnostics" / "yaml.md").as_uri()
+    id = f"\x1b]8;;{address}\x1b\\yaml\x1b]8;;\x1b\\" if linked else "yaml"
+    found = [diagnostic(id="yaml")]
+    assert text.render(found, summary="", color=True) == f"\x1b[1;31merror[{id}]\x1b[0m: m\n"
+    assert text.render(found, summary="", color=False) == "error[yaml]: m\n"
 
 
 def test_the_line_of_the_place_is_not_shown_again_for_a_related_one() -> None:

@@ -192,7 +192,7 @@ def test_forbidden_built_in_runtimes_are_one_error() -> None:
         "    |                      -----------------\n"
         "  help: pin it with `trainc runtimes export torch-distributed` in a folder that trainc reads, or set "
         "`builtin: allow`\n\n"
-        "1 error\n"
+        "1 error\nFor more: trainc explain built-in-runtime\n"
     )
     pinned("jobs/platform")
     assert run("build", "jobs").code == 0

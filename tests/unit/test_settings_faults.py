@@ -325,7 +325,7 @@ def test_other_files_are_not_read(text: str, options: list[str]) -> None:
     Path("trainc.yaml").write_text(text)
     done = run("validate", *options)
     places = [line.split(":")[0] for line in done.out.splitlines() if ": error[" in line]
-    summary = done.out.splitlines()[-1].removesuffix("; 1 can be fixed with --fix")
+    summary = done.out.splitlines()[-2].removesuffix("; 1 can be fixed with --fix")
     assert (places, done.code, summary) == (["trainc.yaml"], 1, "1 error in 1 file (checked 1 file)")
 
 

@@ -420,7 +420,8 @@ def test_the_folder_of_an_empty_file_is_the_project() -> None:
 
 
 def test_a_file_that_is_already_read_has_the_same_settings() -> None:
-    from trainc.files.inputs import File, fault
+    from trainc.files.inputs import File
+    from trainc.files.walk import fault
     from trainc.settings.extending import FileSource
 
     text = "output: out\nenvironments: {prod: {namespace: ml}}\n"

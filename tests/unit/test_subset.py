@@ -148,7 +148,7 @@ def test_the_settings_are_those_of_the_folder() -> None:
     Path("trainc.yaml").write_text("lint: {strict: true}\nfieldValidation: warn\n")
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1
-    assert done.out.splitlines()[-1] == (
+    assert done.out.splitlines()[-2] == (
         "1 error (including 1 warning turned into an error by lint.strict in trainc.yaml) in 1 file (checked 2 files)"
     )
     Path("trainc.yaml").write_text("lint: 1\n")

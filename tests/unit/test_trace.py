@@ -36,7 +36,7 @@ from trainc.provenance.tracing.correspondence import (
     value_at,
 )
 from trainc.provenance.tracing.experiments import Experiments
-from trainc.provenance.tracing.history import Lineage, lineage_after
+from trainc.provenance.tracing.history import Writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -277,13 +277,15 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
 def test_an_item_that_moves_keeps_its_writes() -> None:
     before = {"env": [{"name": "A", "value": "1"}], "image": "a"}
     now = {"env": [{"name": "B"}, {"name": "A", "value": "1"}], "image": "b"}
-    lineage = lineage_after(1, (), Lineage(0, ()), before, now)
-    found = [list(lineage.writes(path)) for path in (("env", 1, "value"), ("env", 0, "name"), ("env",), ("image",))]
+    writes = Writes([([], [before]), ([before], [now])])
+    found = [
+        list(writes.until(1, (0, *path))) for path in (("env", 1, "value"), ("env", 0, "name"), ("env",), ("image",))
+    ]
     assert found == [
-        [(0, ("env", 0, "value"))],
-        [(1, ("env", 0, "name"))],
-        [(1, ("env",)), (0, ("env",))],
-        [(1, ("image",)), (0, ("image",))],
+        [(0, (0, "env", 0, "value"))],
+        [(1, (0, "env", 0, "name"))],
+        [(1, (0, "env")), (0, (0, "env"))],
+        [(1, (0, "image")), (0, (0, "image"))],
     ]
 
 

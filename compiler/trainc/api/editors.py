@@ -56,7 +56,7 @@ def fix_of(diagnostic: Diagnostic) -> QuickFix | None:
 
 
 def page_of(id: str) -> str:
-    """Return the page of a diagnostic's id as Markdown, as `trainc validate --explain` prints it.
+    """Return the page of a diagnostic's id as Markdown, as `trainc explain ID` prints it.
 
     Raise ValueError for an unknown id.
     """
@@ -71,13 +71,14 @@ def page_of(id: str) -> str:
 
 
 def address_of(id: str) -> str:
-    """Return the address of the page of a diagnostic's id: a file of the package. Raise ValueError for another id."""
+    """Return the address of the page of a diagnostic's id: the public one, or else the file of the package.
+
+    Raise ValueError for another id.
+    """
     page_of(id)
-    from pathlib import Path
+    from trainc.reports.catalogue import address
 
-    from trainc.base.data import data_path
-
-    return Path(data_path("diagnostics", f"{id}.md")).resolve().as_uri()
+    return address(id)
 
 
 def _title(diagnostic: Diagnostic) -> str:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.files.confine import is_within
-from trainc.files.inputs import DEEPEST
 from trainc.files.selection import is_manifest
+from trainc.files.walk import DEEPEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

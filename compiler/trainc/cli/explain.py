@@ -1,4 +1,4 @@
-"""`trainc explain`: each compiled field's source: stage, line and previous values."""
+"""`trainc explain`: each compiled field's source: stage, line and previous values; or the page of a diagnostic."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from trainc.cli.common.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from click.shell_completion import CompletionItem
+
     from trainc.compilation import Compilation, Run
     from trainc.diagnostics import Diagnostic
     from trainc.explain import Account
@@ -35,6 +37,7 @@ Examples:
   trainc explain job.yaml spec.trainer.numNodes        what this sets
   trainc explain job.yaml --patches                    the effect of stages
   trainc explain --losses pytorchjob.yaml              what is lost
+  trainc explain wrong-type                            an error or warning
 """
 FIELD_NOT_FOUND: Final = Declaration(
     "field-not-found", ("read",), "Field not found in compiled objects", trainc_only=True
@@ -45,12 +48,16 @@ ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 
 
 def with_selector(function: options.Decorated) -> options.Decorated:
-    """Pass [PATH] and [FIELD] as the arguments `paths` and `selector`."""
+    """Pass [PATH] and [FIELD] as the arguments `paths` and `selector`; print the page of an ID instead."""
 
     @wraps(function)
     def with_selector(*, path: str | None, field: str | None, **others: Any) -> Any:
         from trainc.explain.selectors import parse
 
+        if path is not None and field is None and _is_id(path):
+            if others["form"] or others["patches"] or others["losses"]:
+                raise options.misuse("ID cannot be combined with --format, --patches or --losses: it prints a page.")
+            return _page(path)
         if path is not None and not _is_path(path) and (field is None or _is_path(field)):
             path, field = field, path  # a FIELD alone, or the words in the other order
         selector = parse(field) if field is not None else None
@@ -73,6 +80,8 @@ def explain(
     PATH is a file, a folder or -; the default is the project or the current folder. FIELD uses the field syntax of
     diagnostics; a mapping or list selects everything in it, * matches one path segment, ** any number. A field of the
     TrainJob selects the fields that it sets. A single argument that is not a path is the FIELD.
+
+    With the ID of a diagnostic instead, print its page: its meaning and an example. Use ./ID for a path of that name.
     """
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
@@ -102,6 +111,34 @@ def explain(
     return WRONG_INPUT if result.failed else OK
 
 
+def _is_id(word: str) -> bool:
+    """Return whether the only argument is the ID of a diagnostic, or a misspelt one: no field begins with such a word.
+
+    A word in lower case with a hyphen is an ID unless it is a path. An ID is one even if a path has its name.
+    """
+    if not word.islower() or not word.replace("-", "").isalnum():
+        return False
+    from trainc.base.data import declared_in
+
+    return word in declared_in() or ("-" in word and not _is_path(word))
+
+
+def _page(id: str) -> int:
+    """Print the page of a diagnostic."""
+    from trainc.base.data import declared_in
+
+    if id not in declared_in():
+        from trainc.base.suggestions import nearest_name
+
+        near = nearest_name(id, declared_in())
+        hint = f' Did you mean "{near}"?' if near else " Reports show the ID in brackets: error[wrong-type]."
+        raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
+    from trainc.reports import catalogue
+
+    printing.write(catalogue.explained(catalogue.entry(id)))
+    return OK
+
+
 def _losses(result: Compilation, run: Run, form: str | None) -> int:
     """Print the fields of legacy jobs that are lost or have another effect."""
     from trainc.budget import checked_output
@@ -118,6 +155,14 @@ def _losses(result: Compilation, run: Run, form: str | None) -> int:
     text = losses.render_json(found) if form == "json" else losses.render(found, color=printing.colored(sys.stdout))
     printing.write(*checked_output(result.budget, text))
     return OK
+
+
+def paths_and_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the ID of a diagnostic; without one that begins so, let the shell complete a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    ids = options.data_names("diagnostics", ".md", incomplete) if incomplete else []
+    return [CompletionItem(id) for id in ids] or options.file_names(ctx, param, incomplete)
 
 
 def _is_path(argument: str) -> bool:
@@ -188,7 +233,7 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
 command = Command(
     explain,
     (
-        Argument("path", metavar="[PATH]", complete=options.file_names, nargs=1),
+        Argument("path", metavar="[PATH | ID]", complete=paths_and_ids, nargs=1),
         Argument("field", metavar="[FIELD]", nargs=1),
         options.RUNTIMES,
         Option(("--format",), "Output format; default: text.", name="form", choices=("text", "json")),
@@ -200,6 +245,6 @@ command = Command(
         *options.SETTINGS,
         *options.DELIVERY,
     ),
-    short_help="Show each field's source.",
+    short_help="Show each field's source, or the page of a diagnostic.",
     epilog=EPILOG,
 )

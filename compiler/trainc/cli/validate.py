@@ -12,8 +12,6 @@ from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import click
-
     from trainc.cli.common.applied_fixes import Applied
     from trainc.compilation import Compilation, Run
     from trainc.compilation.environment_runs import EnvironmentRun
@@ -27,15 +25,9 @@ Examples:
   trainc validate --format json | jq '.[] | select(.severity == "error")'
   trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
   trainc validate --among . jobs/a.yaml   one file among the others
-  trainc validate --explain wrong-type
   trainc validate --fix --diff        show what --fix would change
   trainc validate --fix               apply the safe fixes
 """
-
-
-def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the id of a diagnostic."""
-    return options.data_names("diagnostics", ".md", incomplete)
 
 
 @options.with_options
@@ -44,17 +36,12 @@ def validate(
     form: str,
     reports: tuple[tuple[str, str], ...],
     among: str | None,
-    explain: str | None,
     **fixing: bool,
 ) -> int:
     """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
     paths = run.paths
     if any(fixing.values()):
         _check_fix_options(paths, **fixing)
-    if explain is not None:
-        if paths or reports:
-            raise options.misuse("--explain cannot be combined with PATH or --report: it checks nothing.")
-        return _explain(explain)
     if among is not None and not paths:
         raise options.misuse("--among requires PATH: the files to check.")
     if reports:
@@ -217,12 +204,6 @@ command = Command(
             metavar="DIR",
             complete=options.folder_names,
         ),
-        Option(
-            ("--explain",),
-            "Print the page of a diagnostic, with its meaning and an example, and exit.",
-            metavar="ID",
-            complete=ids,
-        ),
         Option(("--fix",), "Apply the safe fixes to the files, and report what remains.", is_flag=True),
         Option(("--unsafe-fixes",), "With --fix: apply also the fixes that change or remove a value.", is_flag=True),
         Option(("--diff",), "With --fix: show the changes and write nothing.", is_flag=True),
@@ -231,19 +212,3 @@ command = Command(
     short_help="Check TrainJobs and runtimes as the cluster does.",
     epilog=EPILOG,
 )
-
-
-def _explain(id: str) -> int:
-    """Print the page of a diagnostic id."""
-    from trainc.base.data import declared_in
-
-    if id not in declared_in():
-        from trainc.base.suggestions import nearest_name
-
-        near = nearest_name(id, declared_in())
-        hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
-        raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
-    from trainc.reports import catalogue
-
-    printing.write(catalogue.explained(catalogue.entry(id)))
-    return OK

@@ -20,7 +20,8 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.files.confine import resolved
 from trainc.files.exclude import PatternError, path_below, path_pattern
 from trainc.files.globs import GlobList
-from trainc.files.inputs import ATTRIBUTES, CHANGING, fault, regular_file_content
+from trainc.files.inputs import ATTRIBUTES, CHANGING, regular_file_content
+from trainc.files.walk import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -71,7 +71,7 @@ class Selection(NamedTuple):
     """The files and folders below the paths of a run that are not manifests."""
 
     settings: Collection[str] = ()
-    """Settings files with other names than trainc.yaml, with all links resolved."""
+    """Settings files with other names than trainc.yaml."""
     patches: Collection[str] = ()
     outputs: Collection[str] = ()
     """Output folders."""
@@ -93,7 +93,7 @@ class Roles:
 
     def __init__(self, selection: Selection, paths: Iterable[str], resolve: Callable[[str], str]) -> None:
         """`paths` are those of the run; `resolve` returns an absolute path without links."""
-        self._settings = frozenset(selection.settings)
+        self._settings = frozenset(map(resolve, selection.settings))
         self._patches = frozenset(map(resolve, selection.patches))
         self._outputs = tuple(map(resolve, selection.outputs))
         written = [resolve(path) for path in selection.written]
@@ -148,11 +148,6 @@ class Roles:
     def decides_by_folder(self) -> bool:
         """Whether the kustomizations above a file decide about it."""
         return self._read_before is None
-
-    @property
-    def reports(self) -> bool:
-        """Whether entries that are left out are reported."""
-        return self._leave_out is not None
 
     def is_output(self, real: str) -> bool:
         """Return whether a file or folder is in an output folder."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.selection import Roles
+from trainc.files.walk import READ_ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -73,6 +74,6 @@ def _read_as(real: str, folder: str, roles: Roles) -> tuple[str, bool] | None:
     for number, step in enumerate(steps, 1):
         shown, at = os.path.join(shown, step), os.path.join(at, step)
         role = roles.role(step, shown, at, is_file=number == len(steps), is_folder=number < len(steps))
-        if role not in inputs.READ_ROLES:
+        if role not in READ_ROLES:
             return None
     return shown, role == "output"

@@ -16,6 +16,7 @@ from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
 from trainc.files.output_marks import is_marked
 from trainc.files.selection import KUSTOMIZATION, is_manifest
+from trainc.files.walk import UNREADABLE, fault
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.kubernetes.trees import get, put
 
@@ -376,7 +377,7 @@ def _is_needed(document: Document) -> bool:
 
 
 def _no_document(file: inputs.File) -> Diagnostic:
-    return inputs.fault(file.path, "has no document", "check the output of the command before the pipe")
+    return fault(file.path, "has no document", "check the output of the command before the pipe")
 
 
 def _marked_source(document: Document) -> Diagnostic:
@@ -404,7 +405,7 @@ def source_in_output(document: Document) -> Diagnostic:
 
 def _is_content(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a file's content, not about its path."""
-    return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
+    return diagnostic.place is not None and diagnostic.id not in {UNREADABLE.id, inputs.LINK_OUT.id}
 
 
 class ParsedFiles:

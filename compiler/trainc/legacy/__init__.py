@@ -11,13 +11,16 @@ are rows, too: an `OperatorKind`, in `simple_kinds` or in a module of its own. T
 from `JAXJOB` in `legacy/simple_kinds.py`; for a kind of another operator than Training Operator, copy from
 `legacy/mpijob.py`.
 1. Add an `OperatorKind` with the key `<kind>` to `legacy/simple_kinds.py` and to `FRAMEWORKS` there. It has the roles,
-   the names and `variables`, a function that yields the variables of a group of pods. A rule, a loss or a setting of
-   this kind alone is a function, too; a kind with long functions has a module of its own.
+   the names and `variables`, a function that yields the variables of a group of pods. A list of host names has the
+   order of the operator: name its roles (`pods.hosts(WORKER)`), because `pods.roles` has another order. A rule, a loss
+   or a setting of this kind alone is a function, too; a kind with long functions has a module of its own.
 2. Add a `Kind` to `base/kinds.py`, with the framework, its module and the folder of its schema, and to `LEGACY` there;
    add its name to `legacy.kinds` in `schemas/trainc/Settings.json`. Add it to `OPERATOR_KINDS`, or its release to
-   `RELEASES`, in `scripts/make_schemas.py` and generate its schema.
-3. Write `tests/unit/test_<kind>.py` and golden cases `legacy-<case>`. Each field needs a move or a loss:
+   `RELEASES`, in `scripts/make_schemas.py`, put the CRD at `CRDS_DIR/<release>/<Kind>.json`, with those of the other
+   releases, and run `python scripts/make_schemas.py CRDS_DIR`.
+3. Write golden cases `legacy-<case>`, each with a `trainc.yaml` that has `legacy: {kinds: [<Kind>]}`, and
+   `tests/unit/test_<kind>.py` (copy from `test_jaxjob.py`). Each field needs a move or a loss:
    `tests/unit/test_legacy_losses.py` finds missing ones. Add its recordings to `tests/conformance/data/legacy`, and
-   the kind to `tests/conformance/test_legacy_jobs.py`. Describe it in `docs/legacy.md`, with a row for each of its
-   losses.
+   the kind to `tests/conformance/test_legacy_jobs.py`; a kind without them is an exception in
+   `tests/contracts/recipes.py`, as `mlkubejob` is. Describe it in `docs/legacy.md`, with a row for each of its losses.
 """

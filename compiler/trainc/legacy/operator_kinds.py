@@ -62,7 +62,7 @@ class OperatorKind(NamedTuple):
     key: str
     """The name of its framework."""
     family: str
-    """The public framework, with whose policy `trainc migrate` tries to replace the jobs."""
+    """The framework with whose public policy `trainc migrate` tries to replace the jobs; another name if none fits."""
     replicas: Path
     """The path of its roles."""
     roles: tuple[str, ...]
@@ -70,7 +70,7 @@ class OperatorKind(NamedTuple):
     container: str
     """The main container, which each role must have."""
     port_name: str
-    """The name of the main container's port."""
+    """The name of the main container's port, of at most 15 characters, as Kubernetes requires."""
     port: int
     """The number of a port that is not set."""
     restart: str

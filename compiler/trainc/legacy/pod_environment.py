@@ -50,7 +50,7 @@ class Pods(NamedTuple):
 
     @property
     def roles(self) -> Tree:
-        """The settings of each role."""
+        """The settings of each role, not in the order of the ranks."""
         found: Tree = self.settings[REPLICA_SPECS]
         return found
 

@@ -2,12 +2,13 @@
 
 Reads    the generated index of ids (schemas/diagnostics.json), the declarations in the modules that it names, and
          diagnostics/<id>.md.
-Returns  declarations, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the tests use
+Returns  declarations, and pages as text. `trainc explain ID`, docs/diagnostics.md, the SARIF report and the tests use
          it; no stage imports it.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -56,6 +57,31 @@ def page(id: str) -> str:
     """Return the Markdown page of an id. Raise OSError if there is none."""
     with open(data_path("diagnostics", f"{id}.md"), encoding="utf-8") as file:
         return file.read()
+
+
+def address(id: str) -> str:
+    """Return the address of the page of an id: the public one, or else the file of the package."""
+    from pathlib import Path
+
+    return public_address(id) or Path(data_path("diagnostics", f"{id}.md")).resolve().as_uri()
+
+
+def public_address(id: str) -> str:
+    """Return the public address of the page of an id; empty if the package names no site with the pages."""
+    pages = published("Diagnostics")
+    return f"{pages.rstrip('/')}/{id}.md" if pages else ""
+
+
+@cache  # as many values as there are labels
+def published(label: str) -> str:
+    """Return a URL of the installed package's metadata, `project.urls` of pyproject.toml; empty if it has none."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        urls = metadata("trainc").get_all("Project-URL") or []
+    except PackageNotFoundError:  # a checkout that is not installed
+        return ""
+    return next((url.strip() for name, _, url in (each.partition(",") for each in urls) if name == label), "")
 
 
 def explained(declared: Declaration) -> str:

@@ -54,7 +54,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     omitted = len(ordered) - len(placed) - len(notifications)
     files = dict.fromkeys(_uri(one.file, repository) for one in checked)
     run = {
-        "tool": {"driver": {"name": "trainc", "version": __version__, "rules": _rules(rules)}},
+        "tool": {"driver": {"name": "trainc", "version": __version__, **_home(), "rules": _rules(rules)}},
         "invocations": [
             {
                 "executionSuccessful": all(notification["level"] != "error" for notification in notifications),
@@ -69,21 +69,30 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     return escape_json(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)) + "\n"
 
 
+def _home() -> dict[str, str]:
+    """Return the address of trainc's site, if there is one."""
+    from trainc.reports.catalogue import published
+
+    home = published("Homepage")
+    return {"informationUri": home} if home else {}
+
+
 def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return a rule with its page for each id."""
     if not ids:
         return []
     from trainc.reports import catalogue
 
-    return [_rule(catalogue.entry(id), catalogue.page(id)) for id in ids]
+    return [_rule(catalogue.entry(id), catalogue.page(id), catalogue.public_address(id)) for id in ids]
 
 
-def _rule(declared: Declaration, page: str) -> dict[str, Any]:
+def _rule(declared: Declaration, page: str, address: str) -> dict[str, Any]:
     return {
         "id": declared.id,
         "shortDescription": {"text": declared.title},
         "fullDescription": {"text": " ".join(page.partition("\n\n")[0].split())},
         "help": {"text": page, "markdown": page},
+        **({"helpUri": address} if address else {}),
         "defaultConfiguration": {"level": declared.severity},
         "properties": {"problem.severity": PROBLEMS[declared.severity], "tags": list(declared.phases)},
     }

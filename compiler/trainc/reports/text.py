@@ -1,11 +1,13 @@
 """Text report, for people: `file:line:column: error[id]: message`, the underlined source line, then the help.
 
-Reads    diagnostics.
+Reads    diagnostics; with color, the variables in which a terminal says that it has links.
 Returns  the report, ordered by file and line. Control characters of the input are escaped and secrets are masked.
+Source   the variables: chalk's supports-hyperlinks; the sequence: OSC 8, "Hyperlinks in Terminal Emulators".
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -29,12 +31,24 @@ BLUE: Final = "\x1b[34m"
 CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
+MOST_PAGES: Final = 2
+"""The most ids whose pages the last line names."""
+TERMINALS: Final = ("Hyper", "WezTerm", "ghostty", "iTerm.app", "vscode")
+"""The values of TERM_PROGRAM in terminals with links."""
+TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
+"""The values of TERM in others."""
+OLDEST_VTE: Final = 5000
+"""The first VTE_VERSION with links: of GNOME's and many other terminals."""
+
 RUNTIME: Final = "the runtime"
 """The message of a related place: the runtime's line that causes the TrainJob's error."""
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """Return the first diagnostics, the number of the others, and the summary, separated by blank lines."""
+    """Return the first diagnostics, the number of the others, and the summary, separated by blank lines.
+
+    Below a summary, a line shows how to print the pages of the diagnostics.
+    """
     paint = painter(color)
     found = _by_cause(in_order(diagnostics))
     shown = most_severe(found)
@@ -42,7 +56,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     if len(found) > len(shown):
         parts.append(_omitted_counts(found, shown))
     if summary:
-        parts.append(summary)
+        parts.append("\n".join(filter(None, (summary, _pages(shown)))))
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
@@ -52,6 +66,20 @@ def _omitted_counts(diagnostics: Iterable[Diagnostic], shown: Iterable[Diagnosti
     counts.subtract(diagnostic.id for diagnostic in shown)
     ids = ", ".join(f"{count} {id}" for id, count in counts.most_common() if count)
     return f"{counts.total()} more: {ids} (trainc validate --format json lists them)"
+
+
+def _pages(shown: Sequence[Diagnostic]) -> str:
+    """Return the line with the commands for the pages of the most severe diagnostics; empty without diagnostics.
+
+    >>> _pages([Diagnostic("yaml", "error", "read", "mapping values are not allowed here")])
+    'For more: trainc explain yaml'
+    """
+    by_severity = sorted(shown, key=lambda diagnostic: [*COLORS].index(diagnostic.severity))
+    ids = list(dict.fromkeys(diagnostic.id for diagnostic in by_severity))
+    if not ids:
+        return ""
+    commands = ", ".join(f"trainc explain {id}" for id in ids[:MOST_PAGES])
+    return f"For more: {commands}{', or any other id' if len(ids) > MOST_PAGES else ''}"
 
 
 def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
@@ -94,7 +122,8 @@ def position(place: object) -> str:
 
 
 def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str], *, shown: bool) -> Iterator[str]:
-    severity, color = f"{diagnostic.severity}[{diagnostic.id}]", COLORS[diagnostic.severity]
+    id = linked(diagnostic.id) if paint is _painted and has_links() else diagnostic.id
+    severity, color = f"{diagnostic.severity}[{id}]", COLORS[diagnostic.severity]
     at = _shown(diagnostic.place) if shown else None
     related = [(relation, _shown(relation.place) if shown else None) for relation in diagnostic.related]
     excerpts = (at, *(excerpt for _, excerpt in related))
@@ -127,6 +156,32 @@ def _shown(place: object) -> Excerpt | None:
 
 def _line(place: object) -> tuple[str, int] | None:
     return (place.file, place.line) if isinstance(place, Location) else None
+
+
+def has_links() -> bool:
+    """Return whether a terminal with color also has links (OSC 8); FORCE_HYPERLINK=1 or 0 decides.
+
+    Color on a pipe (FORCE_COLOR) is for a log, and over SSH the page's file is on another machine than the browser.
+    """
+    known = os.environ.get
+    if (forced := known("FORCE_HYPERLINK")) is not None:
+        return forced not in ("", "0")
+    if any(map(known, ("FORCE_COLOR", "CI", "SSH_CONNECTION"))):
+        return False
+    vte = known("VTE_VERSION", "")
+    return (
+        known("TERM_PROGRAM") in TERMINALS
+        or known("TERM") in TERMS
+        or (vte.isdecimal() and int(vte) >= OLDEST_VTE)
+        or any(map(known, ("KONSOLE_VERSION", "WT_SESSION")))
+    )
+
+
+def linked(id: str) -> str:
+    """Return an id as a link to its page."""
+    from trainc.reports.catalogue import address
+
+    return f"\x1b]8;;{address(id)}\x1b\\{id}\x1b]8;;\x1b\\"
 
 
 def painter(color: bool) -> Callable[[str, str], str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, Place
-from trainc.files.inputs import fault
+from trainc.files.walk import fault
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.violations import TOO_MANY_ITEMS, WRONG_TYPE, field_of, shown
 from trainc.settings.model import SettingsFile

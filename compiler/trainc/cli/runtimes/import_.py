@@ -26,10 +26,11 @@ def import_(file: str, namespace: str | None, folder: str | None, check: bool, f
     import os
 
     from trainc.files import inputs
+    from trainc.files.walk import fault
     from trainc.pinning import answers
 
     if file != inputs.STDIN and os.path.isdir(file):
-        return report([inputs.fault(file, "is a folder", "use a file")])
+        return report([fault(file, "is a folder", "use a file")])
     read = next(iter(inputs.read([file], follow_links=follow_links)))
     if not isinstance(read, inputs.File):
         return report([read])

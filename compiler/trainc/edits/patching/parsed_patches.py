@@ -16,7 +16,7 @@ from trainc.edits.patching import merges, operations
 from trainc.edits.patching.patch_faults import INVALID_PATCH, PatchError, name_of
 from trainc.edits.patching.targets import SelectorError, Target
 from trainc.edits.patching.targets import read as read_target
-from trainc.files.inputs import fault
+from trainc.files.walk import fault
 from trainc.frontends import configmaps
 from trainc.frontends.reading import documents_of
 from trainc.kubernetes.documents import read_stream

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
+UNKNOWN: Final = "unknown-rule"
+"""The rule that finds other ids in the annotation."""
 VALIDATE_ONLY: Final = "no-gang"
 """The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
 
@@ -93,8 +95,11 @@ def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
     from trainc.base.data import lint_rules
 
     ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
-    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in lint_rules())
-    return off | {rule for rule, _ in ignored}, tuple(unknown)
+    off |= {rule for rule, _ in ignored}
+    if UNKNOWN in off:
+        return off, ()
+    unknown = (LintFinding(UNKNOWN, (), (rule,), shared) for rule, shared in ignored if rule not in lint_rules())
+    return off, tuple(unknown)
 
 
 def listed(text: str | None) -> list[str]:

@@ -35,18 +35,19 @@ def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str
         of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
         for key, found in reversed(of_plan.items()):
             causes.setdefault(key, []).append(found)
+    traces: dict[int, Trace] = {}
     for (plan, finding), *others in causes.values():
         for warning in load(finding.rule).warning(plan.job.id, plan, finding):
             place, related = warning.place, warning.related
             if place is None:
-                place, related = placed(plan, finding.path)
+                place, related = placed(plan, finding.path, traces)
                 place = narrowed(place, plan, finding)
                 related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             if warning.fix is not None and warning.place is None:
                 warning = _with_fix_at(warning, (place, *(other.place for other in related)), plan, finding.path)  # noqa: PLW2901 (the same warning)
             for label, path in finding.related:
-                other, more = placed(plan, path)
+                other, more = placed(plan, path, traces)
                 related = (*related, *(more or (Related(message=label, place=other),)))
             if plan.library.is_built_in(plan.runtime.document) and _in_runtime(plan, place, related):
                 built_in.setdefault(plan.runtime.id.name, set()).add(warning.id)
@@ -123,18 +124,9 @@ def runtime_path(plan: Plan, path: Path) -> Path | None:
     return there if ours == theirs else None
 
 
-def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
-    if path[:1] == ("metadata",) and path[-1] in plan.job.metadata(str(path[1])):
-        return plan.job.at(*path), ()
-    there = runtime_path(plan, path)
-    if there is not None:
+def placed(plan: Plan, path: Path, traces: dict[int, Trace]) -> tuple[Place, tuple[Related, ...]]:
+    """Return the source of a field of the JobSetSpec: the runtime, also of a field that it lacks, or by a trace."""
+    if (there := runtime_path(plan, path)) is not None:
         return reported_at(plan, nearest_existing(plan.runtime.at("spec", "template", "spec", *there)))
-    trainer, value = plan.job.trainer, value_at(stored(plan), path)
-    if path[-1:] == ("image",) and trainer.get("image") == value:
-        return plan.job.at("spec", "trainer", "image"), ()
-    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == value_at(stored(plan), path[:-1]):
-        return plan.job.at("spec", "trainer", *path[-2:]), ()
-    if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
-        return plan.job.at("spec", "trainer", "env", env.index(value)), ()
-    return Trace(plan).point(0, in_jobset(path))
+    trace = traces.get(id(plan)) or traces.setdefault(id(plan), Trace(plan))
+    return trace.point(0, in_jobset(path))

@@ -8,6 +8,7 @@ Returns  the field's origins, the last one first. The stages run again (`history
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
@@ -19,7 +20,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, patch, value_at
 from trainc.provenance.tracing.experiments import Experiments, OutputField
-from trainc.provenance.tracing.history import Lineage, lineage_after, replay
+from trainc.provenance.tracing.history import Writes, replay
 from trainc.provenance.tracing.recompiling import changing_edit, without_edits
 
 if TYPE_CHECKING:
@@ -98,10 +99,7 @@ class Trace:
         positions = {id(tree): position for position, tree in reversed(list(enumerate(objects)))}
         self._positions = [positions[id(tree)] for tree in objects_of_a_job(objects)]
         """The position in the last step of each object, in output order."""
-        self._lineages = [Lineage(0, ())]
-        """The lineage of the objects after each step."""
-        for number, step in enumerate(self.steps[1:], 1):
-            self._lineages.append(lineage_after(number, (), self._lineages[-1], step.before, step.after))
+        self._writes_until = Writes([(step.before, step.after) for step in self.steps]).until
         self._merges: dict[int | None, Correspondence] = {}
         """The correspondence of the JobSet after a merge and the merged template."""
         self._experiments = Experiments(self.plan)
@@ -153,7 +151,7 @@ class Trace:
                 there = corresponding_path(step.after, path, own.after)
                 if there is None:
                     continue
-                written, after = next(self._lineages[number].writes(there))
+                written, after = next(self._writes_until(number, there))
                 if written == number:
                     return _Write(self, number, after)
         return None
@@ -167,16 +165,18 @@ class Trace:
                 last, whole = last - 1, dropped
             while value_at(self.steps[last].after, whole) is GONE:
                 whole = whole[:-1]
-        yield from self._lineages[last].writes(whole)
+        yield from self._writes_until(last, whole)
 
     def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
         """Return the place and related places of a diagnostic; for a runtime's field, the TrainJob's reference to it.
 
         A mapping, a list or the parent of a missing field is placed where a document sets a part of it.
         """
-        origins = [origin for origin in self.origins(index, path) if not origin.is_hash]
-        whole = isinstance(origins[0].value, (dict, list))
-        origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+        writes = list(self._writes(index, path))
+        last, there = writes[0]
+        if isinstance(value_at(self.steps[last].after, there), (dict, list)):
+            writes = [write for write in writes if self.steps[write[0]].stage == "override"] or writes
+        origin = next(origin for origin in itertools.starmap(self._origin, writes) if not origin.is_hash)
         return reported_at(self.plan, origin.place)
 
     def patched_at(self, path: Path) -> Place | None:
@@ -324,7 +324,7 @@ class Trace:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
         outer = path[:-1]
         if (number, outer) not in self._enclosing:
-            writes = reversed(list(self._lineages[number].writes(outer))) if path else ()
+            writes = reversed(list(self._writes_until(number, outer))) if path else ()
             steps = ((self.steps[earlier], there) for earlier, there in writes)
             sources = (self._source(step, there, value_at(step.after, there)) for step, there in steps)
             source = next(filter(None, sources), None)

@@ -1,7 +1,7 @@
 """History: a TrainJob's stages run again, with its objects before and after each.
 
 Reads    a plan that has passed through the pipeline: its TrainJob, its runtime, its objects.
-Returns  the steps, and the lineage of each value: the steps that wrote it. The stage `override` has one step for each
+Returns  the steps, and the ones that wrote a value. The stage `override` has one step for each
          document that it merges: the runtime, then each patch. The stage `patch` has one step for each patch of
          trainc.yaml.
 """
@@ -23,10 +23,10 @@ from trainc.pipeline.passes.patch import patch as patch_stage
 from trainc.pipeline.passes.store import jobset, store
 from trainc.pipeline.plan import Plan
 from trainc.pipeline.stages import STAGES
-from trainc.provenance.tracing.correspondence import GONE, TracedOperation, patch, same_step, value_in
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, TracedOperation, patch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, Edit
@@ -172,45 +172,19 @@ def objects(plan: Plan) -> list[Tree]:
     return [jobset(plan), *plan.others]
 
 
-class Lineage(NamedTuple):
-    """The last step that wrote a value or a part of it."""
+class Writes:
+    """The steps that wrote each value. The values before each step are matched with those after it on demand."""
 
-    step: int
-    """The number of the step."""
-    path: Path
-    """The value's path after the step."""
-    earlier: Lineage | None = None
-    """The lineage before the step; None if the step created the value."""
-    parts: dict[str | int, Lineage] | None = None
-    """The lineages of the fields or items; None if the step created them all."""
+    def __init__(self, steps: Sequence[tuple[list[Tree], list[Tree]]]) -> None:
+        """`steps` are the objects before and after each step."""
+        self._before = [Correspondence(after, before) for before, after in steps]
 
-    def writes(self, path: Path) -> Iterator[tuple[int, Path]]:
-        """Yield the steps that wrote the value at a path, the last one first, each with the value's path after it."""
-        found: Lineage | None = self.descendant(path)
-        while found is not None:
-            yield found.step, found.path
-            found = found.earlier
-
-    def descendant(self, path: Path) -> Lineage:
-        """Return the lineage of the value at a path."""
-        found = self
-        for end, step in enumerate(path):
-            if found.parts is None:
-                return Lineage(found.step, (*found.path, *path[end:]))
-            found = found.parts[step]
-        return found
-
-
-def lineage_after(number: int, path: Path, before: Lineage, there: Any, here: Any) -> Lineage:
-    """Return the lineage of the value `here`, which was `there` before a step."""
-    if here is there or here == there:
-        return before
-    parts: dict[str | int, Lineage] = {}
-    for step, value in enumerate(here) if isinstance(here, list) else here.items() if isinstance(here, dict) else ():
-        whole = (*path, step)
-        same = same_step(here, step, there)
-        if same is None or (old := value_in(there, same)) is GONE:
-            parts[step] = Lineage(number, whole)
-        else:
-            parts[step] = lineage_after(number, whole, before.descendant((same,)), old, value)
-    return Lineage(number, path, before, parts)
+    def until(self, number: int, path: Path) -> Iterator[tuple[int, Path]]:
+        """Yield the steps that wrote a value, from one step backwards, each with the value's path after it."""
+        for step in range(number, -1, -1):
+            match = self._before[step].match(path)
+            if match.here is not match.there and match.here != match.there:
+                yield step, path
+            if match.there is GONE:
+                return
+            path = match.path

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic
 from trainc.files.confine import is_within, repository_above
-from trainc.files.inputs import STDIN, File, fault
+from trainc.files.inputs import STDIN, File
 from trainc.files.selection import SETTINGS
+from trainc.files.walk import fault
 from trainc.review.commits.git_objects import FOLDER, LINK, MODULE, Objects, RevisionError, TreeEntry, run
 
 if TYPE_CHECKING:

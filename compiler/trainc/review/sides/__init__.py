@@ -21,6 +21,7 @@ from trainc.files.inputs import STDIN
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
+from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
 from trainc.review.commits import commit_files
 from trainc.review.commits import commit_files as commit_settings
@@ -229,7 +230,7 @@ def _read(
 def _is_left_out(diagnostic: Diagnostic, spec: SideSpec) -> bool:
     """Return whether a diagnostic is about an unreadable entry of a folder, which is listed as not compared."""
     place = diagnostic.place
-    if diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
+    if diagnostic.id not in {UNREADABLE.id, inputs.LINK_OUT.id} or not isinstance(place, Location):
         return False
     given = {os.path.normpath(path) for path in spec.paths}
     if spec.commit is not None:

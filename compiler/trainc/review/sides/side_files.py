@@ -23,6 +23,7 @@ from trainc.files.inputs import File
 from trainc.files.output_marks import is_marked
 from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
+from trainc.files.walk import fault
 from trainc.frontends import sort
 from trainc.frontends.configmaps import without_runtimes
 from trainc.frontends.kustomizations import is_kustomization
@@ -347,7 +348,7 @@ def not_compared(old: SideFiles, new: SideFiles, causes: set[str]) -> list[NotCo
 def submodule_faults(rows: Iterable[NotCompared], new: SideFiles) -> tuple[Diagnostic, ...]:
     """Return an error for each submodule in a rendered folder of the new side."""
     modules = [row for row in rows if new.is_rendered and row.reason == REASONS["submodule"]]
-    return tuple(inputs.fault(new.named(row.file), row.reason.removeprefix("it "), MODULE_HELP) for row in modules)
+    return tuple(fault(new.named(row.file), row.reason.removeprefix("it "), MODULE_HELP) for row in modules)
 
 
 def _differences(old: SideFiles, new: SideFiles, causes: set[str]) -> Iterator[NotCompared]:
