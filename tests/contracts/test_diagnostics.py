@@ -351,7 +351,12 @@ CONSOLES: dict[str, dict[str, str]] = {
         "{ttlSecondsAfterFinished: 60}}}\n",
     },
     "target-exists": {"mnist.yaml": PLAIN_PYTORCHJOB, "new/mnist.yaml": JOB},
-    "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
+    "exclude-pattern": {
+        "trainc.yaml": 'exclude: [charts/, "[a-"]\n',
+        "finetune.yaml": JOB,
+        "charts/values.yaml": "a: 1\n",
+        "backup.yaml": "a: 1\n",
+    },
     "built-in-runtime": {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{resourcesPerNode: {{requests: {{cpu: 4}}}}}}\n",
         "pinned/torch-distributed.yaml": (ROOT / "runtimes" / "trainer-2.3" / "torch-distributed.yaml").read_text(),

@@ -658,3 +658,50 @@ def test_suspended_by_a_trainjob_and_a_patch(empty_folder: Path) -> None:
     assert done.err.count("warning[suspended-with-queue]") == 2
     assert f"{settings}:3:" in done.err
     assert "help: remove suspend;" in done.err
+
+
+LARGE = "".join(f"  - description: the kind PriorityClass, as in priorityClassName {i}\n" for i in range(250_000))
+"""Part of a CRD, 18 MB: --budget ci allows 16 MiB of parsed text."""
+
+
+@pytest.mark.parametrize(
+    ("labels", "files"),
+    [
+        pytest.param({}, [], id="no job has a queue"),
+        pytest.param({QUEUE: "other"}, ["job.yaml"], id="a job has a queue"),
+    ],
+)
+def test_only_the_queues_of_a_large_file_are_parsed(
+    labels: dict[str, str], files: list[str], empty_folder: Path
+) -> None:
+    crd = f"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  versions:\n{LARGE}"
+    queue = json.dumps(local_queue()) + "\n"
+    (empty_folder / "crds.yaml").write_text("---\n".join(["kind: Namespace\nbroken: [\n", crd, queue]))
+    job = train_job(runtime="torch-distributed", metadata={"namespace": "team", "labels": labels})
+    (empty_folder / "job.yaml").write_text(json.dumps(job))
+    done = run("validate", "--budget", "ci", "--format", "json")
+    assert done.code == 0
+    reported = [each["file"] for each in json.loads(done.out) if each["id"] == "unknown-queue-object"]
+    assert reported == files
+
+
+@pytest.mark.parametrize(
+    ("job", "settings", "is_read"),
+    [
+        pytest.param({}, "", False, id="no queue"),
+        pytest.param({"kueue.x-k8s.io/priority-class": "hihg"}, "", True, id="a label"),
+        pytest.param({}, "labels: {kueue.x-k8s.io/priority-class: hihg}\n", True, id="a label of the settings"),
+    ],
+)
+def test_priorities_are_read_for_jobs_that_name_one(
+    job: dict[str, str], settings: str, is_read: bool, empty_folder: Path
+) -> None:
+    priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1}
+    (empty_folder / "priorities.yaml").write_text(
+        f"{json.dumps(priority)}\n---\n{json.dumps(kueue('WorkloadPriorityClass', 'high'))}\n"
+    )
+    (empty_folder / "trainc.yaml").write_text(settings or "{}\n")
+    (empty_folder / "job.yaml").write_text(json.dumps(train_job(runtime="torch-distributed", metadata={"labels": job})))
+    done = run("validate")
+    assert ('"hihg"' in done.out) is is_read
+    assert ("was skipped" in done.err) is False

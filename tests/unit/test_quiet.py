@@ -127,6 +127,31 @@ def test_a_pattern_that_one_environment_uses_is_used() -> None:
     assert "unused-setting" not in run("validate", "--env", "prod").out
 
 
+def test_patterns_of_files_that_match_nothing() -> None:
+    Path("rendered").mkdir()
+    Path("rendered/README.yaml").write_text("a: 1\n")
+    Path("trainc.yaml").write_text(
+        'exclude: [legacy/old/, "!legacy/none.yaml", "*.tmpl.yaml", notes/list.yaml, "!jobs/new.yaml"]\n'
+        "output: rendered\nkeep: [README.yaml, NOTES.yaml]\n"
+    )
+    found = [line for line in run("validate").out.splitlines() if "[unused-setting]" in line]
+    assert found == [
+        f"trainc.yaml:{place}: warning[unused-setting]: {message}"
+        for place, message in (
+            ("1:24", 'no file or folder that trainc would read matches "!legacy/none.yaml"'),
+            ("1:45", 'no file or folder that trainc would read matches "*.tmpl.yaml"'),
+            ("3:21", 'no file in rendered matches "NOTES.yaml"'),
+        )
+    ]
+    for command in (["validate", "jobs"], ["validate", "--among", ".", "jobs/new.yaml"], ["build"]):
+        assert "unused-setting" not in run(*command).reported + run(*command).out
+
+
+def test_patterns_of_a_folder_that_no_build_has_written() -> None:
+    Path("trainc.yaml").write_text("output: rendered\nkeep: [README.md]\n")
+    assert "unused-setting" not in run("validate").out
+
+
 @pytest.mark.parametrize(
     ("text", "place", "id"),
     [

@@ -330,6 +330,13 @@ def test_a_runtime_with_a_placeholder_in_its_name_is_not_missing(name: str, name
     assert "invalid-n" not in listed.err
 
 
+@pytest.mark.parametrize("namespace", ['"{{ namespace }}"', '"${NAMESPACE}"', "YOUR_NAMESPACE"])
+def test_a_runtime_in_a_namespace_that_is_a_placeholder_is_not_missing(namespace: str) -> None:
+    own = job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
+    write("job.yaml", own.replace("  name: a\n", f"  name: a\n  namespace: {namespace}\n"))
+    assert [id for id, _ in reported()] == ["template-not-rendered"]
+
+
 def test_a_runtime_of_another_name_is_missing() -> None:
     write("runtime.yaml", PRIVATE.replace("NAMESPACE", "YOUR_NAMESPACE").replace("NAME", "other", 1))
     write("job.yaml", job_text().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}"))

@@ -71,7 +71,7 @@ def compile_paths(paths: Iterable[str], run: Run, files_of: Reader | None = None
     of_documents = environment is not None and (
         environment.images or environment.patches or environment.namespaces or environment.shared
     )
-    if of_documents or run.settings.lint_paths is not None:
+    if of_documents or run.settings.has_patterns:
         run = run._replace(complete=run.complete and run.settings.is_covered_by(paths))
     return compile_documents(read(paths, run, files_of or inputs.read, kinds=run.settings.kinds), run)
 
@@ -342,13 +342,21 @@ def check_references(build: Build) -> Build:
     return build.with_diagnostics(found)
 
 
-def report_lint_paths(build: Build) -> Build:
-    """Report the patterns of `lint.paths` that match no file."""
-    rules = build.run.settings.lint_paths
-    if rules is None or not build.is_whole_project:
+def report_patterns(build: Build) -> Build:
+    """Report the patterns of the settings that match no file."""
+    run, settings = build.run, build.run.settings
+    if not settings.has_patterns or not build.is_whole_project:
         return build
-    files = (document.file for role in USED for document in build.documents[role])
-    return build.with_diagnostics(build.judged(rules.warnings(files)))
+    found: list[Diagnostic] = []
+    if settings.lint_paths is not None:
+        files = (document.file for role in USED for document in build.documents[role])
+        found += settings.lint_paths.warnings(files)
+    if (settings.exclude or settings.keep) and run.purpose.judges and not any(run.revision):
+        from trainc.settings.unused_patterns import warnings
+
+        paths = (*run.inputs, *run.runtimes, *(path.path for path in settings.runtimes))
+        found += warnings(settings, paths, build.reading.names)
+    return build.with_diagnostics(build.judged(found))
 
 
 def report_attributes(build: Build) -> Build:
@@ -437,7 +445,7 @@ STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
     check_queues,  # admission by Kueue
     check_references,  # to the objects of other teams
     stop_beyond_budget,
-    report_lint_paths,
+    report_patterns,
     report_attributes,  # of git, in .gitattributes
     report_settings,
     stop_beyond_budget,

@@ -41,6 +41,18 @@ def metered(run: Run) -> Meter:
     return meter
 
 
+def settings_name_queue(run: Run) -> bool:
+    """Return whether the settings may give a job a queue or a priority, or the command is about queues."""
+    from trainc.files.foreign import names_queue
+
+    own = run.settings
+    return (
+        run.purpose.all_queue_faults
+        or bool(own.patch_files)
+        or any(names_queue(file.document.text.encode("utf-8", "surrogatepass")) for file in own.settings_files)
+    )
+
+
 def read(
     paths: Iterable[str],
     run: Run,
@@ -70,6 +82,7 @@ def read(
         meter=meter,
         parsed=run.parsed,
     )
+    reading.settings_name_queue = partial(settings_name_queue, run)
     if run.purpose.legacy_files:
         reading.kinds_of_named_files = (*COMPILED, *LEGACY)
     reading.gather(paths, run.selection, root=run.root, follow_links=run.options.follow_links)

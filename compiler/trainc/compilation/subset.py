@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from trainc.compilation import Compilation, Run, compile_documents, metered
+from trainc.compilation.sources import settings_name_queue
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -66,6 +67,7 @@ def compile_subset(
         meter=metered(run),
         parsed=run.parsed,
     )
+    read.settings_name_queue = partial(settings_name_queue, run)
     asked_for: list[str] = []
     for file in _files((*_parts_of(folder, parts), *_not_excluded(manifests, settings)), run, read.files_of):
         if isinstance(file, Diagnostic):

@@ -90,6 +90,15 @@ class Excluded:
                 return True
         return False
 
+    def unused_patterns(self, names: Iterable[str]) -> Iterator[tuple[str, Place]]:
+        """Yield each pattern of trainc.yaml, with its place, that matches none of the files and folders of a walk."""
+        for name in names:
+            self.matches(name, is_folder=True)
+        for patterns in self._lists:
+            for index, place in enumerate(patterns.given.places):
+                if index not in patterns.patterns.matched:
+                    yield patterns.given.lines[index], place
+
     def no_files_error(self) -> Diagnostic | None:
         """Return the error for a walk that found no file; None if no pattern excluded an entry."""
         if self._first is None:
@@ -184,6 +193,8 @@ class Gitignore:
         """The indices of the patterns that are relative to a folder."""
         for index in range(len(self.patterns)):
             self._of_folder.setdefault(folders[index] if folders else "", []).append(index)
+        self.matched = set[int]()
+        """The indices of the patterns that have matched an entry."""
         self._folders: dict[str, int | set[int]] = {"": self._globs.start(self._of_folder.get("", ()))}
         """The folders of the walk: the index of the pattern that excludes one, or the positions for its entries."""
 
@@ -213,7 +224,8 @@ class Gitignore:
 
     def _excluding_index(self, positions: set[int], name: bytes, *, is_folder: bool) -> int | None:
         """Return the last pattern that matches an entry; None without one, or if it begins with `!`."""
-        matching = self._globs.matching(positions, name)
+        matching = set(self._globs.matching(positions, name))
+        self.matched |= matching
         last = max((index for index in matching if is_folder or not self.patterns[index].is_folder), default=None)
         return None if last is None or self.patterns[last].includes else last
 

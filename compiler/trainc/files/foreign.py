@@ -12,6 +12,7 @@ nothing, as in `\\n`, leaves a file foreign. Anchors hide no name, because an al
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import COMPILED, OLD_GROUP
@@ -23,11 +24,14 @@ GROUP: Final = OLD_GROUP.encode()
 """The end of every API group of Trainer and of Training Operator, and of their labels."""
 MARKS: Final = (GROUP, *(row.kind.encode() for row in COMPILED), b"volcano.sh", b"mlkube.io")
 """The last two are the groups of Volcano's Job, which can run a framework too, and of the first MXNet operator."""
-_OF_QUEUES: Final = re.compile(
-    rb"""\b(?:apiVersion["']?[ \t]{0,20}:\s{0,20}["']?kueue\.x-k8s\.io/"""
-    rb"""|kind["']?[ \t]{0,20}:\s{0,20}["']?(?:(?:Workload)?PriorityClass|LimitRange|Namespace)\b)"""
-)
-"""An object of Kueue's group, or of a kind of Kubernetes that its admission depends on; a CRD only mentions them."""
+_OF_KUEUE: Final = re.compile(rb"""apiVersion["']?[ \t]{0,20}:\s{0,20}["']?kueue\.x-k8s\.io/""")
+"""An object of Kueue's group; a CRD only mentions the group."""
+_BESIDE_KUEUE: Final = re.compile(rb"""kind["']?[ \t]{0,20}:\s{0,20}["']?(?:PriorityClass|LimitRange|Namespace)\b""")
+"""An object of a kind of Kubernetes that admission by Kueue depends on."""
+_DEFAULT_QUEUE: Final = re.compile(rb"""name["']?[ \t]{0,20}:\s{0,20}["']?default\b""")
+"""A LocalQueue of this name is the queue of every job in its namespace."""
+_START: Final = re.compile(rb"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_IN_LINE: Final = re.compile(rb"[^\r\n]+")
 QUEUE_KINDS: Final = ("PriorityClass", "LimitRange", "Namespace")
 REFERENCED: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 """The kinds of objects to which pods refer."""
@@ -75,7 +79,40 @@ def may_be_of_queues(data: bytes) -> bool:
     >>> may_be_of_queues(b"apiVersion: kueue.x-k8s.io/v1beta2"), may_be_of_queues(b"priorityClassName: PriorityClass")
     (True, False)
     """
-    return _OF_QUEUES.search(data) is not None
+    return _OF_KUEUE.search(data) is not None or _BESIDE_KUEUE.search(data) is not None
+
+
+def names_queue(text: bytes) -> bool:
+    """Return whether a job, or a document that changes one, may name a queue or a priority.
+
+    >>> names_queue(b"labels: {kueue.x-k8s.io/queue-name: a}"), names_queue(b"priorityClassName: high")
+    (True, True)
+    """
+    return b"kueue.x-k8s.io" in text or b"riorityClass" in text
+
+
+def has_default_queue(data: bytes) -> bool:
+    """Return whether a file may have a LocalQueue for the jobs that name none."""
+    return _OF_KUEUE.search(data) is not None and _DEFAULT_QUEUE.search(data) is not None
+
+
+def documents_of_queues(data: bytes, *, all_kinds: bool) -> bytes:
+    """Return a file with empty lines in place of each document that is no object of Kueue.
+
+    >>> text = b"kind: Namespace\\n---\\napiVersion: kueue.x-k8s.io/v1beta2\\n---\\na: 1\\n"
+    >>> documents_of_queues(text, all_kinds=False)
+    b'\\n---\\napiVersion: kueue.x-k8s.io/v1beta2\\n\\n\\n'
+
+    all_kinds   whether to keep those of the kinds of Kubernetes, too
+    """
+    if data.startswith(b"%") or b"\n%" in data:
+        return data  # a directive is about the document below it
+    starts = [0, *(match.start() for match in _START.finditer(data)), len(data)]
+    parts = (data[start:end] for start, end in pairwise(starts))
+    return b"".join(
+        part if _OF_KUEUE.search(part) or (all_kinds and _BESIDE_KUEUE.search(part)) else _IN_LINE.sub(b"", part)
+        for part in parts
+    )
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:

@@ -103,6 +103,10 @@ class Reading:
 
         Their bytes are kept if they mention a Secret.
         """
+        self.of_queues: list[inputs.File] = []
+        """The files without TrainJobs and runtimes that may have objects of Kueue, until all files are known."""
+        self.settings_name_queue: Callable[[], bool] = bool
+        """Returns whether the settings may give a job a queue or a priority that its document does not name."""
         self.kept: list[inputs.File | Diagnostic] | None = None
         """All files with their bytes, and the faults of the others; None if they are not kept."""
         self._may_drop = False
@@ -119,6 +123,14 @@ class Reading:
         """The texts of ConfigMaps that have been parsed."""
         self.kustomizations: Kustomizations | None = None
         """The kustomizations among the files; None if there are none."""
+
+    def names(self, paths: Iterable[str], selection: Selection) -> list[str]:
+        """Return the names of the files and folders in some paths, without those below what is left out."""
+        found: list[str] = []
+        walked = selection._replace(names_only=True, leave_out=lambda name, role, object: found.append(name))
+        for _ in self.files_of(paths, walked):
+            pass  # the faults of the paths have been reported
+        return found
 
     def gather(
         self,
@@ -156,7 +168,12 @@ class Reading:
         is_copied = self._is_copied(file)
         self._may_drop = file.found and not is_copied
         if self._may_drop and _GROUP not in file.data and self._is_skipped(file):
-            self._skip(file)
+            from trainc.files.foreign import may_be_of_queues
+
+            if may_be_of_queues(file.data):
+                self.of_queues.append(file)
+            else:
+                self._skip(file)
         elif self._charge("input bytes", file):
             drop = self._drop if self._may_drop else None
             documents: Iterable[Document | Diagnostic] = documents_of(file, drop, self.parsed)
@@ -228,7 +245,9 @@ class Reading:
         self.meter.charge("errors and warnings")
 
     def settle(self) -> None:
-        """Apply the kustomizations of the files that were added: leave out patches, and add the notes."""
+        """Read the queues, and apply the kustomizations of the files that were added: leave out patches, add notes."""
+        if self.of_queues:
+            self._read_queues()
         if self.kustomizations is None:
             return
         is_part = self.kustomizations.is_part
@@ -256,11 +275,38 @@ class Reading:
 
     def _is_skipped(self, file: inputs.File) -> bool:
         """Return whether a file of a folder is skipped without parsing it."""
-        from trainc.files.foreign import REFERENCED_WORDS, is_foreign, may_be_of_queues, may_mention
+        from trainc.files.foreign import REFERENCED_WORDS, is_foreign, may_mention
 
-        if self.others == "read" or file.path.endswith(KUSTOMIZATION_NAMES) or may_be_of_queues(file.data):
+        if self.others == "read" or file.path.endswith(KUSTOMIZATION_NAMES):
             return False
         return is_foreign(file.data) and not (self.others == "referenced" and may_mention(file.data, REFERENCED_WORDS))
+
+    def _read_queues(self) -> None:
+        """Read the objects of Kueue; those of Kubernetes beside them only if a job may have a queue or a priority.
+
+        A file of any size can mention one: the other documents of a file are not parsed.
+        """
+        from trainc.files import foreign
+
+        files, self.of_queues = self.of_queues, []
+        used = {id(each.text): each.text for role in USED for each in self.documents[role]}
+        all_kinds = (
+            self.settings_name_queue()
+            or any(foreign.names_queue(text.encode("utf-8", "surrogatepass")) for text in used.values())
+            or any(foreign.has_default_queue(file.data) for file in files)
+        )
+        self._may_drop = True
+        for file in files:
+            data = foreign.documents_of_queues(file.data, all_kinds=all_kinds)
+            if not data.strip():
+                self._skip(file)
+            elif self._charge("skipped bytes", file) and self._charge("input bytes", file._replace(data=data)):
+                self._revision = file.revision
+                self.read(documents_of(file._replace(data=data), self._drop, self.parsed))
+            if self.meter.over is not None:
+                return
+        positions = {path: index for index, path in enumerate(self.files)}
+        self.documents["other"].sort(key=lambda document: positions.get(document.file, len(positions)))
 
     def _drop(self, error: YamlError, diagnostic: Diagnostic) -> bool:
         """Skip the unreadable document of an error, and return True; return False if it is of a kind to compile."""

@@ -191,11 +191,17 @@ def _has_placeholder(id: ObjectId) -> bool:
 
 
 def _may_be_one_of(unnamed: Sequence[ObjectId], missing: Diagnostic) -> bool:
-    """Return whether the runtime that a TrainJob lacks may be one whose name or namespace is a placeholder."""
-    if not unnamed or not isinstance(missing.place, Place):
+    """Return whether the runtime that a TrainJob lacks may be one whose name or namespace is a placeholder.
+
+    The namespace of a TrainingRuntime is that of the TrainJob.
+    """
+    if not isinstance(missing.place, Place):
         return False
-    reference = get(missing.place.document.value, missing.place.path[:-1]) or {}
+    job = missing.place.document.value
+    reference = get(job, missing.place.path[:-1]) or {}
     kind, name = reference.get("kind", CLUSTER_RUNTIME.kind), reference.get("name")
+    if kind != CLUSTER_RUNTIME.kind and _PLACEHOLDER.search(ObjectId.from_manifest(job).namespace):
+        return True
     return any(id.kind == kind and (id.name == name or _PLACEHOLDER.search(id.name)) for id in unnamed)
 
 

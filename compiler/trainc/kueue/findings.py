@@ -264,7 +264,7 @@ def _job_fault(
     return Diagnostic.declared(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        _name_fix(place, name, known) or known.use(),
+        _name_fix(place, name, known) or f"add its manifest to the given paths, or {known.use()}",
         object=plan.job.id,
         place=place,
         related=related,

@@ -96,6 +96,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         output=next(iter(paths_in_root(base, _folder(leaf(tree, "output")))), None),
         renders_nothing=_value(leaf(tree, "output")) == NO_OUTPUT,
         keep=tuple(item.value for item in items(tree, "keep")),
+        keep_places=tuple(item.source for item in items(tree, "keep") if isinstance(item.source, Place)),
         environment_name=name,
         cluster=_value(leaf(tree, "cluster"), ""),
     )

@@ -151,6 +151,8 @@ class Settings(NamedTuple):
     """Whether the project says that nothing is rendered: `output: none`."""
     keep: tuple[str, ...] = ()
     """The patterns of files in the output folder that no build writes, relative to that folder."""
+    keep_places: tuple[Place, ...] = ()
+    """The place of each pattern of `keep`."""
     environment_names: tuple[str, ...] = ()
     """The environments, in the file's order; empty for a project without environments."""
     environment_name: str = ""
@@ -199,6 +201,11 @@ class Settings(NamedTuple):
         if self.base is not None:
             return self.base.patch_files
         return [] if self.environment is None else self.environment.files
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether a pattern of the settings may match nothing."""
+        return self.lint_paths is not None or bool(self.exclude or self.keep)
 
     @property
     def output_folders(self) -> list[str]:

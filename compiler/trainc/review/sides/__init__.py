@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
 from trainc.compilation import Compilation, Compiled, Run, compile_documents, duplicate_object, environment_runs
+from trainc.compilation.sources import settings_name_queue
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
@@ -212,6 +213,7 @@ def _read(
         meter=meter,
     )
     found.kept = []
+    found.settings_name_queue = partial(settings_name_queue, run._replace(settings=own))
     found.gather(spec.paths, selection, follow_links=run.options.follow_links)
     files.add(found, own, spec.paths)
     found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
