@@ -332,7 +332,7 @@ def test_a_runtime_with_a_placeholder_in_its_name_is_not_missing(name: str, name
 
 @pytest.mark.parametrize("namespace", ['"{{ namespace }}"', '"${NAMESPACE}"', "YOUR_NAMESPACE"])
 def test_a_runtime_in_a_namespace_that_is_a_placeholder_is_not_missing(namespace: str) -> None:
-    own = job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
+    own = job_text().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
     write("job.yaml", own.replace("  name: a\n", f"  name: a\n  namespace: {namespace}\n"))
     assert [id for id, _ in reported()] == ["template-not-rendered"]
 
