@@ -238,7 +238,7 @@ def renamed_key(path: Path, names: Iterable[str], *, likeness: float = 0.6) -> F
     return rename(path, near, applicability=safe_if(is_certain(name, near, known)))
 
 
-def resolved(value: Any, text: Callable[[Written], str | None]) -> Any:
+def filled(value: Any, text: Callable[[Written], str | None]) -> Any:
     """Return a value with its `Written` texts; raise LookupError if one of them is not known."""
     if isinstance(value, Written):
         found = text(value)
@@ -246,8 +246,8 @@ def resolved(value: Any, text: Callable[[Written], str | None]) -> Any:
             raise LookupError
         return found
     if isinstance(value, dict):
-        return {key: resolved(each, text) for key, each in value.items()}
-    return [resolved(each, text) for each in value] if isinstance(value, list) else value
+        return {key: filled(each, text) for key, each in value.items()}
+    return [filled(each, text) for each in value] if isinstance(value, list) else value
 
 
 def flow(value: Any) -> str:

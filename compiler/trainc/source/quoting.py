@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Written, resolved
+from trainc.base.fixes import Written, filled
 from trainc.diagnostics import Place
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def as_written(help: str, fix: Fix | None, document: Document) -> tuple[str, Fix
     if fix is None:
         return help, fix
     try:
-        new = fix.mapped(lambda _, value: resolved(value, lambda written: _text(written, document)))
+        new = fix.mapped(lambda _, value: filled(value, lambda written: _text(written, document)))
     except LookupError:
         return help.replace(fix.title, fix.bare), None
     return help.replace(fix.title, new.title), new

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Replacement, Written, replace, resolved, safe_if
+from trainc.base.fixes import Fix, Replacement, Written, filled, replace, safe_if
 from trainc.kubernetes.structural.homes import fits, variable
 from trainc.kubernetes.violations import listed, subject
 
@@ -84,7 +84,7 @@ def hint(path: Path, value: Any, expected: str, schema: Tree, root: Tree | None)
         return found
     (change,) = found.changes
     assert isinstance(change, Replacement)
-    meant = resolved(change.value, lambda written: str(written.parsed))
+    meant = filled(change.value, lambda written: str(written.parsed))
     return found if fits(meant, schema, root) else _plain_hint(path, expected, schema)
 
 

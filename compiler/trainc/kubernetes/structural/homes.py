@@ -25,7 +25,7 @@ from trainc.base.fixes import (
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
 from trainc.base.trainjob_dialects import other_names
-from trainc.kubernetes.structural.nodes import Compiler, Faults
+from trainc.kubernetes.structural.nodes import Compiler, Faults, resolved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, TOO_FEW_PROPERTIES, field_of, listed
 
@@ -368,13 +368,6 @@ def schema_at(root: Tree, path: Path) -> Tree:
         else:
             schema = schema.get("properties", {}).get(step) or schema.get("additionalProperties") or {}
     return resolved(root, schema)
-
-
-def resolved(root: Tree, schema: Tree) -> Tree:
-    """Return a schema, or the definition that it refers to."""
-    while "$ref" in schema:
-        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
-    return schema
 
 
 def fits(value: Any, schema: Tree, root: Tree) -> bool:

@@ -346,7 +346,7 @@ class Object(SchemaNode):
         self.defaults = tuple(
             (name, default)
             for name, child in self.properties.items()
-            if (default := compiler.resolve(child).get("default")) is not None
+            if (default := resolved(compiler.root, child).get("default")) is not None
         )
         if any(isinstance(default, dict | list) for _, default in self.defaults):
             raise ValueError("defaults that are mappings or lists are not implemented")
@@ -392,7 +392,7 @@ class Object(SchemaNode):
 
     def _report_missing(self, value: Tree, result: Tree, at: At, faults: Faults) -> None:
         for name in sorted(self.required - result.keys()):
-            child = self.compiler.resolve(self.properties.get(name, {}))
+            child = resolved(self.compiler.root, self.properties.get(name, {}))
             faults.report("missing_field", (at, name), child, name in value)
 
     def field(self, key: str) -> SchemaNode | None:
@@ -411,10 +411,10 @@ class Object(SchemaNode):
 class Compiler:
     """Compiles the subschemas of one schema into nodes; each definition is compiled once."""
 
-    __slots__ = ("definitions", "shared")
+    __slots__ = ("root", "shared")
 
     def __init__(self, root: Tree) -> None:
-        self.definitions: Tree = root.get("$defs", {})
+        self.root = root
         self.shared: dict[str, SchemaNode] = {}
 
     def node(self, schema: Tree) -> SchemaNode:
@@ -423,13 +423,8 @@ class Compiler:
         if reference is None:
             return self._make(schema)
         if reference not in self.shared:
-            self.shared[reference] = self._make(self.resolve(schema))
+            self.shared[reference] = self._make(resolved(self.root, schema))
         return self.shared[reference]
-
-    def resolve(self, schema: Tree) -> Tree:
-        """Return the subschema, or the definition that it refers to."""
-        reference = schema.get("$ref")
-        return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
 
     def _make(self, schema: Tree) -> SchemaNode:
         if schema == {"x-kubernetes-preserve-unknown-fields": True}:
@@ -450,3 +445,10 @@ class Compiler:
             case "string":
                 return String(schema) if schema.keys() & _KEYWORDS["string"] else SchemaNode(schema, str)
         return IntOrString(schema)
+
+
+def resolved(root: Tree, schema: Tree) -> Tree:
+    """Return a subschema, or the definition that it refers to."""
+    while (reference := schema.get("$ref")) is not None:
+        schema = root["$defs"][reference.rpartition("/")[2]]
+    return schema

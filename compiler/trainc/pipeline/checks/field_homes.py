@@ -17,7 +17,8 @@ from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
 from trainc.kubernetes.structural import read
-from trainc.kubernetes.structural.homes import fits, names_of, resembles, resolved
+from trainc.kubernetes.structural.homes import fits, names_of, resembles
+from trainc.kubernetes.structural.nodes import resolved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.objects import STEPS

@@ -34,7 +34,7 @@ def carry(plan: Plan) -> Plan:
     deadline = plan.job.spec.get("activeDeadlineSeconds")
     if deadline is None or not plan.jobs:
         return plan
-    return plan._replace(spec=plan.spec | {"replicatedJobs": [lowered(job, deadline) for job in plan.jobs]})
+    return plan._replace(spec=plan.spec | {"replicatedJobs": [with_deadline(job, deadline) for job in plan.jobs]})
 
 
 def carried(metadata: Tree) -> Tree:
@@ -59,7 +59,7 @@ def with_metadata(other: Tree, labels: Tree, annotations: Tree) -> Tree:
     return other | {"metadata": metadata}
 
 
-def lowered(job: Tree, deadline: int) -> Tree:
+def with_deadline(job: Tree, deadline: int) -> Tree:
     """Return a replicated job with the earlier of the TrainJob's deadline and its own."""
     template = job.get("template") or {}
     spec = template.get("spec") or {}
