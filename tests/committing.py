@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SETTINGS = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+_SETTINGS = (
+    "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main",
+    # The repository of a test is small, needs no sample hooks, and is soon removed.
+    "-c", "maintenance.auto=false", "-c", "core.fsync=none", "-c", "init.templateDir=",
+)  # fmt: skip
 _TEMPLATES: dict[Callable[[], object], TemporaryDirectory[str]] = {}
 _NO_USER = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 

@@ -32,11 +32,17 @@ def empty_repository(empty_folder: Path) -> Path:
     return empty_folder
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while the tests are collected, which makes objects that stay."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Leave the collected tests out of all later garbage collections, and make these rarer."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

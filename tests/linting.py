@@ -17,19 +17,21 @@ GPUS = {"limits": {"nvidia.com/gpu": 2}}
 SHM = {"name": "shm", "mountPath": "/dev/shm"}
 
 
-def container(**fields: Any) -> dict[str, Any]:
+def clean_container(**fields: Any) -> dict[str, Any]:
     """Return a container without findings."""
     return {"name": "node", "image": "i:1", "resources": {"requests": {"cpu": 1}}, **fields}
 
 
 def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
     """Return a replicated job; the one named `node` is the trainer."""
-    job = replicated_job(name, pod={"containers": list(containers) or [container()], **(pod or {})})
+    job = replicated_job(name, pod={"containers": list(containers) or [clean_container()], **(pod or {})})
     job["template"]["spec"]["template"]["metadata"] = of_pods or {}
     return job
 
 
-def runtime(*jobs: Any, policy: Any = None, gang: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
+def runtime_of(
+    *jobs: Any, policy: Any = None, gang: Any = None, of_jobset: Any = None, **metadata: Any
+) -> dict[str, Any]:
     """Return a runtime of these jobs, by default for torch and without a gang."""
     policies: dict[str, Any] = {"mlPolicy": {"torch": {}} if policy is None else policy} | (
         {"podGroupPolicy": gang} if gang else {}
@@ -70,7 +72,7 @@ def env(**values: str) -> list[dict[str, str]]:
 
 def pytorchjob(*args: str, restart: str = "OnFailure", **policy: Any) -> dict[str, Any]:
     """Return a PyTorchJob with two workers and a run policy; `args` are those of the container."""
-    pod = {"containers": [container(name="pytorch", args=list(args), resources={"limits": {"cpu": 2}})]}
+    pod = {"containers": [clean_container(name="pytorch", args=list(args), resources={"limits": {"cpu": 2}})]}
     worker = {"replicas": 2, "restartPolicy": restart, "template": {"spec": pod}}
     return {
         "apiVersion": "kubeflow.org/v1",
@@ -90,9 +92,9 @@ def silent(rule: str, *documents: Any, id: str) -> Any:
 
 def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
     """Return pods with 8 GPUs, or with `few`, with their own network or DNS."""
-    eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
+    eight = clean_container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
     volumes = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
-    return runtime(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
+    return runtime_of(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
 
 
 WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}

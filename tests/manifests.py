@@ -56,6 +56,13 @@ def train_job(trainer: Any = None, *, name: Any = "j", runtime: Any = "r", metad
     return {**HEAD, "kind": "TrainJob", "metadata": {"name": name, **(metadata or {})}, "spec": of_job}
 
 
+def job_text(metadata: str = "name: a", ref: str = "name: r", trainer: str = "") -> str:
+    """Return the text of a TrainJob from the fields of its metadata, its reference and its trainer, in flow style."""
+    more = f", trainer: {{{trainer}}}" if trainer else ""
+    spec = f"{{runtimeRef: {{{ref}}}{more}}}"
+    return f"apiVersion: {HEAD['apiVersion']}\nkind: TrainJob\nmetadata: {{{metadata}}}\nspec: {spec}\n"
+
+
 def write_json(folder: Path, *documents: Tree) -> str:
     """Write documents to a file, each on a line of its own; return its path."""
     file = folder / "x.json"

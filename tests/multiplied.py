@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from string import ascii_lowercase
 
+from manifests import job_text
+
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 Files = Iterator[tuple[str, str]]
 """Paths and texts of files."""
 
 
-def job(name: str, runtime: str = "torch-distributed") -> str:
-    spec = f"{{runtimeRef: {{name: {runtime}}}, trainer: {{image: 'a/b:1'}}}}"
-    return f"---\n{HEAD}kind: TrainJob\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+def small_job(name: str, runtime: str = "torch-distributed") -> str:
+    return "---\n" + job_text(f"name: {name}", f"name: {runtime}", "image: 'a/b:1'")
 
 
 def jobs(count: int, runtime: str = "torch-distributed") -> tuple[str, str]:
-    return "jobs.yaml", "".join(job(f"a{index}", runtime) for index in range(count))
+    return "jobs.yaml", "".join(small_job(f"a{index}", runtime) for index in range(count))
 
 
 def settings(text: str) -> tuple[str, str]:
@@ -28,7 +29,7 @@ def mapping(count: int) -> str:
     return f"{{{', '.join(f'a{index}: b' for index in range(count))}}}"
 
 
-def runtime(annotations: int = 0, containers: int = 1, name: str = "r") -> str:
+def runtime_text(annotations: int = 0, containers: int = 1, name: str = "r") -> str:
     listed = ", ".join(f"{{name: {'node' if not i else f'c{i}'}, image: 'a/b:1'}}" for i in range(containers))
     pod = f"{{template: {{spec: {{template: {{spec: {{containers: [{listed}]}}}}}}}}}}"
     part = pod.replace("{template", "{name: node, template", 1)
@@ -58,16 +59,16 @@ def labels_of_environments() -> Files:
 
 
 def annotations_of_a_runtime() -> Files:
-    yield "runtime.yaml", runtime(annotations=20_000)
+    yield "runtime.yaml", runtime_text(annotations=20_000)
     yield jobs(300, "r")
 
 
 def jobs_of_one_name() -> Files:
-    yield "jobs.yaml", job("a") * 3000
+    yield "jobs.yaml", small_job("a") * 3000
 
 
 def namesakes() -> Files:
-    yield "runtimes.yaml", "".join(runtime(annotations=index % 2) for index in range(1000))
+    yield "runtimes.yaml", "".join(runtime_text(annotations=index % 2) for index in range(1000))
     yield jobs(1000, "r")
 
 
@@ -95,14 +96,14 @@ def many_texts() -> Files:
 
 
 def a_long_name() -> Files:
-    yield f"{'a' * 240}.yaml", job("a")
+    yield f"{'a' * 240}.yaml", small_job("a")
     yield settings(f'exclude: ["{"[]a]*" * 6}b"]\n')
 
 
 def nested_folders() -> Files:
     folders = "/".join(["a" * 40] * 80)
     for index in range(300):
-        yield f"{folders}/{index}.yaml", job(f"a{index}")
+        yield f"{folders}/{index}.yaml", small_job(f"a{index}")
     yield settings("exclude:\n" + "".join(f"- '**/a*/**/b{index}'\n" for index in range(250)))
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from running import Done
+
 ROOT: Final = Path(__file__).parents[1]
 ROWS: Final = {
     "releases.py": (
@@ -79,16 +81,16 @@ class Release:
     """A copy of trainc that knows the release."""
 
     root: Path
+    process: subprocess.Popen[str]
+    """It has the modules of the copy, and runs each command in a process that it forks."""
 
-    def run(self, *args: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def run(self, *args: str, cwd: Path, stdin: str = "") -> Done:
         """Run `trainc ARGS`."""
-        # The folders of the package are links: no bytecode of the copy may be written beside the modules.
-        bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(self.root / "bytecode")}
-        environment = {**os.environ, **bytecode, "PYTHONPATH": str(self.root / "compiler")}
-        command = [sys.executable, "-m", "trainc", *args]
-        return subprocess.run(
-            command, check=False, capture_output=True, text=True, input=stdin, cwd=cwd, env=environment
-        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([args, str(cwd), stdin]) + "\n")
+        self.process.stdin.flush()
+        return Done(*json.loads(self.process.stdout.readline()))
 
 
 def create_release(root: Path) -> Release:
@@ -118,7 +120,40 @@ def create_release(root: Path) -> Release:
     for runtime in (root / "runtimes" / "trainer-2.5").glob("*.yaml"):
         text = runtime.read_text(encoding="utf-8")
         runtime.write_text(text.replace("numProcPerNode", "processesPerNode"), encoding="utf-8")
-    return Release(root)
+    return Release(root, _started(root))
+
+
+FORKS = """
+import json, os, sys, tempfile
+import trainc.cli, trainc.cli.build, trainc.cli.validate, trainc.compilation
+for line in sys.stdin:
+    words, folder, text = json.loads(line)
+    streams = [tempfile.TemporaryFile() for _ in range(3)]
+    streams[0].write(text.encode())
+    streams[0].seek(0)
+    if not (process := os.fork()):
+        os.chdir(folder)
+        for number, stream in enumerate(streams):
+            os.dup2(stream.fileno(), number)
+        sys.argv = ["trainc", *words]
+        trainc.cli.entry()
+    _, status = os.waitpid(process, 0)
+    code, texts = os.waitstatus_to_exitcode(status), []
+    for stream in streams[1:]:
+        stream.seek(0)
+        texts.append(stream.read().decode())
+    print(json.dumps([code, *texts]), flush=True)
+"""
+"""A program that runs commands: each is a line with the arguments, the folder and the standard input."""
+
+
+def _started(root: Path) -> subprocess.Popen[str]:
+    # The folders of the package are links: no bytecode of the copy may be written beside the modules.
+    bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(root / "bytecode")}
+    environment = {**os.environ, **bytecode, "PYTHONPATH": str(root / "compiler")}
+    return subprocess.Popen(
+        [sys.executable, "-c", FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
 
 
 def _linked(source: Path, target: Path, *, without: set[str]) -> None:

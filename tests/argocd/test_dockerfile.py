@@ -35,7 +35,7 @@ def named(stage: list[Instruction], name: str) -> list[str]:
     return [instruction.text for instruction in stage if instruction.name == name]
 
 
-def container() -> Any:
+def sidecar_container() -> Any:
     (found,) = yaml.safe_load((FILES / "sidecar.yaml").read_text())["spec"]["template"]["spec"]["containers"]
     return found
 
@@ -88,7 +88,7 @@ def test_the_user_and_the_program_are_those_of_argo_cds_sidecars() -> None:
 
 
 def test_the_deployment_runs_it_as_that_user_and_mounts_what_it_needs() -> None:
-    found = container()
+    found = sidecar_container()
     assert found["securityContext"]["runAsUser"] == USER
     assert found["securityContext"]["readOnlyRootFilesystem"] is True
     mounts = [mount["mountPath"] for mount in found["volumeMounts"]]

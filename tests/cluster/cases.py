@@ -65,7 +65,7 @@ def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
     random, number = Random(seed), 0
     file = folder / "generated.json"
     while number < count:
-        documents = sound.job(random)
+        documents = sound.random_job(random)
         documents[-1]["metadata"]["name"] += f"-{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
         for compiled in internal(trainc.compile([str(file)], options=Options(settings=NO_LINT))).jobs:

@@ -45,7 +45,7 @@ class Scenario(NamedTuple):
     kind: str = "PyTorchJob"
 
 
-def role(
+def legacy_role(
     container: str,
     replicas: int = 1,
     restart: str | None = None,

@@ -99,7 +99,7 @@ def _generated(folder: Path) -> Iterator[Pair]:
     """Yield generated TrainJobs; names differ, as many TrainJobs share a namespace."""
     random = Random(2)
     for number in range(GENERATED):
-        documents = sound.job(random)
+        documents = sound.random_job(random)
         runtime, job = documents
         job["metadata"]["name"] += f"-{number}"
         if runtime["metadata"]["name"] == "r":  # others are in trainc's table of torchtune's runtimes

@@ -13,7 +13,7 @@ from cluster.server import Cluster
 Tree = dict[str, Any]
 
 
-role = partial(scenarios.role, "pytorch")
+role = partial(scenarios.legacy_role, "pytorch")
 FOLDED: Final = {"Master": role(), "Worker": role(2)}
 """Roles whose pods are those of one Job: node-0 is the Master."""
 APART: Final = {"Master": role(), "Worker": role(2, args=("work.py",))}

@@ -9,7 +9,7 @@ from cluster import scenarios
 from cluster.scenarios import OF_INDEX, REMOVED, RUNNING, Scenario, assert_ends, assert_values
 from cluster.server import Cluster
 
-role = partial(scenarios.role, "mpi")
+role = partial(scenarios.legacy_role, "mpi")
 MPIJOB: Final = partial(Scenario, kind="MPIJob")
 BOTH: Final = {"Launcher": role(), "Worker": role(2)}
 WAITS: Final = {"launcherCreationPolicy": "WaitForWorkersReady"}

@@ -42,7 +42,7 @@ JOB: Tree = {
 }
 
 
-def job(**spec: Any) -> Tree:
+def older_job(**spec: Any) -> Tree:
     return JOB | {"spec": JOB["spec"] | spec}
 
 
@@ -51,13 +51,15 @@ def policy(**torch: Any) -> Tree:
 
 
 CASES = {
-    "overrides": job(podTemplateOverrides=[{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"a": "b"}}}]),
-    "labels": job(labels={"team": "nlp"}),
-    "word": job(trainer={"numProcPerNode": "auto"}),
+    "overrides": older_job(
+        podTemplateOverrides=[{"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"a": "b"}}}]
+    ),
+    "labels": older_job(labels={"team": "nlp"}),
+    "word": older_job(trainer={"numProcPerNode": "auto"}),
     "version": JOB | {"apiVersion": "kubeflow.org/v2alpha1"},
     "runtime": policy(numProcPerNode="auto"),
     "runtime-number": policy(numProcPerNode=2),
-    "own-form": job(trainer={"numProcPerNode": 2}),
+    "own-form": older_job(trainer={"numProcPerNode": 2}),
 }
 
 

@@ -10,14 +10,14 @@ from cluster import scenarios
 from cluster.scenarios import OF_INDEX, RUNNING, Scenario, assert_ends, assert_values
 from cluster.server import Cluster
 
-tensorflow = partial(scenarios.role, "tensorflow")
-xgboost = partial(scenarios.role, "xgboost")
-xgboostjob = partial(scenarios.role, "xgboostjob")
+tensorflow = partial(scenarios.legacy_role, "tensorflow")
+xgboost = partial(scenarios.legacy_role, "xgboost")
+xgboostjob = partial(scenarios.legacy_role, "xgboostjob")
 """A role whose main container has the name that most real XGBoostJobs give it."""
-jax = partial(scenarios.role, "jax")
-paddle = partial(scenarios.role, "paddle")
+jax = partial(scenarios.legacy_role, "jax")
+paddle = partial(scenarios.legacy_role, "paddle")
 
-mxnet = partial(scenarios.role, "mxnet")
+mxnet = partial(scenarios.legacy_role, "mxnet")
 
 TFJOB: Final = partial(Scenario, kind="TFJob")
 XGBOOSTJOB: Final = partial(Scenario, kind="XGBoostJob")

@@ -122,7 +122,7 @@ def _refused_jobs(folder: Path, monkeypatch: pytest.MonkeyPatch, namespace: str)
     monkeypatch.setattr(stages, "run", recorded)
     random, file, number = Random(0), folder / "generated.json", 0
     while number < WANTED:
-        documents = sound.job(random)
+        documents = sound.random_job(random)
         faults.spoil(random, documents)
         documents[-1]["metadata"]["name"] = f"j{number}"
         file.write_text("\n".join(map(json.dumps, documents)))

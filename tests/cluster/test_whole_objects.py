@@ -19,7 +19,7 @@ APPLIED = frozenset({"in-place", "ahead"})
 """The effects of changes that the API server stores while the job runs."""
 
 
-def job(namespace: str, runtime: str, labels: Tree, **trainer: Any) -> Tree:
+def labelled_job(namespace: str, runtime: str, labels: Tree, **trainer: Any) -> Tree:
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
@@ -55,7 +55,7 @@ def test_an_apply_does_what_the_review_says(
 ) -> None:
     namespace = cluster.namespace("review")
     files = [tmp_path / "old.yaml", tmp_path / "new.yaml"]
-    jobs = job(namespace, runtime, {"x": "z"}), job(namespace, runtime, labels, **trainer)
+    jobs = labelled_job(namespace, runtime, {"x": "z"}), labelled_job(namespace, runtime, labels, **trainer)
     sides = []
     for file, tree in zip(files, jobs, strict=True):
         file.write_text(yaml.safe_dump(tree))
@@ -79,7 +79,7 @@ def test_an_apply_does_what_the_review_says(
 
 def test_what_kubectl_prints_is_what_was_applied(cluster: Cluster, tmp_path: Path) -> None:
     namespace = cluster.namespace("live")
-    (tmp_path / "a.yaml").write_text(yaml.safe_dump(job(namespace, "torch-distributed", {"x": "a"})))
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(labelled_job(namespace, "torch-distributed", {"x": "a"})))
     rendered = tmp_path / "rendered.yaml"
     rendered.write_text(run("build", str(tmp_path / "a.yaml")).out)
     assert cluster.kubectl("apply", "--filename", str(rendered)).code == 0

@@ -56,20 +56,20 @@ def modules() -> Iterator[ModuleType]:
 def uses() -> dict[Use, str]:
     """Return all uses of expressions, each with the name of one module."""
     loaded = list(modules())
-    trees = [(module, ast.parse(inspect.getsource(module))) for module in loaded]
+    trees = [(module, _parts(ast.parse(inspect.getsource(module)))) for module in loaded]
     found: dict[Use, str] = {}
     named: dict[tuple[str | bytes, int], str] = {}
-    for module, tree in trees:
+    for module, parts in trees:
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 named.setdefault((value.pattern, value.flags), f"{module.__name__}.{name}")
-        for node in ast.walk(tree):
+        for node in parts:
             if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Name):
                 value = vars(module).get(node.value.id)
                 if isinstance(value, re.Pattern):
                     where = named[value.pattern, value.flags]
                     found.setdefault(Use(value.pattern, value.flags, node.attr), where)
-        for use, where in inline(module, tree):
+        for use, where in inline(module, parts):
             found.setdefault(use, where)
     used = {(use.pattern, use.flags) for use in found}
     for (pattern, flags), where in named.items():
@@ -78,9 +78,13 @@ def uses() -> dict[Use, str]:
     return found
 
 
-def inline(module: ModuleType, tree: ast.Module) -> Iterator[tuple[Use, str]]:
+def _parts(tree: ast.Module) -> list[ast.Attribute | ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Call)]
+
+
+def inline(module: ModuleType, parts: list[ast.Attribute | ast.Call]) -> Iterator[tuple[Use, str]]:
     """Yield the expressions in calls such as `re.match(EXPRESSION, text)` that do not depend on the input."""
-    for node in ast.walk(tree):
+    for node in parts:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS):
             continue
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re"):

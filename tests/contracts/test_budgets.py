@@ -13,6 +13,7 @@ import multiplied
 import pytest
 from committing import commit, git
 from files import write_files
+from manifests import job_text
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -23,15 +24,15 @@ HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 MOST = 2**31 - 1
 
 
-def job(runtime: str, more: str = "", name: str = "a") -> str:
-    return f"---\n{HEAD}kind: TrainJob\nmetadata: {{name: {name}}}\nspec: {{runtimeRef: {{name: {runtime}}}{more}}}\n"
+def next_job(runtime: str, trainer: str = "", name: str = "a") -> str:
+    return f"---\n{job_text(f'name: {name}', f'name: {runtime}', trainer)}"
 
 
 def nodes(runtime: str, count: int = MOST) -> Callable[[], str]:
-    return lambda: job(runtime, f", trainer: {{numNodes: {count}}}")
+    return lambda: next_job(runtime, f"numNodes: {count}")
 
 
-def runtime(jobs: str, policy: str = "") -> str:
+def runtime_text(jobs: str, policy: str = "") -> str:
     return (
         f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\n"
         f"spec: {{{policy}template: {{spec: {{replicatedJobs: [{jobs}]}}}}}}\n"
@@ -44,48 +45,50 @@ def part(name: str, more: str = "", container: str = "") -> str:
 
 
 def replicas() -> str:
-    return runtime(part("a", f", replicas: {MOST}")) + job("r")
+    return runtime_text(part("a", f", replicas: {MOST}")) + next_job("r")
 
 
 def replicas_of_a_role() -> str:
     policy = "mlPolicy: {tensorflow: {}}, "
-    return runtime(f"{part('worker')}, {part('ps', f', replicas: {MOST}')}", policy) + job("r")
+    return runtime_text(f"{part('worker')}, {part('ps', f', replicas: {MOST}')}", policy) + next_job("r")
 
 
 def doubled_variables() -> str:
     env = ["{name: A0, value: xxxxxxxx}", *(f'{{name: A{i}, value: "$(A{i - 1})$(A{i - 1})"}}' for i in range(1, 25))]
-    return runtime(part("a", container=f", env: [{', '.join(env)}]")) + job("r")
+    return runtime_text(part("a", container=f", env: [{', '.join(env)}]")) + next_job("r")
 
 
 def spaces() -> str:
-    return job("torch-distributed", f', trainer: {{args: ["token: a<{" " * 30_000}>b"], numNodes: x}}')
+    return next_job("torch-distributed", f'args: ["token: a<{" " * 30_000}>b"], numNodes: x')
 
 
 def addresses() -> str:
-    return job("torch-distributed", f', trainer: {{args: ["{"://a:b" * 20_000} @"], numNodes: x}}')
+    return next_job("torch-distributed", f'args: ["{"://a:b" * 20_000} @"], numNodes: x')
 
 
 def long_name() -> str:
-    return job("torch-distributed", f", trainer: {{env: [{{name: {'A' * 135_000}, value: b}}]}}")
+    return next_job("torch-distributed", f"env: [{{name: {'A' * 135_000}, value: b}}]")
 
 
 def many_replicated_jobs() -> str:
     parts = ", ".join(part(f"j{index}") for index in range(400))
-    return runtime(parts) + "".join(job("r", name=f"a{index}") for index in range(300))
+    return runtime_text(parts) + "".join(next_job("r", name=f"a{index}") for index in range(300))
 
 
 def large_output() -> str:
     text = "x" * 100_000
-    return runtime(part("a", container=f', args: ["{text}"]')) + "".join(job("r", name=f"a{i}") for i in range(1500))
+    return runtime_text(part("a", container=f', args: ["{text}"]')) + "".join(
+        next_job("r", name=f"a{i}") for i in range(1500)
+    )
 
 
 def many_jobs_of_a_runtime() -> str:
-    return runtime(", ".join(part(f"j{index}") for index in range(4000))) + job("r")
+    return runtime_text(", ".join(part(f"j{index}") for index in range(4000))) + next_job("r")
 
 
 def long_arguments() -> str:
-    return runtime(part("a", container=f', args: ["{"x" * 100_000}"]')) + "".join(
-        job("r", name=f"a{i}") for i in range(340)
+    return runtime_text(part("a", container=f', args: ["{"x" * 100_000}"]')) + "".join(
+        next_job("r", name=f"a{i}") for i in range(340)
     )
 
 
@@ -94,14 +97,14 @@ def broken_documents() -> str:
 
 
 def missing_runtimes() -> str:
-    return "".join(job(f"m{index}", name=f"a{index}") for index in range(45_000))
+    return "".join(next_job(f"m{index}", name=f"a{index}") for index in range(45_000))
 
 
 def some_missing_runtimes() -> str:
-    return "".join(job(f"m{index}", name=f"a{index}") for index in range(1500))
+    return "".join(next_job(f"m{index}", name=f"a{index}") for index in range(1500))
 
 
-PATCHED = job("torch-distributed", ", trainer: {env: [{name: A, value: b}]}")
+PATCHED = next_job("torch-distributed", "env: [{name: A, value: b}]")
 
 
 def doubling_copies() -> str:
@@ -139,7 +142,7 @@ PATCHES: dict[str, tuple[str, Callable[[], str], str, str]] = {
     "a large patch of many jobs": (
         "",
         large_patch_of_many_jobs,
-        "".join(job("torch-distributed", name=f"a{index}") for index in range(1000)),
+        "".join(next_job("torch-distributed", name=f"a{index}") for index in range(1000)),
         "10000000 values of patches",
     ),
 }
@@ -217,7 +220,7 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         git("init", "-q", "-b", "main", at=folder)
-        file = self.blob(job("torch-distributed").encode())
+        file = self.blob(next_job("torch-distributed").encode())
         self.commit("old", self.tree(**{"job.yaml": file}))
 
     def blob(self, data: bytes, mode: str = "100644") -> str:

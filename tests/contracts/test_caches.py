@@ -16,6 +16,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from contracts.steps import parsed, walk
 
 import trainc
 
@@ -28,8 +29,8 @@ REGISTRY = "kubernetes/trees.py: _TO_CLEAR"
 
 def caches(source: str) -> Iterator[str]:
     """Yield the caches and variables of a module that nothing bounds, as text."""
-    tree, lines = ast.parse(source), source.splitlines()
-    for node in ast.walk(tree):
+    tree, lines = parsed(source), source.splitlines()
+    for node in walk(tree):
         if isinstance(node, ast.Global):
             yield f"global {', '.join(node.names)}"
         if not isinstance(node, ast.FunctionDef):
@@ -51,7 +52,7 @@ def caches(source: str) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if attribute in CHANGING:
                 changed = name

@@ -1,7 +1,7 @@
 """Untrusted repositories: trainc reads and writes nothing outside the root, despite links, pipes and races.
 
-Commands run as processes, with real links, pipes, races and locks. Each test has a repository and, beside it, a folder
-that trainc must not read or write.
+The links, pipes, races and locks are real. A command that may hang, or that runs beside something else, is a process of
+its own. Each test has a repository and, beside it, a folder that trainc must not read or write.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from committing import git
 from files import write
+from running import Done, run
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
@@ -35,12 +35,6 @@ spec:
 """
 OLDER = JOB.format(name="older").replace("spec:\n", "spec:\n  podSpecOverrides: []\n")
 SECRET = "root:x:0:0: s3cret"
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 def start(*arguments: str, program: str = "from trainc.cli import entry; entry()") -> subprocess.Popen[str]:
@@ -60,7 +54,7 @@ def finish(process: subprocess.Popen[str]) -> Done:
     return Done(process.returncode, out, err)
 
 
-def trainc(*arguments: str) -> Done:
+def run_apart(*arguments: str) -> Done:
     return finish(start(*arguments))
 
 
@@ -99,7 +93,7 @@ def folder_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_4_a_report_is_not_written_through_a_link(target: str, name: str) -> None:
     before = files("..")
     os.symlink(target, name.partition("/")[0])
-    done = trainc("validate", "jobs", "--report", f"sarif={name}")
+    done = run("validate", "jobs", "--report", f"sarif={name}")
     assert (done.code, "trainc does not write through links" in done.err) == (2, True)
     assert files("..") == before
 
@@ -107,9 +101,9 @@ def test_4_a_report_is_not_written_through_a_link(target: str, name: str) -> Non
 def test_4_upgrade_writes_nothing_behind_a_link(folder_outside: Path) -> None:
     before = files("..")
     os.symlink("../outside", "old")
-    done = trainc("upgrade", "old", "--write")
+    done = run("upgrade", "old", "--write")
     assert (done.code, "error[link-out]" in done.err) == (1, True)
-    done = trainc("upgrade", "old/older.yaml", "--write", "--follow-links")
+    done = run("upgrade", "old/older.yaml", "--write", "--follow-links")
     assert (done.code, "trainc does not write through links" in done.err) == (1, True)
     assert files("..") == before
 
@@ -118,7 +112,7 @@ def test_4_upgrade_writes_nothing_behind_a_link(folder_outside: Path) -> None:
 def test_4_build_writes_nothing_into_the_target_of_a_link(folder: str) -> None:
     before = files("..")
     os.symlink("../outside", "rendered")
-    done = trainc("build", "jobs", "-o", folder)
+    done = run("build", "jobs", "-o", folder)
     assert (done.code, "error[output-unwritable]" in done.err) == (1, True)
     assert "trainc does not write through links" in done.err
     assert files("..") == before
@@ -128,7 +122,7 @@ def test_4_build_writes_nothing_into_the_target_of_a_link(folder: str) -> None:
 def test_4_no_other_command_writes_through_a_link(command: tuple[str, ...]) -> None:
     before = files("..")
     os.symlink("../outside", "new")
-    assert trainc(*command).code == 1
+    assert run(*command).code == 1
     assert files("..") == before
 
 
@@ -153,7 +147,7 @@ def test_4_nothing_is_read_through_a_link_that_leads_out(command: tuple[str, ...
     os.symlink("../outside/claim.yaml", "claim.yaml")
     write("../outside/trainc.yaml", f"{SECRET}: 1\n")
     write("../outside/jobs/c.yaml", JOB.format(name="c"))
-    done = trainc(*command)
+    done = run(*command)
     assert done.code == 1
     assert "error[link-out]" in done.out + done.err
     assert "s3cret" not in done.out + done.err
@@ -161,19 +155,19 @@ def test_4_nothing_is_read_through_a_link_that_leads_out(command: tuple[str, ...
 
 def test_4_follow_links_reads_what_a_link_leads_to() -> None:
     os.symlink("../outside/claim.yaml", "claim.yaml")
-    done = trainc("build", "jobs", "claim.yaml", "--passthrough", "--follow-links")
+    done = run("build", "jobs", "claim.yaml", "--passthrough", "--follow-links")
     assert (done.code, "kind: Secret" in done.out) == (0, True)
 
 
 @pytest.mark.parametrize("command", [("cmp", "generate", "--follow-links"), ("krm", "--follow-links")])
 def test_4_the_plugins_never_follow_links_that_lead_out(command: tuple[str, ...]) -> None:
-    assert trainc(*command).code == 2
+    assert run(*command).code == 2
 
 
 def test_4_links_inside_the_root_and_files_elsewhere_are_read(folder_outside: Path) -> None:
     os.mkdir("app")
     os.symlink("../jobs/a.yaml", "app/a.yaml")
-    done = trainc("build", "app", str(folder_outside / "job.yaml"))
+    done = run("build", "app", str(folder_outside / "job.yaml"))
     assert (done.code, done.out.count("kind: JobSet")) == (0, 2)
 
 
@@ -235,7 +229,7 @@ def link_out(path: str) -> None:
 def test_5_a_folder_that_becomes_a_link_during_the_walk_leaks_nothing() -> None:
     folder_of_a_job("jobs/c")
     with swapping("jobs/c", link_out, folder_of_a_job):
-        runs = [trainc("build", "jobs", "--passthrough") for _ in range(ROUNDS)]
+        runs = [run_apart("build", "jobs", "--passthrough") for _ in range(ROUNDS)]
     assert [done for done in runs if "stolen" in done.out or "s3cret" in done.out + done.err] == []
     assert {done.code for done in runs} <= {0, 1}
 
@@ -244,21 +238,21 @@ def test_5_an_output_folder_that_becomes_a_link_is_not_written_through() -> None
     before = files("../outside")
     os.mkdir("rendered")
     with swapping("rendered", link_out, os.mkdir):
-        runs = [trainc("build", "jobs", "-o", "rendered") for _ in range(ROUNDS)]
+        runs = [run_apart("build", "jobs", "-o", "rendered") for _ in range(ROUNDS)]
     assert files("../outside") == before
     assert {done.code for done in runs} <= {0, 1}
 
 
 def test_5_a_file_that_becomes_a_pipe_does_not_hang() -> None:
     with swapping("jobs/c.yaml", os.mkfifo, lambda path: write(path, JOB.format(name="swapped"))):
-        runs = [trainc("build", "jobs") for _ in range(ROUNDS)]
+        runs = [run_apart("build", "jobs") for _ in range(ROUNDS)]
     assert {done.code for done in runs} <= {0, 1}
 
 
 @pytest.mark.parametrize("path", ["jobs", "jobs/c.yaml"])
 def test_5_a_pipe_is_an_error(path: str) -> None:
     os.mkfifo("jobs/c.yaml")
-    done = trainc("validate", path)
+    done = run_apart("validate", path)
     assert (done.code, "is not a regular file" in done.out) == (1, True)
 
 
@@ -278,7 +272,7 @@ entry()
 @pytest.mark.parametrize("mode", [0o000, 0o444])
 def test_6_a_folder_that_cannot_be_entered_is_an_error_and_nothing_is_pruned(mode: int) -> None:
     write("jobs/closed/c.yaml", JOB.format(name="c"))
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
     before = files("rendered")
     os.mkdir("jobs/closed/below")
     os.chmod("jobs/closed", mode)
@@ -292,7 +286,7 @@ def test_6_a_folder_that_cannot_be_entered_is_an_error_and_nothing_is_pruned(mod
 
 def test_6_a_path_beyond_path_max_is_an_error_and_nothing_is_pruned() -> None:
     write("jobs/deep/c.yaml", JOB.format(name="c"))
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
     before = files("rendered")
     shutil.rmtree("jobs/deep")
     at = os.open("jobs", os.O_RDONLY)
@@ -304,7 +298,7 @@ def test_6_a_path_beyond_path_max_is_an_error_and_nothing_is_pruned() -> None:
     with open(os.open("c.yaml", os.O_WRONLY | os.O_CREAT, dir_fd=at), "w") as file:
         file.write(JOB.format(name="c"))
     os.close(at)
-    done = trainc("build", "jobs", "-o", "rendered")
+    done = run("build", "jobs", "-o", "rendered")
     assert (done.code, "error[unreadable]: has a path of more than 4095 bytes" in done.err) == (1, True)
     assert files("rendered") == before
 
@@ -364,8 +358,8 @@ HIDDEN = {
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in HIDDEN.items()])
 def test_8_a_file_is_ours_by_its_documents_where_its_bytes_may_hide_it(text: str | bytes) -> None:
     Path("jobs/x.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    whole = trainc("validate", "jobs")
-    done = trainc("validate", "--among", "jobs", "jobs/x.yaml")
+    whole = run("validate", "jobs")
+    done = run("validate", "--among", "jobs", "jobs/x.yaml")
     assert (whole.code, done.code) == (1, 1), done.out
     assert "jobs/x.yaml" in done.out
 
@@ -373,7 +367,7 @@ def test_8_a_file_is_ours_by_its_documents_where_its_bytes_may_hide_it(text: str
 @pytest.mark.parametrize("text", ["a: {{ .Values.x }} & !x\n", "on: '*'\na: &a [*a\n", "\\ [", "- !Ref x\n"])
 def test_8_a_file_of_another_tool_is_still_not_parsed(text: str) -> None:
     write("jobs/x.yaml", text)
-    done = trainc("validate", "--among", "jobs", "jobs/x.yaml")
+    done = run("validate", "--among", "jobs", "jobs/x.yaml")
     assert (done.code, done.out) == (0, "no problems found: 0 TrainJobs, 0 runtimes\n")
 
 
@@ -381,61 +375,61 @@ def test_8_a_file_of_another_tool_is_still_not_parsed(text: str) -> None:
 
 
 def test_9_a_build_of_one_file_prunes_nothing_and_names_what_it_keeps() -> None:
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
     os.unlink("jobs/b.yaml")
     before = files("rendered").keys()
-    done = trainc("build", "jobs/a.yaml", "-o", "rendered")
+    done = run("build", "jobs/a.yaml", "-o", "rendered")
     assert (done.code, files("rendered").keys()) == (0, before)
     assert "rendered/b.yaml: kept" in done.err
     assert "nothing is pruned: the given paths do not cover jobs/b.yaml" in done.err
-    checked = trainc("build", "jobs/a.yaml", "-o", "rendered", "--check")
+    checked = run("build", "jobs/a.yaml", "-o", "rendered", "--check")
     assert (checked.code, "rendered/b.yaml: kept" in checked.err) == (0, True)
-    assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered", "--check").code == 3
+    assert run("build", "jobs", "-o", "rendered").code == 0
     assert "b.yaml" not in files("rendered")
 
 
 def test_9_a_folder_that_was_renamed_is_covered() -> None:
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
     os.rename("jobs", "training")
     os.unlink("training/b.yaml")
-    assert trainc("build", "training", "-o", "rendered").code == 0
+    assert run("build", "training", "-o", "rendered").code == 0
     assert files("rendered").keys() == {"a.yaml"}
 
 
 def test_9_the_folders_of_all_sources_cover_the_current_folder() -> None:
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     os.unlink("jobs/b.yaml")
-    assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered", "--check").code == 3
+    assert run("build", "jobs", "-o", "rendered").code == 0
     assert files("rendered").keys() == {"a.yaml"}
 
 
 def test_9_only_prunes_nothing_and_is_not_the_whole() -> None:
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
-    assert trainc("build", "jobs", "-o", "rendered", "--only", "a").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered", "--only", "a").code == 0
     assert "b.yaml" in files("rendered")
     os.unlink("jobs/b.yaml")
-    assert trainc("build", "jobs", "-o", "rendered").code == 0
+    assert run("build", "jobs", "-o", "rendered").code == 0
     assert "b.yaml" not in files("rendered")
 
 
 def test_9_two_folders_built_one_after_the_other_keep_each_other() -> None:
     write("more/c.yaml", JOB.format(name="c"))
     for folder in ("jobs", "more", "jobs", "more"):
-        assert trainc("build", folder, "-o", "rendered").code == 0
+        assert run("build", folder, "-o", "rendered").code == 0
         assert (folder == "jobs" and "c.yaml" not in files("rendered")) or len(files("rendered")) == 3
     os.unlink("jobs/b.yaml")
-    assert trainc("build", "jobs", "more", "-o", "rendered").code == 0
+    assert run("build", "jobs", "more", "-o", "rendered").code == 0
     assert files("rendered").keys() == {"a.yaml", "c.yaml"}
 
 
 def test_9_documents_of_other_paths_are_not_overwritten() -> None:
     write("jobs/b.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n")
     write("jobs/c.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: more}\n")
-    assert trainc("build", "jobs", "-o", "rendered", "--passthrough").code == 0
+    assert run("build", "jobs", "-o", "rendered", "--passthrough").code == 0
     before = files("rendered")
-    done = trainc("build", "jobs/a.yaml", "jobs/b.yaml", "-o", "rendered", "--passthrough")
+    done = run("build", "jobs/a.yaml", "jobs/b.yaml", "-o", "rendered", "--passthrough")
     assert (done.code, "rendered/_passthrough.yaml: error[passthrough-partial]" in done.err) == (1, True)
     assert files("rendered") == before
 
@@ -444,33 +438,33 @@ def test_9_documents_of_other_paths_are_not_overwritten() -> None:
 
 
 def test_10_outputs_are_no_input() -> None:
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     write("rendered/by-hand.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-hand}\n")
     text = Path("rendered/a.yaml").read_text().partition("\n")[2].replace("name: a", "name: unmarked")
     write("rendered/unmarked.yaml", text)
-    done = trainc("build", "--passthrough")
+    done = run("build", "--passthrough")
     assert done.code == 0
     assert (done.out.count("kind: JobSet"), done.out.count("kind: ConfigMap")) == (3, 1)
 
 
 def test_10_outputs_are_skipped_and_counted() -> None:
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     for arguments in ((".",), ("rendered",), ("--among", ".", "rendered/a.yaml")):
-        done = trainc("validate", *arguments)
+        done = run("validate", *arguments)
         assert (done.code, "without TrainJobs or runtimes w" in done.err) == (0, True), done.err
-    assert "rendered/a.yaml: skipped\n" in trainc("validate", "-v").err
+    assert "rendered/a.yaml: skipped\n" in run("validate", "-v").err
 
 
 @pytest.mark.parametrize("arguments", [(".", "rendered/a.yaml"), ("rendered/a.yaml", ".")])
 def test_10_an_output_that_is_given_is_read(arguments: tuple[str, ...]) -> None:
-    assert trainc("build", "-o", "rendered").code == 0
-    done = trainc("build", *arguments, "--passthrough")
+    assert run("build", "-o", "rendered").code == 0
+    done = run("build", *arguments, "--passthrough")
     assert (done.code, 'error[duplicate-object]: duplicate JobSet "a"' in done.err) == (1, True)
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"])
 def test_10_a_source_with_the_mark_of_an_output_is_an_error(kind: str) -> None:
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     header = "".join(Path("rendered/a.yaml").read_text().splitlines(keepends=True)[:2])
     write("jobs/a.yaml", header + JOB.format(name="a").replace("kind: TrainJob", f"kind: {kind}"))
     write("runtimes/x.yaml", header + JOB.format(name="a").replace("kind: TrainJob", f"kind: {kind}"))
@@ -485,23 +479,23 @@ def test_10_a_source_with_the_mark_of_an_output_is_an_error(kind: str) -> None:
         ("cmp", "generate"),
         ("upgrade", "jobs"),
     ):
-        done = trainc(*arguments)
+        done = run(*arguments)
         assert done.code != 0, arguments
         assert f"error[marked-source]: {kind} in a file with trainc's marker" in done.out + done.err, arguments
     assert files("rendered") == before
-    assert "marked-source" not in (done := trainc("validate", "jobs/a.yaml")).out + done.err
+    assert "marked-source" not in (done := run("validate", "jobs/a.yaml")).out + done.err
 
 
 def test_10_a_mention_of_a_source_in_an_output_is_none() -> None:
     write("jobs/policy.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: policy}\ndata: {kind: TrainJob}\n")
-    assert trainc("build", "jobs", "-o", "rendered", "--passthrough").code == 0
-    assert trainc("validate", ".").code == 0
+    assert run("build", "jobs", "-o", "rendered", "--passthrough").code == 0
+    assert run("validate", ".").code == 0
 
 
 def test_10_the_plugin_emits_no_stale_copy() -> None:
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     write("jobs/b.yaml", JOB.format(name="b-renamed"))
-    done = trainc("cmp", "generate")
+    done = run("cmp", "generate")
     assert (done.code, done.out.count("kind: JobSet"), "name: b\n" in done.out) == (0, 2, False)
 
 
@@ -509,28 +503,28 @@ def test_10_diff_works_in_the_layout_of_init() -> None:
     os.rmdir(".git")
     git("init", "--quiet", "--initial-branch=main")
     shutil.rmtree("jobs")  # they use a built-in runtime, which the new project forbids
-    assert trainc("init").code == 0
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("init").code == 0
+    assert run("build", "-o", "rendered").code == 0
     git("add", "--all")
     git("commit", "--quiet", "--message=one")
     path = Path("jobs/first-job.yaml")
     path.write_text(path.read_text() + "  suspend: true\n")
     for arguments in ((), ("HEAD", ".")):
-        done = trainc("diff", *arguments)
+        done = run("diff", *arguments)
         assert (done.code, "spec.suspend" in done.out) == (0, True), done.err
-    assert trainc("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered").code == 0
     git("commit", "--quiet", "--all", "--message=two")
-    done = trainc("diff", "HEAD~1..HEAD")
+    done = run("diff", "HEAD~1..HEAD")
     assert (done.code, "spec.suspend" in done.out) == (0, True), done.err
-    done = trainc("diff", "HEAD~1..HEAD", "rendered")
+    done = run("diff", "HEAD~1..HEAD", "rendered")
     assert (done.code, "spec.suspend" in done.out) == (0, True), done.err
 
 
 def test_10_two_objects_of_one_identity_are_an_error() -> None:
     write("jobs/other.yaml", "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n")
-    assert trainc("build", "jobs").code == 0
+    assert run("build", "jobs").code == 0
     for more in ((), ("-o", "rendered"), ("--format", "json")):
-        done = trainc("build", "jobs", "--passthrough", *more)
+        done = run("build", "jobs", "--passthrough", *more)
         assert (done.code, 'jobs/other.yaml:3:18: error[duplicate-object]: duplicate JobSet "a"' in done.err) == (
             1,
             True,
@@ -543,7 +537,7 @@ def test_a_visible_link_to_a_hidden_file_is_not_read(target: str, given: str) ->
     """A report with an excerpt of the file would publish it."""
     write(target, SECRET)
     os.symlink(target, "link.yaml")
-    done = trainc("validate", given)
+    done = run("validate", given)
     assert done.code == 1
     assert "is a link to a hidden file or folder" in done.out + done.err
     assert "s3cret" not in done.out + done.err
@@ -552,4 +546,4 @@ def test_a_visible_link_to_a_hidden_file_is_not_read(target: str, given: str) ->
 def test_a_mounted_config_map_is_read() -> None:
     write("mounted/..data/a.yaml", JOB.format(name="a"))
     os.symlink("..data/a.yaml", "mounted/a.yaml")
-    assert trainc("validate", "mounted").code == 0
+    assert run("validate", "mounted").code == 0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import make_diagnostics
-from contracts.steps import Tree, called, parsed
+from contracts.steps import Tree, called, parsed, walk
 from declared import ENTRIES
 
 from trainc.base.data import declared_in
@@ -42,14 +42,14 @@ def test_no_id_is_written_instead_of_a_declaration() -> None:
 def bare(tree: ast.AST) -> Iterator[str]:
     """Return the expressions that a module passes as `id` or `rule`, by keyword or position, and such defaults."""
     places = {"Diagnostic": 0, "Violation": 2}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name != "check":
             for index, argument in enumerate(node.args.args):
                 if argument.arg in ("id", "rule"):
                     places[node.name] = index
             defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             yield from texts(default for argument, default in defaults if argument.arg in ("id", "rule"))
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             yield from texts(keyword.value for keyword in node.keywords if keyword.arg in ("id", "rule"))
             if called(node) in places:

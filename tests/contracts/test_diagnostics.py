@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from batches import in_batches
 from committing import commit, git
 from declared import ENTRIES
 from files import write
-from running import Done, run
+from running import run
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
@@ -552,7 +553,7 @@ def test_every_id_has_a_page_and_every_page_an_id() -> None:
     assert list(ENTRIES) == PAGES
 
 
-@pytest.mark.parametrize("id", PAGES)
+@in_batches("id", [pytest.param(id, id=id) for id in PAGES])
 def test_a_page_has_its_parts(id: str) -> None:
     text = page(id)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -569,7 +570,8 @@ def test_a_page_has_its_parts(id: str) -> None:
 def test_the_wrong_example(
     id: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    done = validated(id, examples(id)["Wrong"][1], tmp_path, monkeypatch)
+    write_manifest(id, examples(id)["Wrong"][1], tmp_path, monkeypatch)
+    done = run("validate", "manifest.yaml")
     said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
     said = [d for d in said if d["severity"] != "note" or d["id"] == id]
     assert {(d["id"], d["severity"]) for d in said} == {(id, ENTRIES[id].severity)}
@@ -577,12 +579,12 @@ def test_the_wrong_example(
     assert uncounted(f"exit {done.code}\n{done.out}") == snapshot
 
 
-@pytest.mark.parametrize("id", shown_as("yaml"))
+@in_batches("id", [pytest.param(id, id=id) for id in shown_as("yaml")])
 def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    done = validated(id, examples(id)["Right"][1], tmp_path, monkeypatch)
-    said = json.loads(run("validate", "manifest.yaml", "--format", "json").out)
+    write_manifest(id, examples(id)["Right"][1], tmp_path, monkeypatch)
+    done = run("validate", "manifest.yaml", "--format", "json")
     assert done.code == 0
-    assert [d for d in said if d["severity"] != "note" or d["id"] == id] == []
+    assert [d for d in json.loads(done.out) if d["severity"] != "note" or d["id"] == id] == []
 
 
 @pytest.mark.parametrize("id", [id for id in shown_as("yaml") if "lint" in ENTRIES[id].phases])
@@ -590,19 +592,19 @@ def test_a_rule_can_be_turned_off_as_its_page_says(id: str, monkeypatch: pytest.
     text = examples(id)["Wrong"][1]
     setting, annotation = re.findall(r"`(lint: .*?|trainc\.dev/.*?)`", page(id).partition("\nTurn it off: ")[2])
     assert yaml.safe_load(setting) == {"lint": {"disable": [id]}}
-    validated(id, text, tmp_path, monkeypatch, disabled=[id])
+    write_manifest(id, text, tmp_path, monkeypatch, disabled=[id])
     assert f'"{id}"' not in run("validate", "manifest.yaml", "--format", "json").out
     documents = [*yaml.safe_load_all(text)]
     for document in documents:
         given = document["metadata"].setdefault("annotations", {})
         given.update({key: f"{given.get(key, '')},{value}" for key, value in yaml.safe_load(annotation).items()})
-    validated(id, yaml.safe_dump_all(documents), tmp_path, monkeypatch)
+    write_manifest(id, yaml.safe_dump_all(documents), tmp_path, monkeypatch)
     assert f'"{id}"' not in run("validate", "manifest.yaml", "--format", "json").out
 
 
-def validated(
+def write_manifest(
     id: str, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, disabled: list[str] | None = None
-) -> Done:
+) -> None:
     monkeypatch.chdir(folder)
     (folder / "manifest.yaml").write_text(text)
     settings = {
@@ -610,7 +612,6 @@ def validated(
         "legacy": {"kinds": [row.name for row in LEGACY]},
     }
     (folder / "trainc.yaml").write_text(json.dumps(settings))
-    return run("validate", "manifest.yaml")
 
 
 @pytest.mark.parametrize("id", shown_as("console"))

@@ -54,7 +54,7 @@ def replicated_job(tree: str) -> str:
     return f"{{replicatedJobs: [{{name: node, template: {{spec: {tree}}}}}]}}"
 
 
-def container(tree: str) -> str:
+def container_patch(tree: str) -> str:
     return replicated_job(f"{{template: {{spec: {{containers: [{{name: node, {tree}}}]}}}}}}")
 
 
@@ -108,21 +108,21 @@ ROWS = {
     "replicas": Row(trainer("replicas: 2"), "did you mean numNodes?", trainer("numNodes: 2")),
     "envFrom": Row(
         trainer("envFrom: [{secretRef: {name: s}}]"),
-        only_elsewhere(f"{CONTAINER}.envFrom", container("envFrom: [{secretRef: {name: s}}]")),
+        only_elsewhere(f"{CONTAINER}.envFrom", container_patch("envFrom: [{secretRef: {name: s}}]")),
         REFERENCE,
-        jobset(container("envFrom: [{secretRef: {name: s}}]")),
+        jobset(container_patch("envFrom: [{secretRef: {name: s}}]")),
     ),
     "imagePullPolicy": Row(
         trainer("imagePullPolicy: Always"),
-        only_elsewhere(f"{CONTAINER}.imagePullPolicy", container("imagePullPolicy: Always")),
+        only_elsewhere(f"{CONTAINER}.imagePullPolicy", container_patch("imagePullPolicy: Always")),
         REFERENCE,
-        jobset(container("imagePullPolicy: Always")),
+        jobset(container_patch("imagePullPolicy: Always")),
     ),
     "workdir": Row(
         trainer("workdir: /x"),
-        only_elsewhere(f"{CONTAINER}.workingDir", container("workingDir: /x")),
+        only_elsewhere(f"{CONTAINER}.workingDir", container_patch("workingDir: /x")),
         REFERENCE,
-        jobset(container("workingDir: /x")),
+        jobset(container_patch("workingDir: /x")),
     ),
     "schedulerName": Row(
         f"{REFERENCE}  schedulerName: s\n",

@@ -66,7 +66,7 @@ def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
     return Done(code, megabytes, done.stdout.decode())
 
 
-def job(was: str, now: str) -> str:
+def changed_job(was: str, now: str) -> str:
     """Return the job with one part replaced."""
     assert was in JOB
     return JOB.replace(was, now)
@@ -159,12 +159,12 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "escapes": (lambda: '"' + "\\'" * 7 * MB + '"', "error[not-an-object]"),
     "a key without a question mark": (lambda: "k" * MB + ": 1", "the key is longer than 1024 characters"),
     "a key of a TrainJob": (lambda: JOB + "? " + "k" * MB + "\n: 1\n", "error[unknown-field]"),
-    "a name": (lambda: job("name: a}", f"name: {'a' * MB}}}"), "error[invalid-name]"),
-    "digits": (lambda: job("}}", f"}}, trainer: {{numNodes: {'9' * MB}}}}}"), "error["),
+    "a name": (lambda: changed_job("name: a}", f"name: {'a' * MB}}}"), "error[invalid-name]"),
+    "digits": (lambda: changed_job("}}", f"}}, trainer: {{numNodes: {'9' * MB}}}}}"), "error["),
     "digits of a JSON number": (lambda: '{"a":' + "9" * MB + "}", "is too large"),
     "digits of a JSON exponent": (lambda: '{"a":1e' + "9" * MB + "}", "is too large"),
     "wrong labels": (
-        lambda: job("name: a}", "name: a, labels: {" + ",".join(f"k{i}: 1" for i in range(4000)) + "}}"),
+        lambda: changed_job("name: a}", "name: a, labels: {" + ",".join(f"k{i}: 1" for i in range(4000)) + "}}"),
         "100 errors in 1 file",
     ),
 }  # fmt: skip
@@ -182,24 +182,24 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
     "UTF-32 BE": (b"\0\0\xfe\xff" + JOB.encode("utf-32-be"), "is not UTF-8"),
     "latin-1": (JOB.encode() + b"x: caf\xe9\n", "5:7: error[yaml]: the byte 0xe9 is not UTF-8"),
     "CESU-8": (JOB.encode() + b"x: \xed\xa0\xbd\xed\xb8\x80\n", "the byte 0xed is not UTF-8"),
-    "half a character, escaped": (job("name: a", r'name: "\ud800"'), "represents no character"),
+    "half a character, escaped": (changed_job("name: a", r'name: "\ud800"'), "represents no character"),
     "half a character in JSON": (r'{"a":"\ud800"}', "represents no character"),
     "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half of a surrogate pair"),
-    "control characters": (job("name: a", "name: a\x1b[31m"), "the control character U+001B"),
-    "control characters, escaped": (job("name: a", r'name: "a\e[31m\x07"'), r"a\u001b[31m"),
-    "bidirectional overrides": (job("name: a", "name: a\u202eb"), r"a\u202eb"),
+    "control characters": (changed_job("name: a", "name: a\x1b[31m"), "the control character U+001B"),
+    "control characters, escaped": (changed_job("name: a", r'name: "a\e[31m\x07"'), r"a\u001b[31m"),
+    "bidirectional overrides": (changed_job("name: a", "name: a\u202eb"), r"a\u202eb"),
     "nothing": ("", FINE),
     "a mark": ("\ufeff", FINE),
     "null": ("null", FINE),
     "a scalar": ("1", "error[not-an-object]"),
-    "an endless quantity": (job("}}", RESOURCES.format("cpu: 1e999999999")), "error[quantity]"),
-    "a tiny quantity": (job("}}", RESOURCES.format("ephemeral-storage: 1e-999999999")), FINE),
-    "a long quantity": (job("}}", RESOURCES.format(f"memory: '{'9' * 10**5}Ei'")), "error[quantity]"),
-    "a name that leads upwards": (job("name: a", "name: ../../etc/passwd"), "error[invalid-name]"),
-    "a namespace that leads upwards": (job("name: a", "name: a, namespace: ../.."), "error["),
-    "a name with NUL": (job("name: a", r'name: "a\0b"'), r'name "a\u0000b"'),
-    "no name but a list": (job("name: a", "name: [a]"), "error["),
-    "no metadata but a list": (job("{name: a}", "[a]"), "error["),
+    "an endless quantity": (changed_job("}}", RESOURCES.format("cpu: 1e999999999")), "error[quantity]"),
+    "a tiny quantity": (changed_job("}}", RESOURCES.format("ephemeral-storage: 1e-999999999")), FINE),
+    "a long quantity": (changed_job("}}", RESOURCES.format(f"memory: '{'9' * 10**5}Ei'")), "error[quantity]"),
+    "a name that leads upwards": (changed_job("name: a", "name: ../../etc/passwd"), "error[invalid-name]"),
+    "a namespace that leads upwards": (changed_job("name: a", "name: a, namespace: ../.."), "error["),
+    "a name with NUL": (changed_job("name: a", r'name: "a\0b"'), r'name "a\u0000b"'),
+    "no name but a list": (changed_job("name: a", "name: [a]"), "error["),
+    "no metadata but a list": (changed_job("{name: a}", "[a]"), "error["),
     "noise": (random.Random(1).randbytes(10**5), "error[yaml]"),
 }  # fmt: skip
 

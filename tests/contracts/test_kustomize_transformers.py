@@ -82,7 +82,7 @@ def metadata(draw: st.DrawFn, name: str, namespaces: list[str | None]) -> dict[s
     return {"name": name, **{key: value for key, value in found.items() if value}}
 
 
-def container(draw: st.DrawFn, name: str) -> dict[str, Any]:
+def drawn_container(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return {"name": name, "image": draw(images)}
 
 
@@ -94,9 +94,9 @@ def projects(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]], lis
     namespaces = [None, "own"] if "namespace" in environment else [draw(st.sampled_from([None, "own"]))]
     runtimes: list[dict[str, Any]] = []
     for index in range(draw(st.integers(1, 2))):
-        containers = {"containers": [container(draw, "node"), container(draw, "other")]}
+        containers = {"containers": [drawn_container(draw, "node"), drawn_container(draw, "other")]}
         if draw(st.booleans()):
-            containers["initContainers"] = [container(draw, "fetch")]
+            containers["initContainers"] = [drawn_container(draw, "fetch")]
         template = {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": containers}}}
         runtimes.append(
             {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from contracts.recipes import TEXTS
-from contracts.steps import Tree
+from contracts.steps import Tree, parsed, walk
 
 from trainc.cli.graph import FORMATS as GRAPHS
 from trainc.pipeline.checks import Check
@@ -43,7 +43,7 @@ def test_no_module_compares_a_framework_with_its_name() -> None:
     compared = {
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in walk(parsed(path.read_text()))
         if isinstance(node, ast.Compare)
         if any(isinstance(part, ast.Attribute) and part.attr == "framework" for part in (node.left, *node.comparators))
         if any(isinstance(part, ast.Constant | ast.Name) for part in (node.left, *node.comparators))

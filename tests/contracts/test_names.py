@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
+from contracts.steps import walk
 
 from trainc.base.kinds import LEGACY
 from trainc.cli.common.group import COMMANDS
@@ -67,7 +68,7 @@ def definitions(folder: str) -> list[Definition]:
 def definitions_of_file(path: Path) -> Iterator[Definition]:
     tree = ast.parse(path.read_text())
     file = path.relative_to(ROOT)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         place = f"{file}:{node.lineno}"

@@ -18,6 +18,7 @@ import multiplied
 import pytest
 import yaml
 from files import write_files
+from manifests import job_text
 from purposes import internal
 from running import run
 
@@ -26,6 +27,8 @@ from trainc.compilation.run import READ, Options, start
 from trainc.explain import accounts
 from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
+from trainc.masking.document_secrets import secrets
+from trainc.masking.masked_values import masked
 from trainc.pods import count, jobs_of
 from trainc.reports import text
 from trainc.review import compare
@@ -63,8 +66,8 @@ JOBSET = (
 )
 
 
-def job(index: int, runtime: str) -> str:
-    return f"---\n{HEAD}kind: TrainJob\nmetadata: {{name: t{index}}}\nspec: {{runtimeRef: {{name: {runtime}}}}}\n"
+def numbered_job(index: int, runtime: str) -> str:
+    return f"---\n{job_text(f'name: t{index}', f'name: {runtime}')}"
 
 
 def items(count: int, value: str) -> dict[str, Any]:
@@ -79,13 +82,22 @@ def moved_items(size: int, _: Path) -> object:
     return changes(items(size, "1"), {"env": items(size, "1")["env"][::-1]})
 
 
+def masked_words(size: int, _: Path) -> object:
+    return masked({"args": [f"a{index}" for index in range(size)]})
+
+
+def secrets_of_words(size: int, _: Path) -> object:
+    text = "args:\n" + "".join(f"- a{index}\n" for index in range(size))
+    return secrets(text, 0, len(text), parsed=True)
+
+
 def trainjobs(size: int, file: Path) -> object:
-    file.write_text("".join(job(index, "torch-distributed") for index in range(size)))
+    file.write_text("".join(numbered_job(index, "torch-distributed") for index in range(size)))
     return compile([str(file)]).manifests()
 
 
 def replicated_jobs(size: int, file: Path) -> object:
-    file.write_text(RUNTIME + "".join(PART.format(index) for index in range(size)) + job(0, "r"))
+    file.write_text(RUNTIME + "".join(PART.format(index) for index in range(size)) + numbered_job(0, "r"))
     return compile([str(file)]).manifests()
 
 
@@ -93,7 +105,7 @@ def files(size: int, file: Path) -> object:
     folder = file.parent / f"files-{size}"
     folder.mkdir(exist_ok=True)
     for index in range(size):
-        (folder / f"{index}.yaml").write_text(job(index, "torch-distributed"))
+        (folder / f"{index}.yaml").write_text(numbered_job(index, "torch-distributed"))
     return compile([str(folder)])
 
 
@@ -114,7 +126,7 @@ def merged_volumes(size: int, file: Path) -> object:
         f"{{manager: a/b, trainingRuntimeSpec: {{template: {{spec: {{replicatedJobs: [{{name: j0, {template}}}]}}}}}}}}"
     )
     text = RUNTIME + PART.format(0).replace("containers", f"volumes: [{volumes}], containers")
-    file.write_text(text + job(0, "r").replace("}}\n", f"}}, runtimePatches: [{patch}]}}\n"))
+    file.write_text(text + numbered_job(0, "r").replace("}}\n", f"}}, runtimePatches: [{patch}]}}\n"))
     found = compile([str(file)])
     assert not found.failed, found.diagnostics
     return found
@@ -122,32 +134,32 @@ def merged_volumes(size: int, file: Path) -> object:
 
 def wrong_variables(size: int, file: Path) -> object:
     variables = ", ".join(f"{{name: A{index}, value: {index}}}" for index in range(size))
-    file.write_text(job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
+    file.write_text(numbered_job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
     found = compile([str(file)]).diagnostics
     assert len(found) == size
     return text.render(found, summary="", color=False)
 
 
 def diagnostics(size: int, file: Path) -> object:
-    file.write_text("".join(job(index, f"missing-{index}") for index in range(size)))
+    file.write_text("".join(numbered_job(index, f"missing-{index}") for index in range(size)))
     return text.render(compile([str(file)]).diagnostics, summary="", color=False)
 
 
 def explained_jobs(size: int, file: Path) -> object:
-    file.write_text("".join(job(index, "torch-distributed") for index in range(size)))
+    file.write_text("".join(numbered_job(index, "torch-distributed") for index in range(size)))
     return explained(file)
 
 
 def explained_replicated_jobs(size: int, file: Path) -> object:
     """Each job has its own count, image and resources, so that its fields have causes of their own."""
     own = PART.replace("template:", "replicas: {0}, template:", 1).replace("a/b:1", "a/b:{0}")
-    file.write_text(RUNTIME + "".join(own.format(index) for index in range(size)) + job(0, "r"))
+    file.write_text(RUNTIME + "".join(own.format(index) for index in range(size)) + numbered_job(0, "r"))
     return explained(file)
 
 
 def explained_variables(size: int, file: Path) -> object:
     variables = ", ".join(f"{{name: A{index}, value: {index}x}}" for index in range(size))
-    file.write_text(job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
+    file.write_text(numbered_job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
     return explained(file)
 
 
@@ -180,13 +192,17 @@ def reviewed_jobs(size: int, file: Path) -> object:
     for name, nodes, image in (("old", 2, "a/b:1"), ("new", 3, "a/b:2")):
         side = file.with_name(f"{name}.yaml")
         trainer = f"}}, trainer: {{numNodes: {nodes}, image: {image}}}}}\n"
-        side.write_text("".join(job(index, "torch-distributed").replace("}}\n", trainer) for index in range(size)))
+        side.write_text(
+            "".join(numbered_job(index, "torch-distributed").replace("}}\n", trainer) for index in range(size))
+        )
         sides.append(SideSpec(name, (str(side),)))
     return review_text.render(compare(sides[0], sides[1], start(Options(no_config=True), READ)), color=False)
 
 
 def pods(size: int, file: Path) -> object:
-    file.write_text(RUNTIME + PART.format(0).replace("template:", f"replicas: {size}, template:", 1) + job(0, "r"))
+    file.write_text(
+        RUNTIME + PART.format(0).replace("template:", f"replicas: {size}, template:", 1) + numbered_job(0, "r")
+    )
     jobset = compile([str(file)]).jobs[0].objects[0]
     assert count(jobset, None, None) == size
     return [pod for one in jobs_of(jobset, {}) for pod in one.pods()]
@@ -281,11 +297,11 @@ def patched_jobs(size: int, file: Path) -> object:
 
 
 def annotations_of_a_runtime(size: int, file: Path) -> object:
-    return validated(size, file, [("r.yaml", multiplied.runtime(10 * size)), multiplied.jobs(3, "r")])
+    return validated(size, file, [("r.yaml", multiplied.runtime_text(10 * size)), multiplied.jobs(3, "r")])
 
 
 def jobs_of_a_runtime(size: int, file: Path) -> object:
-    return validated(size, file, [("r.yaml", multiplied.runtime(100)), multiplied.jobs(size, "r")])
+    return validated(size, file, [("r.yaml", multiplied.runtime_text(100)), multiplied.jobs(size, "r")])
 
 
 def environments(size: int, file: Path) -> object:
@@ -295,7 +311,7 @@ def environments(size: int, file: Path) -> object:
 
 
 def aliases_of_a_text(size: int, file: Path) -> object:
-    text = multiplied.runtime().removeprefix("---\n").replace('"', "'")
+    text = multiplied.runtime_text().removeprefix("---\n").replace('"', "'")
     return validated(size, file, [("c.yaml", multiplied.config_map("c", text, size)), multiplied.jobs(1)])
 
 
@@ -305,7 +321,7 @@ def patterns(size: int, file: Path) -> object:
 
 
 def excluding_folders(size: int, file: Path) -> object:
-    files = [(f"a{index}/jobs.yaml", multiplied.job(f"j{index}")) for index in range(size)]
+    files = [(f"a{index}/jobs.yaml", multiplied.small_job(f"j{index}")) for index in range(size)]
     return validated(size, file, [*files, multiplied.settings("exclude: ['**/a*/**/b*']\n")])
 
 
@@ -323,6 +339,8 @@ WORKS = [
     excluding_folders,
     changed_items,
     moved_items,
+    masked_words,
+    secrets_of_words,
     reviewed_items,
     reviewed_order,
     reviewed_jobs,
@@ -357,7 +375,9 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
 
     def write(size: int) -> None:
         for file, trainer in ((old, "{numNodes: 2, image: a/b:1}"), (new, "{numNodes: 4, image: a/b:2}")):
-            file.write_text("".join(f"{job(i, 'torch-distributed')[:-2]}, trainer: {trainer}}}\n" for i in range(size)))
+            file.write_text(
+                "".join(f"{numbered_job(i, 'torch-distributed')[:-2]}, trainer: {trainer}}}\n" for i in range(size))
+            )
 
     def builds(size: int, _: Path) -> object:
         return [compile([str(file)]).manifests() for file in (old, new)]
@@ -383,7 +403,7 @@ def test_three_environments(command: list[str], empty_folder: Path) -> None:
     write = Path("jobs.yaml").write_text
     environments = "".join(f"  {name}: {{namespace: ns-{name}}}\n" for name in "abc")
     Path("trainc.yaml").write_text(f"sources: [jobs.yaml]\noutput: rendered\nenvironments:\n{environments}")
-    text = "".join(job(index, "torch-distributed") for index in range(SMALL))
+    text = "".join(numbered_job(index, "torch-distributed") for index in range(SMALL))
     write(text)
     committing.commit()
     assert run("build").code == 0

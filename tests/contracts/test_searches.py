@@ -68,8 +68,8 @@ def cluster_queue(name: str, cohort: str = "") -> dict[str, Any]:
 
 def runtimes(size: int) -> Files:
     return {
-        "runtimes.yaml": "".join(multiplied.runtime(name=each) for each in names("known", size)),
-        "jobs.yaml": "".join(multiplied.job(f"j{i}", each) for i, each in enumerate(names("unknown", size))),
+        "runtimes.yaml": "".join(multiplied.runtime_text(name=each) for each in names("known", size)),
+        "jobs.yaml": "".join(multiplied.small_job(f"j{i}", each) for i, each in enumerate(names("unknown", size))),
     }
 
 
@@ -78,7 +78,7 @@ def runtimes_with_an_initializer(size: int) -> Files:
     part = {"dataset": {"storageUri": "hf://a/b"}}
     jobs = [trainjob(f"j{i}", initializer=part, runtimeRef={"name": "r"}) for i in range(size)]
     return {
-        "runtimes.yaml": "".join(multiplied.runtime(name=each) for each in ["r", *names("known", size)]),
+        "runtimes.yaml": "".join(multiplied.runtime_text(name=each) for each in ["r", *names("known", size)]),
         "jobs.yaml": dumped(*jobs),
     }
 

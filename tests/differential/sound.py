@@ -97,7 +97,7 @@ OF_JOBSETS: Final[Tree] = {
 LABELS: Final[Tree] = {"app": "train", "team.example.com/name": "vision-2"}
 
 
-def job(random: Random) -> list[Tree]:
+def random_job(random: Random) -> list[Tree]:
     """Return a runtime and a TrainJob that uses it."""
     policy = random.choice(POLICIES)
     main, helper = ("launcher", "node") if policy == "mpi" else ("node", "metrics")

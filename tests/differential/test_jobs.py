@@ -365,7 +365,7 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
 def faulty(draw: st.DrawFn) -> Documents:
     """Draw a valid job, usually with faults."""
     random = Random(repr(draw(st.tuples(*[st.integers(0, 255)] * 4))))  # a single large integer would mostly be small
-    documents: Documents = sound.job(random)
+    documents: Documents = sound.random_job(random)
     chosen = random.random()
     if chosen < 0.8:
         faults.spoil(random, documents)

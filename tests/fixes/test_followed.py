@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from batches import in_batches
 from fixes.followed import INPUTS, edited, problems, write_repository
 
 LATER = {
@@ -21,9 +22,10 @@ LATER = {
 """The inputs in which a fix makes another fault visible, with the reason."""
 
 
-@pytest.mark.parametrize("name", sorted(INPUTS))
-def test_each_fix_removes_its_diagnostic(name: str, empty_folder: Path) -> None:
-    write_repository(INPUTS[name], empty_folder)
+@in_batches("name", [pytest.param(name, id=name) for name in sorted(INPUTS)])
+def test_each_fix_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_repository(INPUTS[name], tmp_path)
     before = problems()
     errors: Counter[str] = Counter()
     old = Counter(each["id"] for each in before if each["severity"] == "error")

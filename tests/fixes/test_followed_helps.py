@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+from batches import in_batches
 from fixes.followed import INPUTS, Problem, fields, follow, problems, write_repository
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
@@ -35,7 +36,7 @@ def errors(diagnostics: list[Problem]) -> Counter[tuple[str, str]]:
     return reported([each for each in diagnostics if each["severity"] == "error"])
 
 
-@pytest.mark.parametrize("name", sorted(INPUTS))
+@in_batches("name", [pytest.param(name, id=name) for name in sorted(INPUTS)])
 def test_each_help_removes_its_diagnostic(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def written(number: int) -> Path:
         folder = tmp_path / str(number)

@@ -42,10 +42,10 @@ def project(counts: dict[str, int]) -> dict[str, str]:
     patches = f"- {target}\n  patch: {{spec: {{suspend: true}}}}\n" * counts["patches"]
     names = ", ".join(f"e{index}: {{namespace: n{index}}}" for index in range(counts["environments"]))
     exclude = "".join(f"- '**/a*/**/b{index}'\n" for index in range(counts["patterns"]))
-    text = multiplied.runtime(name="in-data").removeprefix("---\n").replace('"', "'")
+    text = multiplied.runtime_text(name="in-data").removeprefix("---\n").replace('"', "'")
     files = {
         "jobs.yaml": multiplied.jobs(counts["jobs"], "r")[1],
-        "runtime.yaml": multiplied.runtime(counts["annotations"], counts["containers"]) * counts["runtimes"],
+        "runtime.yaml": multiplied.runtime_text(counts["annotations"], counts["containers"]) * counts["runtimes"],
         "config-map.yaml": multiplied.config_map("c", text, counts["aliases"]),
         "cohorts.yaml": "".join(QUEUE.format(index, index // 2) for index in range(counts["cohorts"])),
     }

@@ -46,7 +46,7 @@ spec:
 """
 
 
-def job(name: str, spec: str = "", *, metadata: str = "", gpus: int = 8) -> str:
+def job_text(name: str, spec: str = "", *, metadata: str = "", gpus: int = 8) -> str:
     """Return a TrainJob; `spec` is added to its trainer."""
     return f"""\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -78,11 +78,11 @@ def ignoring(rules: str) -> str:
 
 
 Files = dict[str, str]
-TWO: Final[Files] = {"runtimes/torch.yaml": RUNTIME, "jobs/one.yaml": job("one"), "jobs/two.yaml": job("two")}
+TWO: Final[Files] = {"runtimes/torch.yaml": RUNTIME, "jobs/one.yaml": job_text("one"), "jobs/two.yaml": job_text("two")}
 KINDS_BEFORE: Final[Files] = TWO | {
-    "jobs/three.yaml": job("three", metadata=queued("small")),
-    "jobs/four.yaml": job("four", metadata=queued("small")),
-    "jobs/gone.yaml": job("gone", metadata=queued("large")),
+    "jobs/three.yaml": job_text("three", metadata=queued("small")),
+    "jobs/four.yaml": job_text("four", metadata=queued("small")),
+    "jobs/gone.yaml": job_text("gone", metadata=queued("large")),
 }
 MOUNTED: Final = (
     RUNTIME.replace("torch:2.8", "torch:2.9")
@@ -98,11 +98,11 @@ MOUNTED: Final = (
 )
 KINDS_AFTER: Final[Files] = {
     "runtimes/torch.yaml": MOUNTED,
-    "jobs/one.yaml": job("one", "    numNodes: 4\n    args: [--lr=3e-4]\n"),
-    "jobs/two.yaml": job("two").replace("spec:\n", "spec:\n  suspend: true\n", 1),
-    "jobs/three.yaml": job("three", metadata=queued("large")),
-    "jobs/four.yaml": job("four", metadata=queued("small"), gpus=4),
-    "jobs/new.yaml": job("new", metadata=queued("large")),
+    "jobs/one.yaml": job_text("one", "    numNodes: 4\n    args: [--lr=3e-4]\n"),
+    "jobs/two.yaml": job_text("two").replace("spec:\n", "spec:\n  suspend: true\n", 1),
+    "jobs/three.yaml": job_text("three", metadata=queued("large")),
+    "jobs/four.yaml": job_text("four", metadata=queued("small"), gpus=4),
+    "jobs/new.yaml": job_text("new", metadata=queued("large")),
 }
 JOBSET: Final = """\
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -159,11 +159,11 @@ lint:
         },
     ),
     "annotations": (
-        TWO | {"jobs/one.yaml": job("one", metadata=ignoring("image-version"))},
+        TWO | {"jobs/one.yaml": job_text("one", metadata=ignoring("image-version"))},
         TWO
         | {
-            "jobs/one.yaml": job("one", metadata=ignoring("no-gang")),
-            "jobs/two.yaml": job("two", metadata=ignoring("no-resources")),
+            "jobs/one.yaml": job_text("one", metadata=ignoring("no-gang")),
+            "jobs/two.yaml": job_text("two", metadata=ignoring("no-resources")),
             "runtimes/torch.yaml": RUNTIME.replace("  labels:\n", f"{ignoring('no-shared-memory')}  labels:\n", 1),
         },
     ),

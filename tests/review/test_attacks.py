@@ -59,14 +59,14 @@ def deployed(folder: str = "jobs/team") -> list[str]:
     return [each["metadata"]["name"] for each in yaml.safe_load_all(done.out) if each]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_marked_file_with_a_trainjob_is_an_error_of_every_command(form: str) -> None:
+def test_a_marked_file_with_a_trainjob_is_an_error_of_every_command() -> None:
     write("jobs/team/evil.yaml", MARK + JOB)
     write("jobs/team/.trainc-outputs", '{"outputs": ["evil.yaml"]}\n')
     commit()
-    done = review(form)
-    assert (done.code, done.out) == (1, "")
-    assert "HEAD:jobs/team/evil.yaml:3:7: error[marked-source]: TrainJob in a file" in done.err
+    for form in FORMATS:
+        done = review(form)
+        assert (done.code, done.out) == (1, "")
+        assert "HEAD:jobs/team/evil.yaml:3:7: error[marked-source]: TrainJob in a file" in done.err
     for words in (("validate",), ("validate", "jobs/team"), ("build", "-o", "out"), ("explain", "jobs", "spec")):
         assert run(*words).code == 1, words
     assert generate("jobs/team", "prod", "runtimes").code == 1
@@ -173,8 +173,7 @@ spec:
 """A job with one argument. In UTF-7, a checkout encodes the quotation marks: there, it has three."""
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_command_that_only_a_checkout_has_is_an_error(form: str) -> None:
+def test_a_command_that_only_a_checkout_has_is_an_error() -> None:
     write("jobs/team/job.yaml", QUOTED)
     commit()
     assert "note - evil - the end" in generate("jobs/team", "prod", "runtimes").out
@@ -187,17 +186,17 @@ def test_a_command_that_only_a_checkout_has_is_an_error(form: str) -> None:
     jobset = yaml.safe_load(generate("jobs/team", "prod", "runtimes").out)
     [pods] = [each["template"]["spec"]["template"] for each in jobset["spec"]["replicatedJobs"]]
     assert pods["spec"]["containers"][0]["args"][1:2] == ["evil"]
-    done = review(form)
-    assert (done.code, done.out) == (1, "")
-    assert "error[checkout-attribute]: the attribute working-tree-encoding=UTF-7 changes this file" in done.err
+    for form in FORMATS:
+        done = review(form)
+        assert (done.code, done.out) == (1, "")
+        assert "error[checkout-attribute]: the attribute working-tree-encoding=UTF-7 changes this file" in done.err
 
 
 BINDING = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: evil}\n"
 
 
-@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("is_ignored", [True, False], ids=["ignored by git", "committed"])
-def test_a_binding_by_hand_in_the_output_folder_is_listed_and_stops_a_build(is_ignored: bool, form: str) -> None:
+def test_a_binding_by_hand_in_the_output_folder_is_listed_and_stops_a_build(is_ignored: bool) -> None:
     if is_ignored:
         git("rm", "-rq", "--cached", "rendered")
         write(".gitignore", "rendered/\n")
@@ -209,8 +208,9 @@ def test_a_binding_by_hand_in_the_output_folder_is_listed_and_stops_a_build(is_i
     for words in (("build",), ("build", "--check"), ("build", "jobs", "-o", "rendered")):
         done = run(*words)
         assert (done.code, "rendered/prod/evil.yaml: error[output-unexpected]" in done.err) == (1, True), words
-    done = run("diff", "main...HEAD", "--format", form, "--", "rendered")
-    assert (done.code, "ClusterRoleBinding" in done.out, "evil" in done.out) == (0, True, True)
+    for form in FORMATS:
+        done = run("diff", "main...HEAD", "--format", form, "--", "rendered")
+        assert (done.code, "ClusterRoleBinding" in done.out, "evil" in done.out) == (0, True, True)
 
 
 @pytest.mark.parametrize("report", ["text", "json", "github", "gitlab", "junit", "sarif"])
@@ -228,25 +228,25 @@ runtimes: {paths: [RUNTIMES]}
 """
 
 
-@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     ("path", "runtimes"), [("jobs/team/trainc.yaml", "../../runtimes"), ("jobs/trainc.yaml", "../runtimes")]
 )
-def test_settings_of_a_folder_are_in_force_in_a_review_of_the_root(path: str, runtimes: str, form: str) -> None:
+def test_settings_of_a_folder_are_in_force_in_a_review_of_the_root(path: str, runtimes: str) -> None:
     settings = SETTINGS_BELOW.replace("RUNTIMES", runtimes)
     write(path, settings)
     commit()
     assert "evil/x" in generate(str(Path(path).parent), "prod", "runtimes").out
-    assert path in review(form).out
-    assert "evil/x" in shown(review(form))
+    for form in FORMATS:
+        done = review(form)
+        assert (path in done.out, "evil/x" in shown(done)) == (True, True)
     write(path, settings.replace("evil/x", "evil/y"))
     commit()
-    done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
-    assert (done.code, path in done.out, "evil/y" in shown(done)) == (3, True, True)
+    for form in FORMATS:
+        done = run("diff", "HEAD~1...HEAD", "--format", form, "--exit-code", "--", "jobs", "runtimes")
+        assert (done.code, path in done.out, "evil/y" in shown(done)) == (3, True, True)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_runtime_of_the_settings_of_a_folder_is_compared(form: str) -> None:
+def test_a_runtime_of_the_settings_of_a_folder_is_compared() -> None:
     write("jobs/team/trainc.yaml", "environments: {prod: {}}\nruntimes: {paths: [own]}\n")
     runtime = Path("runtimes/team-torch.yaml").read_text()
     write("jobs/team/own/team-torch.yaml", runtime)
@@ -254,13 +254,13 @@ def test_a_runtime_of_the_settings_of_a_folder_is_compared(form: str) -> None:
     git("branch", "--force", "main")
     write("jobs/team/own/team-torch.yaml", runtime.replace("pytorch/pytorch", "evil/x"))
     commit()
-    for paths in ((), ("jobs",), ("jobs", "runtimes")):
-        done = run("diff", "main...HEAD", "--review-config", "main", "--format", form, "--", *paths)
-        assert "evil/x" in shown(done), done.err
+    for form in FORMATS:
+        for paths in ((), ("jobs",), ("jobs", "runtimes")):
+            done = run("diff", "main...HEAD", "--review-config", "main", "--format", form, "--", *paths)
+            assert "evil/x" in shown(done), done.err
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_new_job_is_compiled_with_the_settings_of_its_folder(form: str) -> None:
+def test_a_new_job_is_compiled_with_the_settings_of_its_folder() -> None:
     field = "/spec/replicatedJobs/0/template/spec/template/spec/hostNetwork"
     patch = f"patches: [{{target: {{kind: JobSet}}, patch: [{{op: add, path: {field}, value: true}}]}}]\n"
     write("jobs/team/trainc.yaml", SETTINGS_BELOW.replace("RUNTIMES", "../../runtimes") + patch)
@@ -270,9 +270,10 @@ def test_a_new_job_is_compiled_with_the_settings_of_its_folder(form: str) -> Non
     commit()
     assert generate("jobs/team", "prod", "runtimes").out.count("hostNetwork: true") == 2
     assert run("build", "jobs", "--env", "prod", "-o", "-").out.count("hostNetwork: true") == 2
-    done = review(form)
-    assert "evil" in shown(done)
-    assert ("hostNetwork" in done.out) == (form == "html")  # the other formats only name an added object
+    for form in FORMATS:
+        done = review(form)
+        assert "evil" in shown(done)
+        assert ("hostNetwork" in done.out) == (form == "html")  # the other formats only name an added object
 
 
 def shown(done: Done) -> str:

@@ -14,7 +14,7 @@ import cmarkgfm
 import pytest
 import tinyhtml5
 from cmarkgfm.cmark import Options as Cmark
-from review.situations import BREAKOUTS, HOSTILE, RUNTIME, SITUATIONS, hostile, job, queued, review
+from review.situations import BREAKOUTS, HOSTILE, RUNTIME, SITUATIONS, hostile, job_text, queued, review
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
@@ -71,7 +71,7 @@ def test_one_edit_of_a_runtime_in_a_repository_of_200_jobs_fits_one_screen(tmp_p
     names = [f"runtimes/torch-{number}.yaml" for number in range(5)]
     before = {name: RUNTIME.replace("name: torch\n", f"name: {Path(name).stem}\n") for name in names}
     for number in range(200):
-        text = job(f"job-{number:03}", metadata=queued(f"queue-{number % 6}"))
+        text = job_text(f"job-{number:03}", metadata=queued(f"queue-{number % 6}"))
         before[f"jobs/{number}.yaml"] = text.replace("name: torch\n", f"name: torch-{number % 5}\n")
     after = before | {names[3]: before[names[3]].replace("numNodes: 2", "numNodes: 3")}
     text = markdown.render(review(tmp_path, before, after))

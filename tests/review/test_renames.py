@@ -17,7 +17,7 @@ SETTINGS = "sources: [jobs]\noutput: rendered\n"
 ENVIRONMENTS = "environments:\n  dev: {cluster: d, nameSuffix: -dev}\n  prod: {cluster: p}\n"
 
 
-def job(name: str, image: str = "acme/ft:1", runtime: str = "torch-distributed", namespace: str = "ns") -> str:
+def job_text(name: str, image: str = "acme/ft:1", runtime: str = "torch-distributed", namespace: str = "ns") -> str:
     return (
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
         f"metadata: {{name: {name}, namespace: {namespace}}}\nspec:\n  runtimeRef: {{name: {runtime}}}\n"
@@ -51,45 +51,45 @@ def shown(each: dict[str, Any]) -> tuple[str, str, str, list[str]]:
     ("old", "new", "expected"),
     [
         pytest.param(
-            {"a": job("a")},
-            {"a": job("a2", "acme/ft:2")},
+            {"a": job_text("a")},
+            {"a": job_text("a2", "acme/ft:2")},
             [("changed", "a", "a2", ["name", "image"])],
             id="a name and an image",
         ),
         pytest.param(
-            {"a": job("a", namespace="ns")},
-            {"a": job("a", namespace="other")},
+            {"a": job_text("a", namespace="ns")},
+            {"a": job_text("a", namespace="other")},
             [("changed", "a", "a", ["namespace"])],
             id="a namespace",
         ),
         pytest.param(
-            {"a": job("a", runtime="openmpi-distributed")},
-            {"a": job("a2", runtime="openmpi-distributed")},
+            {"a": job_text("a", runtime="openmpi-distributed")},
+            {"a": job_text("a2", runtime="openmpi-distributed")},
             [("changed", "a", "a2", ["name"]), ("changed", "a-mpi-hostfile", "a2-mpi-hostfile", ["name"])],
             id="a job with a hostfile",
         ),
         pytest.param(
-            {"a": f"{job('a')}---\n{job('b')}"},
-            {"a": f"{job('b')}---\n{job('c')}"},
+            {"a": f"{job_text('a')}---\n{job_text('b')}"},
+            {"a": f"{job_text('b')}---\n{job_text('c')}"},
             [("changed", "a", "c", ["name"])],
             id="one of two jobs of a file",
         ),
         pytest.param(
-            {"a": f"{job('a')}---\n{job('b')}"},
-            {"a": f"{job('c')}---\n{job('d')}"},
+            {"a": f"{job_text('a')}---\n{job_text('b')}"},
+            {"a": f"{job_text('c')}---\n{job_text('d')}"},
             [("removed", "", "a", []), ("removed", "", "b", []), ("added", "", "c", []), ("added", "", "d", [])],
             id="both jobs of a file",
         ),
         pytest.param(
-            {"a": job("a")},
-            {"b": job("b")},
+            {"a": job_text("a")},
+            {"b": job_text("b")},
             [("removed", "", "a", []), ("added", "", "b", [])],
             id="another file",
         ),
-        pytest.param({"a": job("a")}, {"b": job("a")}, [], id="a moved file"),
+        pytest.param({"a": job_text("a")}, {"b": job_text("a")}, [], id="a moved file"),
         pytest.param(
-            {"a": job("a"), "b": job("b")},
-            {"a": job("b"), "b": job("c")},
+            {"a": job_text("a"), "b": job_text("b")},
+            {"a": job_text("b"), "b": job_text("c")},
             [("removed", "", "a", []), ("added", "", "c", [])],
             id="a name that moves to another file",
         ),
@@ -103,9 +103,9 @@ def test_the_objects_of_a_renamed_job(
 
 
 def test_the_text_of_a_renamed_job() -> None:
-    rewrite({"trainc.yaml": SETTINGS, "jobs/a.yaml": job("a")})
+    rewrite({"trainc.yaml": SETTINGS, "jobs/a.yaml": job_text("a")})
     commit()
-    rewrite({"jobs/a.yaml": job("a2", "acme/ft:2")})
+    rewrite({"jobs/a.yaml": job_text("a2", "acme/ft:2")})
     assert run("diff").out == (
         """\
 HEAD -> the working tree: 1 JobSet changes
@@ -125,7 +125,7 @@ jobs/a.yaml:6: the TrainJob, spec.trainer.image: acme/ft:1 -> acme/ft:2
 
 
 def test_a_setting_that_renames_all_jobs() -> None:
-    jobs = {"jobs/a.yaml": f"{job('a')}---\n{job('b')}"}
+    jobs = {"jobs/a.yaml": f"{job_text('a')}---\n{job_text('b')}"}
     found = change(
         jobs | {"trainc.yaml": SETTINGS + ENVIRONMENTS},
         jobs | {"trainc.yaml": SETTINGS + ENVIRONMENTS.replace("-dev", "-develop")},
@@ -138,7 +138,7 @@ def test_a_setting_that_renames_all_jobs() -> None:
 
 def test_a_renamed_job_in_two_environments() -> None:
     settings = {"trainc.yaml": SETTINGS + ENVIRONMENTS.replace(", nameSuffix: -dev", "")}
-    assert change(settings | {"jobs/a.yaml": job("a")}, settings | {"jobs/a.yaml": job("a2")}) == [
+    assert change(settings | {"jobs/a.yaml": job_text("a")}, settings | {"jobs/a.yaml": job_text("a2")}) == [
         ("changed", "a", "a2", ["name"])
     ]
     assert "must be recreated: JobSet ns/a -> ns/a2 [dev, prod]\n" in run("diff").out
@@ -146,7 +146,7 @@ def test_a_renamed_job_in_two_environments() -> None:
 
 def test_the_queue_of_a_renamed_job_is_that_of_its_new_namespace() -> None:
     label = "labels: {kueue.x-k8s.io/queue-name: gpu}}"
-    old, new = (job("a", namespace=name).replace("}", f", {label}", 1) for name in ("ns", "other"))
+    old, new = (job_text("a", namespace=name).replace("}", f", {label}", 1) for name in ("ns", "other"))
     change({"jobs/a.yaml": old}, {"jobs/a.yaml": new})
     queues = {
         row["queue"]: row["after"]["nodes"] for row in json.loads(run("diff", "--format", "json").out)["pods"][1:]

@@ -34,7 +34,7 @@ spec:
 """
 
 
-def job(name: str = "finetune", image: str = "train:1") -> str:
+def job_text(name: str = "finetune", image: str = "train:1") -> str:
     return f"""\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -64,12 +64,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def three_commits() -> None:
-    commit({"jobs/finetune.yaml": job(), "jobs/evaluate.yaml": job("evaluate"), "runtimes/ours.yaml": RUNTIME})
+    commit(
+        {"jobs/finetune.yaml": job_text(), "jobs/evaluate.yaml": job_text("evaluate"), "runtimes/ours.yaml": RUNTIME}
+    )
     git("tag", "first")
     git("checkout", "-q", "-b", "branch")
-    commit({"jobs/finetune.yaml": job(image="train:2"), "jobs/more.yaml": job("more")})
+    commit({"jobs/finetune.yaml": job_text(image="train:2"), "jobs/more.yaml": job_text("more")})
     git("checkout", "-q", "main")
-    commit({"jobs/evaluate.yaml": job("evaluate", image="train:3")})
+    commit({"jobs/evaluate.yaml": job_text("evaluate", image="train:3")})
     git("checkout", "-q", "branch")
 
 
@@ -101,7 +103,7 @@ def test_what_is_compared(project: Path, arguments: list[str], expected: dict[st
 
 
 def test_the_working_tree_has_changes_that_are_not_committed(project: Path) -> None:
-    write_files({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
+    write_files({"jobs/finetune.yaml": job_text(image="train:9"), "jobs/new.yaml": job_text("new")})
     Path("jobs/evaluate.yaml").unlink()
     git("rm", "-q", "--cached", "jobs/more.yaml")
     assert review("HEAD") == {"evaluate": "removed", "finetune": "changed", "new": "added"}
@@ -156,7 +158,7 @@ def test_what_is_unclear(project: Path, arguments: list[str], message: str) -> N
 
 @pytest.mark.parametrize("arguments", [[], ["HEAD"], ["main"], ["main..HEAD", "--", "job.yaml"]])
 def test_a_repository_without_commits(arguments: list[str], empty_repository: Path) -> None:
-    write_files({"job.yaml": job()})
+    write_files({"job.yaml": job_text()})
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
     assert "the current branch has no commits yet; commit first, or compare two folders" in done.err
@@ -205,7 +207,7 @@ def test_dashes_separate_revisions_from_paths(project: Path, folder: str) -> Non
 
 
 def test_without_a_revision_no_folder_replaces_head(project: Path) -> None:
-    write_files({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
+    write_files({"HEAD/job.yaml": job_text("other"), "jobs/finetune.yaml": job_text(image="train:9")})
     assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
     assert review() == {"finetune": "changed", "other": "added"}
 
@@ -219,8 +221,8 @@ def test_paths_that_no_revision_is_called_like(project: Path) -> None:
     write_files(
         {
             "old/runtimes.yaml": RUNTIME,
-            "old/jobs.yaml": job(),
-            "a..b/jobs.yaml": job("other"),
+            "old/jobs.yaml": job_text(),
+            "a..b/jobs.yaml": job_text("other"),
             "a..b/ours.yaml": RUNTIME,
         }
     )
@@ -253,7 +255,7 @@ def test_git_that_cannot_run(project: Path, tmp_path: Path, monkeypatch: pytest.
 def test_each_revision_has_its_own_settings_and_runtimes(project: Path) -> None:
     write_files({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
     commit({"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
-    write_files({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
+    write_files({"jobs/plain.yaml": job_text("plain").replace('  trainer: {image: "train:1"}\n', "")})
     commit({})
     done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes")
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
@@ -330,7 +332,7 @@ SILENT = "lint: {disable: [no-resources, image-version]}\n"
 
 
 def test_the_settings_of_the_base_branch_decide_what_is_reported(project: Path) -> None:
-    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job_text("more", image="train:latest")})
     paths = ("--", "jobs", "runtimes")
     assert "image-version" not in reported("main...HEAD", *paths)
     assert "image-version" in reported("main...HEAD", "--review-config", "main:trainc.yaml", *paths)
@@ -343,7 +345,7 @@ def test_the_settings_of_the_base_branch_decide_what_is_reported(project: Path) 
 
 def test_strictness_is_that_of_the_base_branch(project: Path) -> None:
     commit({"trainc.yaml": "lint: {strict: true}\n"})
-    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job_text("more", image="train:latest")})
     assert run("diff", "HEAD~1..HEAD").code == 0
     done = run("diff", "HEAD~1..HEAD", "--review-config", "HEAD~1:trainc.yaml")
     assert (done.code, done.out) == (1, "")
@@ -361,7 +363,7 @@ def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(project: Pa
 
 @pytest.mark.parametrize("planted", ["main:trainc.yaml", "origin/main:trainc.yaml"])
 def test_no_file_replaces_the_settings_of_a_revision(project: Path, planted: str) -> None:
-    commit({planted: SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    commit({planted: SILENT, "jobs/more.yaml": job_text("more", image="train:latest")})
     done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
     if planted.startswith("origin"):
         assert (done.code, done.out) == (2, "")
@@ -402,7 +404,7 @@ def test_settings_of_a_review_that_are_not_valid(project: Path, config: str, mes
 
 
 def test_a_base_branch_without_settings_turns_off_no_rule(project: Path) -> None:
-    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job_text("more", image="train:latest")})
     assert "image-version" in reported("main..HEAD", "--review-config", "main:trainc.yaml")
 
 
@@ -434,7 +436,7 @@ def test_a_submodule_is_another_repository(project: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ['a "quoted" one.yaml', "two\nlines.yaml", "caf\udce9.yaml", "*.yaml", ":(top).yaml"])
 def test_odd_names(project: Path, name: str) -> None:
-    commit({f"jobs/{name}": job("odd")})
+    commit({f"jobs/{name}": job_text("odd")})
     assert review("HEAD~1..HEAD") == {"odd": "added"}
     done = run_apart("diff", "HEAD~1..HEAD", "--format", "json")
     assert [found["name"] for found in json.loads(done.decode())["objects"]] == ["odd"]
@@ -461,7 +463,11 @@ LINKS = {
 
 def linked(project: Path) -> None:
     write_files(
-        {"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")}
+        {
+            "more/linked.txt": job_text("linked"),
+            "more/deep/deep.yaml": job_text("deep"),
+            "more/deep/twice.yaml": job_text("twice"),
+        }
     )
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
@@ -484,7 +490,7 @@ def test_links_within_the_repository(project: Path) -> None:
     ],
 )
 def test_links_that_are_not_followed(project: Path, target: str, reason: str) -> None:
-    write_files({"../elsewhere.yaml": job("elsewhere")})
+    write_files({"../elsewhere.yaml": job_text("elsewhere")})
     Path("jobs/circle.yaml").symlink_to(target)
     commit({})
     done = run("diff", "HEAD~1..HEAD")
@@ -498,7 +504,7 @@ def decoy(project: Path) -> None:
     copies = {f"decoy/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()}
     commit({f"teams/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()} | copies)
     git("checkout", "-q", "-b", "attack")
-    commit({"teams/jobs/finetune.yaml": job(image="train:9")})
+    commit({"teams/jobs/finetune.yaml": job_text(image="train:9")})
 
 
 def hidden() -> None:
@@ -519,7 +525,7 @@ def test_a_link_in_the_working_tree_does_not_redirect_a_revision(project: Path) 
 def test_a_link_of_a_commit_is_followed_in_that_commit(project: Path) -> None:
     decoy(project)
     git("rm", "-rq", "teams")
-    commit({"decoy/jobs/finetune.yaml": job(image="train:7")})
+    commit({"decoy/jobs/finetune.yaml": job_text(image="train:7")})
     Path("teams").symlink_to("decoy")
     commit({})
     Path("teams").unlink()
@@ -532,7 +538,7 @@ def test_a_link_of_a_commit_is_followed_in_that_commit(project: Path) -> None:
 def test_a_link_in_the_working_tree_does_not_redirect_runtimes(project: Path) -> None:
     files = {"platform/runtimes/ours.yaml": RUNTIME, "decoy/runtimes/ours.yaml": RUNTIME}
     git("rm", "-rq", "runtimes")
-    plain = job().replace('  trainer: {image: "train:1"}\n', "")
+    plain = job_text().replace('  trainer: {image: "train:1"}\n', "")
     commit(files | {"jobs/finetune.yaml": plain})
     commit({"platform/runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
     Path("platform").rename("elsewhere")
@@ -552,7 +558,7 @@ def test_runtimes_outside_the_repository_are_of_the_disk(project: Path, tmp_path
 def test_a_link_in_the_working_tree_leaves_no_file_out(project: Path) -> None:
     write_files({"settings.yaml": "lint: {disable: [no-gang]}\n"})
     commit({})
-    commit({"jobs/finetune.yaml": job(image="train:9")})
+    commit({"jobs/finetune.yaml": job_text(image="train:9")})
     Path("settings.yaml").unlink()
     Path("settings.yaml").symlink_to("jobs/finetune.yaml")
     Path("jobs/finetune.yaml").write_text("lint: {disable: [no-gang]}\n")
@@ -605,7 +611,11 @@ def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(project: Path, tar
 def test_a_revision_is_as_its_checkout(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     linked(project)
     commit(
-        {"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:4"), "jobs/.hidden.yaml": "]", "jobs/b.yaml": job("b")}
+        {
+            "runtimes/ours.yaml": RUNTIME.replace("base:1", "base:4"),
+            "jobs/.hidden.yaml": "]",
+            "jobs/b.yaml": job_text("b"),
+        }
     )
     git("rm", "-q", "jobs/evaluate.yaml")
     commit({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
@@ -780,9 +790,9 @@ MODES = {"40755": "jobs", "0040000": "jobs", "140000": "jobs", "120777": "link",
 def test_a_mode_is_read_as_git_reads_it(mode: str, form: str, project: Path, tmp_path: Path) -> None:
     """The mode 140000 is a submodule, as is that of every type that git does not know."""
     objects = {
-        "jobs": tree_of([("100644", "odd.yaml", git("hash-object", "-w", "--stdin", stdin=job("odd").encode()))]),
+        "jobs": tree_of([("100644", "odd.yaml", git("hash-object", "-w", "--stdin", stdin=job_text("odd").encode()))]),
         "link": git("hash-object", "-w", "--stdin", stdin=b"../runtimes"),
-        "file": git("hash-object", "-w", "--stdin", stdin=job("odd").encode()),
+        "file": git("hash-object", "-w", "--stdin", stdin=job_text("odd").encode()),
     }
     name = "zzz.yaml" if MODES[mode] == "file" else "zzz"
     jobs = tree_of([*entries_of("main:jobs"), (mode, name, objects[MODES[mode]])])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import runtime, trainjob
+from linting import runtime_of, trainjob
 from running import run
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -18,7 +18,7 @@ TEAMS = "no TrainJob here uses it; teams elsewhere may"
 
 def changed(name: str = "r", restarts: int = 3) -> dict[str, Any]:
     """Return a runtime with another number of restarts."""
-    return runtime(of_jobset={"failurePolicy": {"maxRestarts": restarts}}) | {"metadata": {"name": name}}
+    return runtime_of(of_jobset={"failurePolicy": {"maxRestarts": restarts}}) | {"metadata": {"name": name}}
 
 
 def notes(old: list[Any], new: list[Any], *options: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from review.situations import RUNTIME, SITUATIONS, TWO, ignoring, job, review
+from review.situations import RUNTIME, SITUATIONS, TWO, ignoring, job_text, review
 
 from trainc.cli.common.options import REVIEWS
 from trainc.diagnostics import Document
@@ -114,14 +114,15 @@ def with_rules(rules: str) -> str:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        pytest.param({}, {"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one"], id="added to a TrainJob"),  # noqa: E501
-        pytest.param({}, {"jobs/new.yaml": job("new", metadata=ignoring("no-gang"))}, ["after/jobs/new.yaml added no-gang TrainJob new"], id="of a new TrainJob"),  # noqa: E501
-        pytest.param({"jobs/old.yaml": job("old", metadata=ignoring("no-gang"))}, {}, [], id="of a removed TrainJob"),
-        pytest.param({"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))}, {}, ["after/jobs/one.yaml removed no-gang TrainJob one"], id="removed"),  # noqa: E501
-        pytest.param({"jobs/one.yaml": job("one", metadata=ignoring("no-gang, no-resources"))}, {"jobs/one.yaml": job("one", metadata=ignoring("no-resources, no-gang, no-gang"))}, [], id="in another order"),  # noqa: E501
+        pytest.param({}, {"jobs/one.yaml": job_text("one", metadata=ignoring("no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one"], id="added to a TrainJob"),  # noqa: E501
+        pytest.param({}, {"jobs/new.yaml": job_text("new", metadata=ignoring("no-gang"))}, ["after/jobs/new.yaml added no-gang TrainJob new"], id="of a new TrainJob"),  # noqa: E501
+        pytest.param({"jobs/old.yaml": job_text("old", metadata=ignoring("no-gang"))},
+            {}, [], id="of a removed TrainJob"),
+        pytest.param({"jobs/one.yaml": job_text("one", metadata=ignoring("no-gang"))}, {}, ["after/jobs/one.yaml removed no-gang TrainJob one"], id="removed"),  # noqa: E501
+        pytest.param({"jobs/one.yaml": job_text("one", metadata=ignoring("no-gang, no-resources"))}, {"jobs/one.yaml": job_text("one", metadata=ignoring("no-resources, no-gang, no-gang"))}, [], id="in another order"),  # noqa: E501
         pytest.param({}, {"runtimes/torch.yaml": with_rules("no-gang")}, ["after/runtimes/torch.yaml added no-gang ClusterTrainingRuntime torch"], id="a runtime, once for its TrainJobs"),  # noqa: E501
-        pytest.param({"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other")}, {"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other"), "jobs/one.yaml": job("one").replace("name: torch", "name: other")}, [], id="of a runtime that is only newly used"),  # noqa: E501
-        pytest.param({}, {"jobs/one.yaml": job("one", metadata=ignoring("nosuch, no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one", "after/jobs/one.yaml added nosuch TrainJob one"], id="unknown rules come last"),  # noqa: E501
+        pytest.param({"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other")}, {"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other"), "jobs/one.yaml": job_text("one").replace("name: torch", "name: other")}, [], id="of a runtime that is only newly used"),  # noqa: E501
+        pytest.param({}, {"jobs/one.yaml": job_text("one", metadata=ignoring("nosuch, no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one", "after/jobs/one.yaml added nosuch TrainJob one"], id="unknown rules come last"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_the_annotations_that_differ(
@@ -132,7 +133,7 @@ def test_the_annotations_that_differ(
 
 def test_the_annotations_of_a_rendered_side_are_not_compared(tmp_path: Path) -> None:
     jobset = {"jobset.yaml": SITUATIONS["rendered"][0]["jobset.yaml"]}
-    found = review(tmp_path, jobset, TWO | {"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))})
+    found = review(tmp_path, jobset, TWO | {"jobs/one.yaml": job_text("one", metadata=ignoring("no-gang"))})
     assert found.settings == ()
 
 
@@ -147,12 +148,12 @@ def test_every_format_shows_the_annotations_first(form: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_unknown_rules_and_accelerators_do_not_push_an_annotation_out_of_sight(form: str, tmp_path: Path) -> None:
-    unknown = job("a", metadata=ignoring(", ".join(f"rule-{number}" for number in range(200))))
+    unknown = job_text("a", metadata=ignoring(", ".join(f"rule-{number}" for number in range(200))))
     env = "".join(f"    - {{name: A{number}, value: x}}\n" for number in range(100))
     before = TWO | {"trainc.yaml": "accelerators:\n  nvidia.com/gpu:\n    env: []\n"}
     after = TWO | {
         "jobs/a.yaml": unknown,
-        "jobs/two.yaml": job("two", metadata=ignoring("no-gang")),
+        "jobs/two.yaml": job_text("two", metadata=ignoring("no-gang")),
         "trainc.yaml": f"accelerators:\n  nvidia.com/gpu:\n    env:\n{env}",
     }
     text = load(form)(review(tmp_path, before, after), color=False)

@@ -21,7 +21,9 @@ JOB: dict[str, Any] = {
 QUEUE, CLASS, SECONDS = (f"kueue.x-k8s.io/{name}" for name in ("queue-name", "priority-class", "max-exec-time-seconds"))
 
 
-def job(*, runtime: str = "", labels: dict[str, str] | None = None, patch: Any = None, **spec: Any) -> dict[str, Any]:
+def changed_job(
+    *, runtime: str = "", labels: dict[str, str] | None = None, patch: Any = None, **spec: Any
+) -> dict[str, Any]:
     """Return the TrainJob with other fields of its trainer, labels, runtime or pods."""
     found: dict[str, Any] = json.loads(json.dumps(JOB))
     found["metadata"]["labels"] = labels or {}
@@ -106,20 +108,22 @@ def effects(old: Any, new: Any, *options: str) -> dict[str, str]:
     ],
 )
 def test_the_effects_on_one_object(old: Any, new: Any, expected: dict[str, str]) -> None:
-    found = effects(job(**old), job(**new))
+    found = effects(changed_job(**old), changed_job(**new))
     assert found == expected
 
 
 def test_what_holds_back_the_label_is_named_first() -> None:
-    Path("old.yaml").write_text(yaml.safe_dump(job()))
-    Path("new.yaml").write_text(yaml.safe_dump(job(labels={"team": "a"}, image="acme/ft:2")))
+    Path("old.yaml").write_text(yaml.safe_dump(changed_job()))
+    Path("new.yaml").write_text(yaml.safe_dump(changed_job(labels={"team": "a"}, image="acme/ft:2")))
     out = run("diff", "old.yaml", "new.yaml").out
     assert out.splitlines()[:2] == ["old.yaml -> new.yaml: 1 JobSet changes", "must be recreated: JobSet ns/a"]
     assert "is not applied: the JobSet must be recreated first" in out
 
 
 def test_a_hostfile_that_changes_before_its_jobset() -> None:
-    found, messages = reviewed(job(runtime="openmpi-distributed"), job(runtime="openmpi-distributed", numNodes=4))
+    found, messages = reviewed(
+        changed_job(runtime="openmpi-distributed"), changed_job(runtime="openmpi-distributed", numNodes=4)
+    )
     assert [(each["kind"], each["effect"]) for each in found["objects"]] == [
         ("JobSet", "new-object"),
         ("ConfigMap", "ahead"),
@@ -132,7 +136,7 @@ def test_a_hostfile_that_changes_before_its_jobset() -> None:
 
 def test_rendered_hostfiles_have_the_same_effect() -> None:
     for name, nodes in (("old", 2), ("new", 4)):
-        Path(f"{name}.yaml").write_text(yaml.safe_dump(job(runtime="openmpi-distributed", numNodes=nodes)))
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(changed_job(runtime="openmpi-distributed", numNodes=nodes)))
         Path(name).mkdir()
         Path(name, "a.yaml").write_text(run("build", f"{name}.yaml").out)
     done = run("diff", "old", "new", "--format", "json")
@@ -142,14 +146,14 @@ def test_rendered_hostfiles_have_the_same_effect() -> None:
 
 
 def test_a_hostfile_whose_name_has_a_hash() -> None:
-    old, new = job(runtime="openmpi-distributed"), job(runtime="openmpi-distributed", numNodes=4)
+    old, new = changed_job(runtime="openmpi-distributed"), changed_job(runtime="openmpi-distributed", numNodes=4)
     found, messages = reviewed(old, new, "--name-suffix-hash")
     assert [each["effect"] for each in found["objects"]] == ["new-object", "new-object"]
     assert "ahead-of-jobset" not in messages
 
 
 def test_a_jobset_that_argo_cd_replaces_is_not_behind() -> None:
-    old, new = job(runtime="openmpi-distributed"), job(runtime="openmpi-distributed", numNodes=4)
+    old, new = changed_job(runtime="openmpi-distributed"), changed_job(runtime="openmpi-distributed", numNodes=4)
     found, messages = reviewed(old, new, "--argocd-replace")
     assert [each["effect"] for each in found["objects"]] == ["restarts", "in-place"]
     assert "ahead-of-jobset" not in messages
@@ -157,7 +161,7 @@ def test_a_jobset_that_argo_cd_replaces_is_not_behind() -> None:
 
 @pytest.mark.parametrize(("suspend", "allowed"), [(False, False), (True, True)])
 def test_kueue_rejects_another_queue_of_a_running_jobset(suspend: bool, allowed: bool) -> None:
-    jobs = [job(labels={"x": "a", QUEUE: name}) for name in ("a", "b")]
+    jobs = [changed_job(labels={"x": "a", QUEUE: name}) for name in ("a", "b")]
     for name, tree in zip(("old", "new"), jobs, strict=True):
         Path(f"{name}-job.yaml").write_text(yaml.safe_dump(tree))
         (jobset,) = filter(None, yaml.safe_load_all(run("build", f"{name}-job.yaml").out))
@@ -168,6 +172,6 @@ def test_kueue_rejects_another_queue_of_a_running_jobset(suspend: bool, allowed:
 
 
 def test_a_hash_does_not_cover_the_queue() -> None:
-    old, new = (job(labels={QUEUE: name}) for name in ("a", "b"))
+    old, new = (changed_job(labels={QUEUE: name}) for name in ("a", "b"))
     [found] = reviewed(old, new, "--name-suffix-hash")[0]["objects"]
     assert (found["allowed"], found.get("newName")) == (False, None)

@@ -317,7 +317,7 @@ def test_a_folder_that_cannot_be_listed_and_a_file_that_cannot_be_read(
     (tmp_path / "job.yaml").write_text(JOB % "runtimeRef: {name: plain}")
     with mock.patch("os.scandir", side_effect=fault):
         listed = run("build", str(tmp_path))
-    with mock.patch("builtins.open", side_effect=fault):
+    with mock.patch("os.read", side_effect=fault):
         read = run("build", str(tmp_path / "job.yaml"))
     assert (listed.code, read.code) == (1, 1)
     assert f"cannot be listed: {fault.strerror}" in listed.err

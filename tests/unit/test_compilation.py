@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from files import write
+from manifests import job_text
 from purposes import internal
 
 import trainc
@@ -18,7 +19,6 @@ from trainc.reports import in_order
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
-JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: {kind}
@@ -32,11 +32,7 @@ spec:
 """
 
 
-def job(metadata: str = "name: a", ref: str = "name: r") -> str:
-    return JOB % (metadata, ref)
-
-
-def runtime(image: str = "i:1", *, kind: str = "ClusterTrainingRuntime", namespace: str = "") -> str:
+def runtime_text(image: str = "i:1", *, kind: str = "ClusterTrainingRuntime", namespace: str = "") -> str:
     return RUNTIME.format(kind=kind, image=image, namespace=f", namespace: {namespace}" if namespace else "")
 
 
@@ -50,16 +46,16 @@ def image(compilation: Compilation) -> str:
 
 
 def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_built_in() -> None:
-    given, first, second = job(), runtime("first:1"), runtime("second:1")
+    given, first, second = job_text(), runtime_text("first:1"), runtime_text("second:1")
     write("job.yaml", given)
     write("one/r.yaml", first)
     write("two/r.yaml", second)
     assert image(internal(trainc.compile(["job.yaml"]))) == "runtime-not-found"
     assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one", "two"])))) == "first:1"
     assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["two", "one"])))) == "second:1"
-    write("job.yaml", given, runtime("given:1"))
+    write("job.yaml", given, runtime_text("given:1"))
     assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one"])))) == "given:1"
-    write("job.yaml", job(ref="name: plain"))
+    write("job.yaml", job_text(ref="name: plain"))
     assert image(internal(trainc.compile(["job.yaml"], options=Options(runtimes=["one"])))).startswith("python:")
 
 
@@ -75,12 +71,12 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_bui
 )
 def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of_runtime: str, expected: str) -> None:
     kind = "TrainingRuntime"
-    write("x.yaml", job(of_job, f"kind: {kind}, name: r"), runtime(kind=kind, namespace=of_runtime))
+    write("x.yaml", job_text(of_job, f"kind: {kind}, name: r"), runtime_text(kind=kind, namespace=of_runtime))
     assert image(internal(trainc.compile(["x.yaml"]))) == expected
 
 
 def test_the_namespace_of_the_command_line_is_for_those_without() -> None:
-    write("x.yaml", job("name: a"), job("name: b, namespace: own"), runtime())
+    write("x.yaml", job_text("name: a"), job_text("name: b, namespace: own"), runtime_text())
     jobs = internal(trainc.compile(["x.yaml"], options=Options(namespace="given"))).jobs
     assert [(j.namespace, j.name, j.objects[0]["metadata"]["namespace"]) for j in jobs] == [
         ("given", "a", "given"),
@@ -90,7 +86,10 @@ def test_the_namespace_of_the_command_line_is_for_those_without() -> None:
 
 def test_jobs_are_sorted_by_namespace_and_name() -> None:
     write(
-        "x.yaml", *(job(f"name: {name}, namespace: {ns}") for name, ns in ("ba", "ab", "aa")), job("name: z"), runtime()
+        "x.yaml",
+        *(job_text(f"name: {name}, namespace: {ns}") for name, ns in ("ba", "ab", "aa")),
+        job_text("name: z"),
+        runtime_text(),
     )
     assert [(j.namespace, j.name) for j in internal(trainc.compile(["x.yaml"])).jobs] == [
         ("", "z"),
@@ -101,9 +100,9 @@ def test_jobs_are_sorted_by_namespace_and_name() -> None:
 
 
 def test_two_of_one_name_are_an_error_at_the_second() -> None:
-    write("a.yaml", job(), job("name: a, namespace: other"), runtime(), runtime())
+    write("a.yaml", job_text(), job_text("name: a, namespace: other"), runtime_text(), runtime_text())
     write("trainc.yaml", "lint: {strict: false}\n")
-    write("b.yaml", job())
+    write("b.yaml", job_text())
     found = trainc.compile(["a.yaml", "b.yaml"]).diagnostics
     places = [(d.id, d.place, related.place) for d in in_order(found) for related in d.related]
     assert [(id, at and (at[0], at[1]), (of[0], of[1])) for id, at, of in places] == [
@@ -113,25 +112,27 @@ def test_two_of_one_name_are_an_error_at_the_second() -> None:
 
 
 def test_only_one_name() -> None:
-    write("x.yaml", job("name: a"), job("name: b"), job("name: wrong, labels: {a: 'b c'}"), runtime())
+    write(
+        "x.yaml", job_text("name: a"), job_text("name: b"), job_text("name: wrong, labels: {a: 'b c'}"), runtime_text()
+    )
     assert [j.name for j in internal(trainc.compile(["x.yaml"], options=Options(only="b"))).jobs] == ["b"]
     assert [d.id for d in trainc.compile(["x.yaml"], options=Options(only="c")).diagnostics] == ["only-not-found"]
 
 
 def test_every_runtime_of_the_given_paths_is_checked_and_of_others_those_that_are_used() -> None:
-    wrong = runtime().replace("spec:\n  template", "spec:\n  mlPolicy: {numNodes: x}\n  template")
+    wrong = runtime_text().replace("spec:\n  template", "spec:\n  mlPolicy: {numNodes: x}\n  template")
     write("runtimes/r.yaml", wrong)
-    write("job.yaml", job(ref="name: plain"))
+    write("job.yaml", job_text(ref="name: plain"))
     assert [d.id for d in trainc.compile(["runtimes"]).diagnostics] == ["wrong-type"]
     assert trainc.compile(["job.yaml"], options=Options(runtimes=["runtimes"])).diagnostics == ()
-    write("job.yaml", job("name: a"), job("name: b"))
+    write("job.yaml", job_text("name: a"), job_text("name: b"))
     assert [d.id for d in trainc.compile(["job.yaml"], options=Options(runtimes=["runtimes"])).diagnostics] == [
         "wrong-type"
     ]
 
 
 def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:
-    write("x.yaml", "a: [\n", job(ref="name: nowhere"), "b: {c: 1, c: 2}\n", job("name: B"))
+    write("x.yaml", "a: [\n", job_text(ref="name: nowhere"), "b: {c: 1, c: 2}\n", job_text("name: B"))
     found = internal(trainc.compile(["x.yaml"]))
     assert {d.id for d in found.diagnostics} >= {"yaml", "runtime-not-found", "invalid-name"}
     assert sum(d.id == "yaml" for d in found.diagnostics) == 2
@@ -156,7 +157,7 @@ def test_a_document_with_a_misspelt_kind(text: str, id: str) -> None:
 
 
 def test_documents_of_other_kinds_are_left_out_in_order() -> None:
-    write("x.yaml", "kind: B\n", job(), "a: 1\n", runtime(), "apiVersion: v1\nkind: A\n")
+    write("x.yaml", "kind: B\n", job_text(), "a: 1\n", runtime_text(), "apiVersion: v1\nkind: A\n")
     assert [d.text for d in internal(trainc.compile(["x.yaml"])).others] == [
         "kind: B\n",
         "a: 1\n",

@@ -19,7 +19,7 @@ FIRST = "kubeflow.org/v2alpha1"
 DRAFT = "trainer.kubeflow.org/v2alpha1"
 
 
-def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
+def job_of_version(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
     return {"apiVersion": version, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": spec}
 
 
@@ -60,7 +60,7 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
     ],
 )
 def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
-    assert detect(job(spec, version), "v2.3").key == dialect
+    assert detect(job_of_version(spec, version), "v2.3").key == dialect
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str,
     ],
 )
 def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, conflict: str) -> None:
-    detected = detect(job(spec, version), "v2.3")
+    detected = detect(job_of_version(spec, version), "v2.3")
     assert (detected.key, detected.mark[-1], detected.conflict[-1]) == ("", mark, conflict)
 
 
@@ -108,7 +108,7 @@ JOB = (*TEMPLATE, "spec", "replicatedJobs", 0)
 
 
 def test_the_moves_of_an_override() -> None:
-    written = job(
+    written = job_of_version(
         {
             "runtimeRef": {"name": "r"},
             "labels": {"a": "b"},
@@ -170,7 +170,7 @@ def test_the_moves_of_an_override() -> None:
     ],
 )
 def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: tuple[str | int, ...]) -> None:
-    old = job(
+    old = job_of_version(
         {
             "trainingRuntimeRef": {"name": "r"},
             "datasetConfig": {"env": [{"name": "A"}]},
@@ -206,12 +206,12 @@ def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: t
     ],
 )
 def test_the_moves_of_the_first_dialect(old: dict[str, Any], new: dict[str, Any]) -> None:
-    written = job(old, FIRST)
+    written = job_of_version(old, FIRST)
     assert in_form(Document("f", 1, "", written), written, DIALECTS["kep-2170"]).value["spec"] == new
 
 
 def test_the_newest_dialect_moves_nothing() -> None:
-    assert list(moves(DIALECTS["v2.3"], job({"runtimePatches": []}))) == []
+    assert list(moves(DIALECTS["v2.3"], job_of_version({"runtimePatches": []}))) == []
 
 
 def manifest(spec: str, version: str = NOW) -> bytes:

@@ -304,7 +304,7 @@ def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.Mo
 @given(st.integers(0, 2**32))
 def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     file = tmp_path_factory.mktemp("made") / "job.yaml"
-    file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
+    file.write_text(yaml.safe_dump_all(sound.random_job(Random(seed))))
     for job in internal(trainc.compile([str(file)])).jobs:
         assert applied(json.loads("".join(render_steps([job])))[0]["steps"]) == list(job.objects)
 

@@ -20,14 +20,14 @@ ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 
 
-def container(limits: Any = None, **fields: Any) -> Any:
+def requesting_container(limits: Any = None, **fields: Any) -> Any:
     """A container; its keywords are requests, `restartPolicy` apart."""
     policy = fields.pop("restartPolicy", None)
     resources = {"limits": limits, "requests": {name.replace("_", "/"): amount for name, amount in fields.items()}}
     return {"name": "c", "resources": resources} | ({"restartPolicy": policy} if policy else {})
 
 
-def job(*containers: Any, name: str = "node", step: str = "", pod: Any = None, **fields: Any) -> Any:
+def counted_job(*containers: Any, name: str = "node", step: str = "", pod: Any = None, **fields: Any) -> Any:
     """A replicated job; `fields` are its own (replicas), or the Job's (parallelism, completions)."""
     own = {key: fields.pop(key) for key in ("replicas",) if key in fields}
     spec = {**fields, "template": {"spec": {"containers": list(containers), **(pod or {})}}}
@@ -49,7 +49,7 @@ def totals(footprint: Footprint) -> tuple[int, int, int, dict[str, str]]:
     return (*footprint[:3], {name: str(quantity) for name, quantity in footprint.resources.items()})
 
 
-SIDECAR = container(cpu="500m", restartPolicy="Always")
+SIDECAR = requesting_container(cpu="500m", restartPolicy="Always")
 
 
 @pytest.mark.parametrize(
@@ -69,42 +69,57 @@ SIDECAR = container(cpu="500m", restartPolicy="Always")
     ],
 )
 def test_how_many_pods(replicated: Any, pods: int) -> None:
-    assert jobset_footprint(jobset(job(container(cpu=1), **replicated))).pods == pods
+    assert jobset_footprint(jobset(counted_job(requesting_container(cpu=1), **replicated))).pods == pods
 
 
 @pytest.mark.parametrize(
     ("pod", "asked"),
     [
-        pytest.param(job(), {}, id="nothing"),
-        pytest.param(job(container(cpu=1), container(cpu="500m")), {"cpu": "1500m"}, id="containers together"),
-        pytest.param(job(container({"cpu": "2"})), {"cpu": "2"}, id="limits where there are no requests"),
-        pytest.param(job(container({"cpu": 2}, cpu=1)), {"cpu": "1"}, id="requests before limits"),
-        pytest.param(job(container(cpu="0")), {}, id="zero"),
-        pytest.param(job(container(memory="0.5Gi"), container(memory="512Mi")), {"memory": "1Gi"}, id="fractions"),
+        pytest.param(counted_job(), {}, id="nothing"),
         pytest.param(
-            job(container(cpu=1), pod={"initContainers": [container(cpu=4), container(cpu=3)]}),
+            counted_job(requesting_container(cpu=1), requesting_container(cpu="500m")),
+            {"cpu": "1500m"},
+            id="containers together",
+        ),
+        pytest.param(
+            counted_job(requesting_container({"cpu": "2"})), {"cpu": "2"}, id="limits where there are no requests"
+        ),
+        pytest.param(counted_job(requesting_container({"cpu": 2}, cpu=1)), {"cpu": "1"}, id="requests before limits"),
+        pytest.param(counted_job(requesting_container(cpu="0")), {}, id="zero"),
+        pytest.param(
+            counted_job(requesting_container(memory="0.5Gi"), requesting_container(memory="512Mi")),
+            {"memory": "1Gi"},
+            id="fractions",
+        ),
+        pytest.param(
+            counted_job(
+                requesting_container(cpu=1),
+                pod={"initContainers": [requesting_container(cpu=4), requesting_container(cpu=3)]},
+            ),
             {"cpu": "4"},
             id="the largest init container",
         ),
         pytest.param(
-            job(container(cpu=1), pod={"initContainers": [SIDECAR, container(cpu=1)]}),
+            counted_job(requesting_container(cpu=1), pod={"initContainers": [SIDECAR, requesting_container(cpu=1)]}),
             {"cpu": "1500m"},
             id="a sidecar is there all the time",
         ),
         pytest.param(
-            job(container(cpu=1), pod={"initContainers": [SIDECAR], "overhead": {"cpu": "250m"}}),
+            counted_job(requesting_container(cpu=1), pod={"initContainers": [SIDECAR], "overhead": {"cpu": "250m"}}),
             {"cpu": "1750m"},
             id="overhead",
         ),
         pytest.param(
-            job(container(cpu=1, memory="1Gi"), pod={"resources": {"requests": {"cpu": 3}}}),
+            counted_job(requesting_container(cpu=1, memory="1Gi"), pod={"resources": {"requests": {"cpu": 3}}}),
             {"cpu": "3", "memory": "1Gi"},
             id="the pod's own",
         ),
-        pytest.param(job(container(cpu="1e5000", memory="1e1.5", a_b="1")), {"a/b": "1"}, id="no quantities"),
-        pytest.param(job(container(cpu=[], memory={}, a_b=True)), {}, id="other types"),
-        pytest.param(job(None, "c", {"resources": []}, {"resources": {"requests": 1}}), {}, id="no containers"),
-        pytest.param(job(pod={"containers": None, "initContainers": 1, "overhead": []}), {}, id="no lists"),
+        pytest.param(
+            counted_job(requesting_container(cpu="1e5000", memory="1e1.5", a_b="1")), {"a/b": "1"}, id="no quantities"
+        ),
+        pytest.param(counted_job(requesting_container(cpu=[], memory={}, a_b=True)), {}, id="other types"),
+        pytest.param(counted_job(None, "c", {"resources": []}, {"resources": {"requests": 1}}), {}, id="no containers"),
+        pytest.param(counted_job(pod={"containers": None, "initContainers": 1, "overhead": []}), {}, id="no lists"),
     ],
 )
 def test_what_a_pod_asks_for(pod: Any, asked: dict[str, str]) -> None:
@@ -122,7 +137,7 @@ def test_what_a_pod_asks_for(pod: Any, asked: dict[str, str]) -> None:
     ],
 )
 def test_gpus(asked: Any, gpus: int) -> None:
-    assert jobset_footprint(jobset(job(container(**asked), parallelism=2))).gpus == 2 * gpus
+    assert jobset_footprint(jobset(counted_job(requesting_container(**asked), parallelism=2))).gpus == 2 * gpus
 
 
 @pytest.mark.parametrize(
@@ -135,12 +150,14 @@ def test_gpus(asked: Any, gpus: int) -> None:
     ],
 )
 def test_nodes_are_the_pods_that_train(replicated: Any, nodes: int) -> None:
-    assert jobset_footprint(jobset(job(parallelism=2, **replicated)))[:2] == (2, nodes)
+    assert jobset_footprint(jobset(counted_job(parallelism=2, **replicated)))[:2] == (2, nodes)
 
 
 def test_a_jobset_is_the_sum_of_its_jobs() -> None:
-    trainers = job(container(memory="64Gi", **{"nvidia.com_gpu": 8}), name="node", replicas=2, parallelism=2)
-    initializer = job(container(cpu="500m", memory="1Gi"), name="fetch")
+    trainers = counted_job(
+        requesting_container(memory="64Gi", **{"nvidia.com_gpu": 8}), name="node", replicas=2, parallelism=2
+    )
+    initializer = counted_job(requesting_container(cpu="500m", memory="1Gi"), name="fetch")
     both = jobset(initializer, trainers)
     assert [(one.name, one.pods, one.trains) for one in jobs(both)] == [("fetch", 1, False), ("node", 4, True)]
     assert [totals(one.footprint) for one in jobs(both)] == [
@@ -149,7 +166,9 @@ def test_a_jobset_is_the_sum_of_its_jobs() -> None:
     ]
     assert totals(jobset_footprint(both)) == (5, 4, 32, {"cpu": "500m", "memory": "257Gi", "nvidia.com/gpu": "32"})
     assert jobset_footprint(both) + Footprint() == jobset_footprint(both)
-    assert jobset_footprint(jobset(job(container(cpu="1")))) == jobset_footprint(jobset(job(container(cpu="1000m"))))
+    assert jobset_footprint(jobset(counted_job(requesting_container(cpu="1")))) == jobset_footprint(
+        jobset(counted_job(requesting_container(cpu="1000m")))
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,15 +196,15 @@ def test_a_jobset_is_the_sum_of_its_jobs() -> None:
     ],
 )
 def test_by_queue(of_jobset: Any, others: Any, queue: str) -> None:
-    one = job(container(cpu=1))
+    one = counted_job(requesting_container(cpu=1))
     one["template"]["spec"]["template"]["metadata"] = {"annotations": {"scheduling.k8s.io/group-name": "g"}}
     found = by_queue([jobset(one, **of_jobset), *others])
     assert {name: totals(footprint) for name, footprint in found.items()} == {queue: (1, 1, 0, {"cpu": "1"})}
 
 
 def test_queues_add_up_in_the_order_of_their_names() -> None:
-    named = [jobset(job(), labels={"kueue.x-k8s.io/queue-name": name}) for name in ("b", "a", "b")]
-    assert {queue: footprint.pods for queue, footprint in by_queue([*named, jobset(job())]).items()} == {
+    named = [jobset(counted_job(), labels={"kueue.x-k8s.io/queue-name": name}) for name in ("b", "a", "b")]
+    assert {queue: footprint.pods for queue, footprint in by_queue([*named, jobset(counted_job())]).items()} == {
         "": 1,
         "a": 1,
         "b": 2,
@@ -199,7 +218,7 @@ def test_what_has_no_pods(tree: Any) -> None:
 
 def test_what_is_no_jobset_is_in_no_queue() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
-    other = jobset(job()) | {"apiVersion": "example.com/v1"}
+    other = jobset(counted_job()) | {"apiVersion": "example.com/v1"}
     assert by_queue([pod, other, None, "JobSet"]) == {}
 
 

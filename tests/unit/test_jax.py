@@ -9,7 +9,7 @@ import pytest
 from manifests import compiled, container_of, trainer_job
 
 
-def container(folder: Path, trainer: dict[str, Any], **policy: Any) -> dict[str, Any]:
+def jax_container(folder: Path, trainer: dict[str, Any], **policy: Any) -> dict[str, Any]:
     return container_of(compiled(folder, trainer_job("workers"), trainer, mlPolicy={"jax": {}, **policy}))
 
 
@@ -23,12 +23,12 @@ def container(folder: Path, trainer: dict[str, Any], **policy: Any) -> dict[str,
     ],
 )
 def test_processes(tmp_path: Path, trainer: dict[str, Any], policy: dict[str, Any], processes: str) -> None:
-    env = {v["name"]: v.get("value") for v in container(tmp_path, trainer, **policy)["env"]}
+    env = {v["name"]: v.get("value") for v in jax_container(tmp_path, trainer, **policy)["env"]}
     assert env["JAX_NUM_PROCESSES"] == processes
 
 
 def test_the_coordinator_is_the_first_pod(tmp_path: Path) -> None:
-    found = container(tmp_path, {})
+    found = jax_container(tmp_path, {})
     assert found["ports"] == [{"containerPort": 29500, "protocol": "TCP"}]
     assert {v["name"]: v.get("value", v.get("valueFrom")) for v in found["env"]} == {
         "JAX_NUM_PROCESSES": "1",
@@ -40,5 +40,5 @@ def test_the_coordinator_is_the_first_pod(tmp_path: Path) -> None:
 
 
 def test_the_trainjob_may_set_another_value(tmp_path: Path) -> None:
-    found = container(tmp_path, {"env": [{"name": "JAX_NUM_PROCESSES", "value": "9"}]})
+    found = jax_container(tmp_path, {"env": [{"name": "JAX_NUM_PROCESSES", "value": "9"}]})
     assert [v["value"] for v in found["env"] if v["name"] == "JAX_NUM_PROCESSES"] == ["9"]

@@ -19,14 +19,17 @@ CLAIM = ("spec", "volumeClaimPolicies", 0, "templates", 0, "metadata", "name")
 MOUNTED = [{"name": "node", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]
 
 
-def job(name: str, **more: Any) -> dict[str, Any]:
+def stored_job(name: str, **more: Any) -> dict[str, Any]:
     spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": {"spec": {"containers": []}}}
     return {"name": name, "groupName": "default", "replicas": 1, "template": {"spec": spec}, **more}
 
 
 def jobset(*changes: tuple[tuple[str | int, ...], Any], name: str = "js") -> dict[str, Any]:
     """Return a JobSet with the jobs `prepare` and `node`, of two pods each, with the given changes."""
-    tree: dict[str, Any] = {"metadata": {"name": name}, "spec": {"replicatedJobs": [job("prepare"), job("node")]}}
+    tree: dict[str, Any] = {
+        "metadata": {"name": name},
+        "spec": {"replicatedJobs": [stored_job("prepare"), stored_job("node")]},
+    }
     for path, value in changes:
         tree = put(tree, path, value)
     stored: dict[str, Any] = edit(tree, ("spec",), with_defaults)
@@ -103,7 +106,10 @@ REFUSED = [
     ),
     pytest.param(
         [
-            (("spec", "replicatedJobs"), [job("a"), job("b", dependsOn=[{"name": "c"}]), job("c")]),
+            (
+                ("spec", "replicatedJobs"),
+                [stored_job("a"), stored_job("b", dependsOn=[{"name": "c"}]), stored_job("c")],
+            ),
         ],
         ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[0].name", (*NODE, "dependsOn", 0, "name")),
         'job "b" depends on "c", which is listed after it',
@@ -263,6 +269,6 @@ def test_accepted(changes: list[Any]) -> None:
 
 
 def test_a_claim_template_without_metadata_is_no_volume() -> None:
-    made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
+    made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [stored_job("node")]))
     assert [violation.rule for violation in violations(made, DEFAULT_RELEASE)] == ["claim-name", "claim-not-mounted"]
     assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []

@@ -20,7 +20,7 @@ LOCAL = {"config.kubernetes.io/local-config": "true"}
 CONFIG = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "metadata": {"name": "compile"}}
 
 
-def job(name: str = "a", runtime: str = "plain", trainer: Tree | None = None, **annotations: Any) -> Tree:
+def job_item(name: str = "a", runtime: str = "plain", trainer: Tree | None = None, **annotations: Any) -> Tree:
     spec: Tree = {"runtimeRef": {"name": runtime}, "trainer": {"image": "team/train:1"} | (trainer or {})}
     return thing("trainer.kubeflow.org/v1alpha1", "TrainJob", name, annotations.get("on")) | {"spec": spec}
 
@@ -64,21 +64,21 @@ JOBSET, HOSTFILE, CLAIMED = "JobSet a", "ConfigMap a-mpi-hostfile", "PersistentV
 @pytest.mark.parametrize(
     ("items", "expected"),
     [
-        pytest.param([job()], [JOBSET], id="a TrainJob becomes a JobSet"),
-        pytest.param([CLAIM, job(), CLAIM], [CLAIMED, JOBSET, CLAIMED], id="in its place"),
-        pytest.param([job(runtime="openmpi-distributed")], [JOBSET, HOSTFILE], id="and its other objects"),
-        pytest.param([RUNTIME, job(runtime="ours")], [JOBSET], id="a runtime is used and removed"),
+        pytest.param([job_item()], [JOBSET], id="a TrainJob becomes a JobSet"),
+        pytest.param([CLAIM, job_item(), CLAIM], [CLAIMED, JOBSET, CLAIMED], id="in its place"),
+        pytest.param([job_item(runtime="openmpi-distributed")], [JOBSET, HOSTFILE], id="and its other objects"),
+        pytest.param([RUNTIME, job_item(runtime="ours")], [JOBSET], id="a runtime is used and removed"),
         pytest.param(
-            [job(on=LOCAL), RUNTIME | {"metadata": {"name": "ours", "annotations": LOCAL}}],
+            [job_item(on=LOCAL), RUNTIME | {"metadata": {"name": "ours", "annotations": LOCAL}}],
             ["TrainJob a", JOBSET, "ClusterTrainingRuntime ours"],
             id="local configuration stays",
         ),
         pytest.param(
-            [thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a"), job(on=LOCAL)],
+            [thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a"), job_item(on=LOCAL)],
             [JOBSET, "TrainJob a"],
             id="and replaces the objects of a previous run",
         ),
-        pytest.param([{"apiVersion": "v1", "kind": "List", "items": [CLAIM, job()]}],
+        pytest.param([{"apiVersion": "v1", "kind": "List", "items": [CLAIM, job_item()]}],
                      [JOBSET, CLAIMED], id="a List"),
         pytest.param([CLAIM], [CLAIMED], id="nothing to do"),
         pytest.param([], [], id="nothing at all"),
@@ -90,32 +90,34 @@ def test_the_items_of_the_answer(items: list[Tree], expected: list[str]) -> None
 
 
 def test_other_kinds_are_unchanged() -> None:
-    done = run("krm", stdin=listed(CLAIM, job()))
+    done = run("krm", stdin=listed(CLAIM, job_item()))
     kept = yaml.safe_dump([CLAIM], sort_keys=False).replace("'", '"')
     assert kept in done.out.replace("'", '"')
 
 
 PLACES: list[Any] = [
-    pytest.param([job(on=at("a.yaml", 0))], [("a.yaml", "0")], id="the TrainJob's"),
+    pytest.param([job_item(on=at("a.yaml", 0))], [("a.yaml", "0")], id="the TrainJob's"),
     pytest.param(
-        [job(runtime="openmpi-distributed", on=at("a.yaml", 0)), thing("v1", "Pod", "p", at("a.yaml", 3))],
+        [job_item(runtime="openmpi-distributed", on=at("a.yaml", 0)), thing("v1", "Pod", "p", at("a.yaml", 3))],
         [("a.yaml", "0"), ("a.yaml", "4"), ("a.yaml", "3")],
         id="then the end of its file",
     ),
     pytest.param(
-        [job(on=at("dir/a.yaml", 2, **LOCAL))], [("dir/a.yaml", "2"), ("dir/a.jobset.yaml", "0")], id="a file beside"
+        [job_item(on=at("dir/a.yaml", 2, **LOCAL))],
+        [("dir/a.yaml", "2"), ("dir/a.jobset.yaml", "0")],
+        id="a file beside",
     ),
     pytest.param(
         [
-            job(runtime="openmpi-distributed", on=at("a.yaml", 0, **LOCAL)),
+            job_item(runtime="openmpi-distributed", on=at("a.yaml", 0, **LOCAL)),
             thing("v1", "ConfigMap", "a-mpi-hostfile", at("a.jobset.yaml", 1)),
             thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a", at("a.jobset.yaml", 0)),
         ],
         [("a.yaml", "0"), ("a.jobset.yaml", "1"), ("a.jobset.yaml", "0")],
         id="its previous location",
     ),
-    pytest.param([job(on={OLD_PATH: "a.yaml", OLD_INDEX: 2})], [(None, None)], id="the legacy names"),
-    pytest.param([job(on={INDEX: "3"})], [(None, None)], id="no path"),
+    pytest.param([job_item(on={OLD_PATH: "a.yaml", OLD_INDEX: 2})], [(None, None)], id="the legacy names"),
+    pytest.param([job_item(on={INDEX: "3"})], [(None, None)], id="no path"),
 ]
 
 
@@ -141,7 +143,7 @@ def test_internal_annotations_are_not_copied_to_objects() -> None:
         "config.kubernetes.io/depends-on": "the user's",
         "team": "search",
     }
-    jobset, hostfile = answer(job(runtime="openmpi-distributed", on=annotations))["items"]
+    jobset, hostfile = answer(job_item(runtime="openmpi-distributed", on=annotations))["items"]
     written = {"config.kubernetes.io/depends-on": "the user's", "team": "search", PACKAGE: "sub"}
     places = {OLD_PATH: "a.yaml", PATH: "a.yaml", OLD_INDEX: "1", INDEX: "1"}
     assert jobset["metadata"]["annotations"] == written | places
@@ -162,7 +164,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a working directory with a TrainJob, a runtime and settings."""
     folder = tmp_path / "work"
     (folder / "jobs").mkdir(parents=True)
-    (folder / "jobs" / "b.yaml").write_text(yaml.safe_dump(job("b")))
+    (folder / "jobs" / "b.yaml").write_text(yaml.safe_dump(job_item("b")))
     (folder / "rt.yaml").write_text(yaml.safe_dump(RUNTIME))
     (folder / "trainc.yaml").write_text("lint: {strict: true}\n")
     monkeypatch.chdir(folder)
@@ -174,14 +176,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("items", "config", "expected"),
     [
         pytest.param([], config(paths=["jobs"]), ["JobSet b"], id="files"),
-        pytest.param([job()], config(paths=["jobs/b.yaml"]), [JOBSET, "JobSet b"], id="files besides the items"),
+        pytest.param([job_item()], config(paths=["jobs/b.yaml"]), [JOBSET, "JobSet b"], id="files besides the items"),
         pytest.param([], config_map(paths="jobs"), ["JobSet b"], id="a ConfigMap"),
-        pytest.param([job(runtime="ours")], config(runtimes=["./rt.yaml"]), [JOBSET], id="runtimes"),
-        pytest.param([job(runtime="ours")], config_map(runtimes="jobs, rt.yaml"), [JOBSET], id="a list as text"),
-        pytest.param([job(), job("b")], config(only="b"), ["JobSet b"], id="only one"),
-        pytest.param([job()], config_map(strict="false"), [JOBSET], id="a boolean as text"),
-        pytest.param([job()], CONFIG, [JOBSET], id="no spec"),
-        pytest.param([job()], thing("v1", "ConfigMap", "f"), [JOBSET], id="no data"),
+        pytest.param([job_item(runtime="ours")], config(runtimes=["./rt.yaml"]), [JOBSET], id="runtimes"),
+        pytest.param([job_item(runtime="ours")], config_map(runtimes="jobs, rt.yaml"), [JOBSET], id="a list as text"),
+        pytest.param([job_item(), job_item("b")], config(only="b"), ["JobSet b"], id="only one"),
+        pytest.param([job_item()], config_map(strict="false"), [JOBSET], id="a boolean as text"),
+        pytest.param([job_item()], CONFIG, [JOBSET], id="no spec"),
+        pytest.param([job_item()], thing("v1", "ConfigMap", "f"), [JOBSET], id="no data"),
         pytest.param([CONFIG], config(paths=["jobs"]), ["TrainJobCompiler compile", "JobSet b"], id="a generator"),
     ],
 )
@@ -191,7 +193,7 @@ def test_the_request_of_a_config(items: list[Tree], config: Tree, expected: list
 
 def test_the_options_for_objects() -> None:
     options = config(namespace="team", suspend=True, argocdReplace=True, nameSuffixHash=True)
-    jobset = answer(job(), config=options)["items"][0]
+    jobset = answer(job_item(), config=options)["items"][0]
     assert jobset["metadata"]["namespace"] == "team"
     assert jobset["metadata"]["name"].startswith("a-")
     assert jobset["metadata"]["annotations"] == {"argocd.argoproj.io/sync-options": "Force=true,Replace=true"}
@@ -218,7 +220,7 @@ WRONG = {
     "strict": config(strict=True),
     "the strictness of the settings": config(settings="trainc.yaml"),
 }
-LATEST = job(trainer={"image": "team/train:latest"}, on=at("jobs/a.yaml", 1))
+LATEST = job_item(trainer={"image": "team/train:latest"}, on=at("jobs/a.yaml", 1))
 
 
 @pytest.mark.usefixtures("files")
@@ -239,7 +241,7 @@ def test_a_generator_without_paths() -> None:
 
 def test_links_that_lead_out_are_not_followed(files: Path) -> None:
     (files / "jobs" / "out.yaml").symlink_to("../../secret.yaml")
-    (files.parent / "secret.yaml").write_text(yaml.safe_dump(job("secret")))
+    (files.parent / "secret.yaml").write_text(yaml.safe_dump(job_item("secret")))
     (files / "pipes").mkdir()
     os.mkfifo(files / "pipes" / "x.yaml")
     found = answer(config=config(paths=["jobs", "pipes"]), code=1)
@@ -247,19 +249,21 @@ def test_links_that_lead_out_are_not_followed(files: Path) -> None:
 
 
 def test_a_whole_answer(snapshot: SnapshotAssertion) -> None:
-    done = run("krm", stdin=listed(job(runtime="openmpi-distributed", on=at("jobs/a.yaml", 1)), CLAIM, config=CONFIG))
+    done = run(
+        "krm", stdin=listed(job_item(runtime="openmpi-distributed", on=at("jobs/a.yaml", 1)), CLAIM, config=CONFIG)
+    )
     assert done.code == 0
     assert f"{done.out}\n{done.err}" == snapshot
 
 
-FAULTS = job(
+FAULTS = job_item(
     trainer={"numNodes": "two", "env": [{"name": "API_KEY", "value": 12345}, {"name": "B", "value": 3}]},
     on=at("jobs/a.yaml", 1),
 )
 
 
 def test_a_whole_answer_with_errors(snapshot: SnapshotAssertion) -> None:
-    twice = [job("c", on={"config.kubernetes.io/origin": "path: ../c.yaml\n"}), job("c", on=at("d.yaml", 0))]
+    twice = [job_item("c", on={"config.kubernetes.io/origin": "path: ../c.yaml\n"}), job_item("c", on=at("d.yaml", 0))]
     done = run("krm", stdin=listed(FAULTS, *twice, RUNTIME | {"spec": {"x": 1}}))
     assert done.code == 1
     assert f"{done.out}\n{done.err}" == snapshot
@@ -283,9 +287,9 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a duplicate key": (listed() + b"kind: ResourceList\n", "yaml"),
     "bytes": (b"\0\xff", "yaml"),
     "size": (listed() + b"#" * 17_000_000, "yaml"),
-    "annotations that are a list": (listed(job() | {"metadata": {"name": "a", "annotations": [1]}}), "wrong-type"),
-    "an annotation that is a number": (listed(job(on={"a": 1})), "wrong-type"),
-    "metadata that is text": (listed(job() | {"metadata": "x"}), "wrong-type"),
+    "annotations that are a list": (listed(job_item() | {"metadata": {"name": "a", "annotations": [1]}}), "wrong-type"),
+    "an annotation that is a number": (listed(job_item(on={"a": 1})), "wrong-type"),
+    "metadata that is text": (listed(job_item() | {"metadata": "x"}), "wrong-type"),
     "a List of nonsense": (listed({"apiVersion": "v1", "kind": "List", "items": [1]}), "not-an-object"),
 }
 
@@ -312,19 +316,19 @@ STRANGE: list[Any] = [
 
 @pytest.mark.parametrize("annotations", STRANGE)
 def test_malformed_internal_annotations_are_ignored(annotations: Tree) -> None:
-    assert names(answer(job(on=annotations))) == [JOBSET]
+    assert names(answer(job_item(on=annotations))) == [JOBSET]
 
 
 def test_the_request_selects_an_environment(empty_folder: Path) -> None:
     Path("trainc.yaml").write_text("environments: {dev: {nameSuffix: -dev}, prod: {namespace: ml}}\n")
-    found = answer(job(), config=config(settings="trainc.yaml", environment="dev"))
+    found = answer(job_item(), config=config(settings="trainc.yaml", environment="dev"))
     assert names(found) == ["JobSet a-dev"]
-    found = answer(job(), config=config(settings="trainc.yaml"), code=1)
+    found = answer(job_item(), config=config(settings="trainc.yaml"), code=1)
     assert names(found) == ["TrainJob a"]
     [result] = found["results"]
     assert result["message"].startswith("no environment is selected; the project has 2 environments: dev, prod")
     assert "set environment in the functionConfig to dev or prod" in result["message"]
-    found = answer(job(), config=config(settings="trainc.yaml", environment="prd"), code=1)
+    found = answer(job_item(), config=config(settings="trainc.yaml", environment="prd"), code=1)
     assert '"prd" is not an environment' in found["results"][0]["message"]
 
 
@@ -334,7 +338,7 @@ def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(empty_f
     own["metadata"]["namespace"] = "other"
     local = thing("v1", "ConfigMap", "local", LOCAL)
     several = {"apiVersion": "v1", "kind": "List", "items": [CLAIM, role]}
-    given = [CLAIM, role, own, local, several, job()]
+    given = [CLAIM, role, own, local, several, job_item()]
     found = answer(*given, config=config(settings="trainc.yaml"))
     claim = CLAIM | {"metadata": CLAIM["metadata"] | {"namespace": "ml"}}
     # trainc removes kustomize's annotations from a copy; the answer has the items as they were given.
@@ -350,9 +354,9 @@ def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(empty_f
 def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(empty_folder: Path) -> None:
     Path("trainc.yaml").write_text("namespace: ml\n")
     jobset = thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a")
-    found = answer(jobset, job(), config=config(settings="trainc.yaml"), code=1)
+    found = answer(jobset, job_item(), config=config(settings="trainc.yaml"), code=1)
     assert [result["tags"]["id"] for result in found["results"]] == ["duplicate-object"]
-    found = answer(jobset, job(on=LOCAL), config=config(settings="trainc.yaml"))
+    found = answer(jobset, job_item(on=LOCAL), config=config(settings="trainc.yaml"))
     assert names(found) == [JOBSET, "TrainJob a"]
     assert found["items"][0]["metadata"]["namespace"] == "ml"
 
@@ -363,10 +367,10 @@ def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(emp
 @pytest.mark.parametrize("key", ["runtimes: {{paths: [{}]}}", "patches: [{{path: {}}}]", "sources: [{}]", "output: {}"])
 def test_a_path_of_the_settings_that_is_not_allowed(key: str, path: str, empty_folder: Path) -> None:
     Path("settings.yaml").write_text(key.format(path))
-    found = answer(job(), config=config(settings="settings.yaml"), code=1)
+    found = answer(job_item(), config=config(settings="settings.yaml"), code=1)
     assert [item["tags"]["id"] for item in found["results"]] == ["settings-path"]
     assert names(found) == ["TrainJob a"]
     Path("settings.yaml").rename("trainc.yaml")
-    Path("job.yaml").write_text(yaml.safe_dump(job()))
+    Path("job.yaml").write_text(yaml.safe_dump(job_item()))
     done = run("cmp", "generate")
     assert (done.code, done.out, done.err.count("error[settings-path]")) == (1, "", 1)

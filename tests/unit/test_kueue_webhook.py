@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import patch, replicated, runtime, trainjob
+from linting import patch, replicated, runtime_of, trainjob
 from manifests import write_json
 from running import run
 
@@ -29,7 +29,7 @@ RACK = "acme.io/rack"
 ON_JOBS = "spec.replicatedJobs[{}].template.spec.template.metadata.annotations"
 
 
-def job(name: str = "node", pods: int = 4, replicas: int = 1, **annotations: Any) -> dict[str, Any]:
+def stored_job(name: str = "node", pods: int = 4, replicas: int = 1, **annotations: Any) -> dict[str, Any]:
     """Return a replicated job as it is stored; an annotation `slice_size` is `podset-slice-size` of Kueue."""
     keys = {f"{DOMAIN}podset-{key.replace('_', '-')}": value for key, value in annotations.items()}
     pod = {"metadata": {"annotations": keys}, "spec": {"containers": []}}
@@ -104,25 +104,27 @@ def test_an_admission_gate(value: str, is_valid: bool) -> None:
 
 @pytest.mark.parametrize("value", ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"])
 def test_a_boolean(value: str) -> None:
-    assert violations(job(unconstrained_topology=value)) == []
+    assert violations(stored_job(unconstrained_topology=value)) == []
 
 
 @pytest.mark.parametrize("value", ["", "yes", "no", "on", "tRUE", "2", " true"])
 def test_no_boolean(value: str) -> None:
-    assert violations(job(unconstrained_topology=value)) == [("topology-request", "[podset-unconstrained-topology]")]
+    assert violations(stored_job(unconstrained_topology=value)) == [
+        ("topology-request", "[podset-unconstrained-topology]")
+    ]
 
 
 def test_one_request_per_pod_set() -> None:
-    several = job(required_topology=RACK, preferred_topology=RACK, unconstrained_topology="true")
+    several = stored_job(required_topology=RACK, preferred_topology=RACK, unconstrained_topology="true")
     assert violations(several) == [("topology-request", "")]
-    assert violations(job(required_topology=RACK), job("b", preferred_topology=RACK)) == []
+    assert violations(stored_job(required_topology=RACK), stored_job("b", preferred_topology=RACK)) == []
 
 
 @pytest.mark.parametrize("value", ["", "/rack", "rack/", "a/b/c", "Acme.io/rack", "-rack", "r" * 64, "r" * 400])
 def test_no_label_key(value: str) -> None:
-    assert violations(job(required_topology=value)) == [("topology-request", "[podset-required-topology]")]
-    assert violations(job(preferred_topology=value)) == [("topology-request", "[podset-preferred-topology]")]
-    sliced = job(slice_required_topology=value, slice_size="1")
+    assert violations(stored_job(required_topology=value)) == [("topology-request", "[podset-required-topology]")]
+    assert violations(stored_job(preferred_topology=value)) == [("topology-request", "[podset-preferred-topology]")]
+    sliced = stored_job(slice_required_topology=value, slice_size="1")
     assert violations(sliced) == [("topology-slices", "[podset-slice-required-topology]")]
 
 
@@ -147,14 +149,14 @@ LEVELS = "[podset-slice-required-topology-constraints]"
     ],
 )
 def test_a_slice_size(text: str, pods: int, is_valid: bool) -> None:
-    sliced = job(pods=pods, slice_required_topology=RACK, slice_size=text)
+    sliced = stored_job(pods=pods, slice_required_topology=RACK, slice_size=text)
     assert violations(sliced) == ([] if is_valid else [SIZE])
 
 
 def test_the_size_of_a_pod_set_counts_replicas_and_completions() -> None:
     sliced: dict[str, Any] = {"slice_required_topology": RACK, "slice_size": "6"}
-    assert violations(job(pods=2, replicas=3, **sliced)) == []
-    few = job(pods=6, **sliced)
+    assert violations(stored_job(pods=2, replicas=3, **sliced)) == []
+    few = stored_job(pods=6, **sliced)
     few["template"]["spec"]["completions"] = 5
     assert violations(few) == [SIZE]
     del few["template"]["spec"]["completions"]
@@ -164,8 +166,8 @@ def test_the_size_of_a_pod_set_counts_replicas_and_completions() -> None:
 
 
 def test_slices_need_both_keys() -> None:
-    assert violations(job(slice_required_topology=RACK)) == [SIZE]
-    assert violations(job(slice_size="2")) == [SIZE]
+    assert violations(stored_job(slice_required_topology=RACK)) == [SIZE]
+    assert violations(stored_job(slice_size="2")) == [SIZE]
 
 
 def levels(*pairs: tuple[str, int]) -> str:
@@ -209,18 +211,20 @@ def levels(*pairs: tuple[str, int]) -> str:
 )
 def test_the_levels_of_slices(text: str, fields: list[str]) -> None:
     wanted = [("topology-slices", f"{LEVELS}{field}") for field in fields]
-    assert violations(job(slice_required_topology_constraints=text)) == wanted
+    assert violations(stored_job(slice_required_topology_constraints=text)) == wanted
 
 
 def test_the_two_forms_of_slices_exclude_each_other() -> None:
-    both = job(slice_required_topology_constraints=levels(("a", 2)), slice_required_topology=RACK, slice_size="2")
+    both = stored_job(
+        slice_required_topology_constraints=levels(("a", 2)), slice_required_topology=RACK, slice_size="2"
+    )
     assert violations(both) == [("topology-slices", LEVELS)]
 
 
 @pytest.mark.parametrize("text", ["[" * 2**20, '{"a":' * 2**18, f"[{'1,' * 2**19}1]", f'"{"a" * 2**20}"', "9" * 2**20])
 def test_a_mebibyte_of_json_is_one_violation(text: str) -> None:
     started = time.process_time()
-    assert violations(job(slice_required_topology_constraints=text)) == [("topology-slices", LEVELS)]
+    assert violations(stored_job(slice_required_topology_constraints=text)) == [("topology-slices", LEVELS)]
     assert time.process_time() - started < 5
 
 
@@ -234,36 +238,36 @@ IN_GROUP: dict[str, Any] = {"required_topology": RACK, "group_name": "g"}
 
 @pytest.mark.parametrize("name", ["7", "007", "18446744073709551615"])
 def test_a_group_is_not_a_number(name: str) -> None:
-    jobs = [job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab"]
+    jobs = [stored_job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab"]
     assert violations(*jobs) == [GROUP, GROUP]
 
 
 @pytest.mark.parametrize("name", ["g", "", "+7", "-7", "7 ", "18446744073709551616"])
 def test_a_group_with_another_name(name: str) -> None:
-    assert violations(*(job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab")) == []
+    assert violations(*(stored_job(one, pods=1, required_topology=RACK, group_name=name) for one in "ab")) == []
 
 
 def test_the_jobs_of_a_group() -> None:
-    assert violations(job("a", pods=1, **IN_GROUP), job("b", **IN_GROUP)) == []
-    assert violations(job("a", **IN_GROUP)) == [GROUP]
-    assert violations(*(job(name, pods=1, **IN_GROUP) for name in "abc")) == [GROUP, GROUP, GROUP]
-    assert violations(job("a", pods=2, **IN_GROUP), job("b", **IN_GROUP)) == [GROUP, GROUP]
+    assert violations(stored_job("a", pods=1, **IN_GROUP), stored_job("b", **IN_GROUP)) == []
+    assert violations(stored_job("a", **IN_GROUP)) == [GROUP]
+    assert violations(*(stored_job(name, pods=1, **IN_GROUP) for name in "abc")) == [GROUP, GROUP, GROUP]
+    assert violations(stored_job("a", pods=2, **IN_GROUP), stored_job("b", **IN_GROUP)) == [GROUP, GROUP]
 
 
 @pytest.mark.parametrize("other", [{"required_topology": "acme.io/block"}, {"preferred_topology": RACK}])
 def test_the_jobs_of_a_group_request_one_topology(other: dict[str, Any]) -> None:
-    jobs = job("a", pods=1, **IN_GROUP), job("b", group_name="g", **other)
+    jobs = stored_job("a", pods=1, **IN_GROUP), stored_job("b", group_name="g", **other)
     assert violations(*jobs) == [("pod-set-group", ""), ("pod-set-group", "")]
 
 
 def test_a_group_needs_a_topology_and_has_no_slices() -> None:
-    assert violations(job(group_name="g")) == [GROUP]
-    sliced = job("b", pods=1, **IN_GROUP, slice_required_topology=RACK, slice_size="1")
-    assert violations(job("a", **IN_GROUP), sliced) == [GROUP]
+    assert violations(stored_job(group_name="g")) == [GROUP]
+    sliced = stored_job("b", pods=1, **IN_GROUP, slice_required_topology=RACK, slice_size="1")
+    assert violations(stored_job("a", **IN_GROUP), sliced) == [GROUP]
 
 
 def test_ten_thousand_groups() -> None:
-    jobs = [job(f"j{index}", pods=1, required_topology=RACK, group_name=f"g{index}") for index in range(10_000)]
+    jobs = [stored_job(f"j{index}", pods=1, required_topology=RACK, group_name=f"g{index}") for index in range(10_000)]
     started = time.process_time()
     assert len(violations(*jobs)) == 10_000
     assert time.process_time() - started < 5
@@ -286,7 +290,7 @@ def errors(folder: Path, *documents: Any) -> list[Diagnostic]:
 
 
 def test_an_annotation_of_the_runtime_is_shown_at_its_key(tmp_path: Path) -> None:
-    (error,) = errors(tmp_path, runtime(replicated(of_pods=PODS)), trainjob(numNodes=4))
+    (error,) = errors(tmp_path, runtime_of(replicated(of_pods=PODS)), trainjob(numNodes=4))
     assert (error.id, error.stage, error.field) == (
         "topology-slices",
         "kueue",
@@ -313,21 +317,21 @@ def test_an_annotation_of_a_patch_is_shown_in_the_patch(tmp_path: Path) -> None:
     patched = patch({})
     (of_node,) = patched["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     of_node["template"]["spec"]["template"] = {"metadata": PODS}
-    (error,) = errors(tmp_path, runtime(), trainjob(patches=[patched], numNodes=4))
+    (error,) = errors(tmp_path, runtime_of(), trainjob(patches=[patched], numNodes=4))
     assert isinstance(error.place, Place)
     assert error.place.path[:2] == ("spec", "runtimePatches")
     assert error.place.key
 
 
 def test_a_label_of_the_trainjob(tmp_path: Path) -> None:
-    (error,) = errors(tmp_path, runtime(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
+    (error,) = errors(tmp_path, runtime_of(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
     assert (error.id, error.field) == ("queue-name", f"metadata.labels[{DOMAIN}queue-name]")
     assert isinstance(error.place, Place)
     assert error.place.path == ("metadata", "labels", f"{DOMAIN}queue-name")
 
 
 def test_an_error_prevents_the_output(tmp_path: Path) -> None:
-    path = write_json(tmp_path, runtime(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
+    path = write_json(tmp_path, runtime_of(), trainjob(labels={f"{DOMAIN}queue-name": "a_b"}))
     assert (run("build", path).code, run("build", path).out) == (1, "")
 
 
@@ -339,7 +343,7 @@ IGNORE = "trainc.dev/lint-ignore"
 @pytest.mark.parametrize(("value", "ids"), [("true", ["elastic-jobset", "unknown-rule"]), ("false", ["unknown-rule"])])
 def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids: list[str]) -> None:
     annotations = {f"{DOMAIN}elastic-job": value, IGNORE: "elastic-jobset"}
-    done = trainc.compile([write_json(tmp_path, runtime(), trainjob(annotations=annotations))])
+    done = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(annotations=annotations))])
     assert [each.id for each in done.diagnostics] == ids
     assert done.diagnostics[-1].message == "elastic-jobset is an error of the cluster now, and cannot be disabled"
 
@@ -348,7 +352,7 @@ def test_the_annotation_cannot_disable_an_error(tmp_path: Path, value: str, ids:
 def test_the_settings_cannot_disable_an_error(empty_folder: Path, setting: str) -> None:
     (empty_folder / "trainc.yaml").write_text(f"lint: {setting}\n")
     job = trainjob(annotations={f"{DOMAIN}elastic-job": "true"})
-    path = write_json(empty_folder, runtime(), job)
+    path = write_json(empty_folder, runtime_of(), job)
     output = run("validate", path).out
     assert "error[elastic-jobset]" in output
     assert "warning[unknown-rule]: elastic-jobset is an error of the cluster now" in output

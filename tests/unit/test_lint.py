@@ -17,14 +17,14 @@ from linting import (
     POD,
     TEMPLATE,
     WITH_HOST_NET,
-    container,
+    clean_container,
     env,
     fires,
     host,
     patch,
     pytorchjob,
     replicated,
-    runtime,
+    runtime_of,
     silent,
     trainjob,
     warnings,
@@ -61,23 +61,28 @@ def due(seconds: int) -> dict[str, Any]:
 
 RULES = [
     # Images
-    fires("image-version", runtime(), trainjob(image="train"), id="no tag"),
-    fires("image-version", runtime(), trainjob(image="train:latest"), id="latest"),
-    fires("image-version", runtime(), trainjob(image="localhost:5000/train"), id="a port is no tag"),
-    fires("image-version", runtime(replicated(container(image="train"))), trainjob(), id="of the runtime"),
+    fires("image-version", runtime_of(), trainjob(image="train"), id="no tag"),
+    fires("image-version", runtime_of(), trainjob(image="train:latest"), id="latest"),
+    fires("image-version", runtime_of(), trainjob(image="localhost:5000/train"), id="a port is no tag"),
+    fires("image-version", runtime_of(replicated(clean_container(image="train"))), trainjob(), id="of the runtime"),
     fires(
         "image-version",
-        runtime(replicated(container(), pod={"initContainers": [{"name": "fetch", "image": "curl"}]})),
+        runtime_of(replicated(clean_container(), pod={"initContainers": [{"name": "fetch", "image": "curl"}]})),
         trainjob(),
         id="of an init container",
     ),
-    silent("image-version", runtime(), trainjob(image="train:2"), id="a tag"),
-    silent("image-version", runtime(), trainjob(image="localhost:5000/train@sha256:" + "0" * 64), id="a digest"),
-    silent("image-version", runtime(), trainjob(image="train:latest@sha256:" + "0" * 64), id="a tag and a digest"),
-    silent("image-version", runtime(replicated(container(image="train"))), trainjob(image="train:2"), id="another one"),
+    silent("image-version", runtime_of(), trainjob(image="train:2"), id="a tag"),
+    silent("image-version", runtime_of(), trainjob(image="localhost:5000/train@sha256:" + "0" * 64), id="a digest"),
+    silent("image-version", runtime_of(), trainjob(image="train:latest@sha256:" + "0" * 64), id="a tag and a digest"),
     silent(
         "image-version",
-        runtime(replicated(container(image="train", imagePullPolicy="Never"))),
+        runtime_of(replicated(clean_container(image="train"))),
+        trainjob(image="train:2"),
+        id="another one",
+    ),
+    silent(
+        "image-version",
+        runtime_of(replicated(clean_container(image="train", imagePullPolicy="Never"))),
         trainjob(),
         id="put on the node",
     ),
@@ -91,103 +96,111 @@ RULES = [
     fires("gang-too-large", pytorchjob(schedulingPolicy={"minAvailable": 3}), id="one more than the pods"),
     silent("gang-too-large", pytorchjob(schedulingPolicy={"minAvailable": 2}), id="all pods"),
     # Jobs that never run
-    fires("depends-on-itself", runtime(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
-    fires("depends-on-itself", runtime(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"),
-    silent("depends-on-itself", runtime(replicated(), waiting("eval", "node")), trainjob(), id="an earlier one"),
+    fires("depends-on-itself", runtime_of(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
+    fires(
+        "depends-on-itself", runtime_of(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"
+    ),
+    silent("depends-on-itself", runtime_of(replicated(), waiting("eval", "node")), trainjob(), id="an earlier one"),
     fires(
         "overhead-without-runtime-class",
-        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        runtime_of(replicated(pod={"overhead": {"cpu": "250m"}})),
         trainjob(),
         id="no RuntimeClass",
     ),
     silent(
         "overhead-without-runtime-class",
-        runtime(replicated(pod={"overhead": {"cpu": "250m"}, "runtimeClassName": "kata"})),
+        runtime_of(replicated(pod={"overhead": {"cpu": "250m"}, "runtimeClassName": "kata"})),
         trainjob(),
         id="a RuntimeClass",
     ),
-    silent("overhead-without-runtime-class", runtime(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"),
+    silent(
+        "overhead-without-runtime-class", runtime_of(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"
+    ),
     silent(
         "overhead-without-runtime-class",
-        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        runtime_of(replicated(pod={"overhead": {"cpu": "250m"}})),
         trainjob(numNodes=0),
         id="no pods",
     ),
-    fires("deadline-overflow", runtime(due(9_223_372_037)), trainjob(), id="fails at once"),
-    fires("deadline-overflow", runtime(due(20_000_000_000)), trainjob(), id="another deadline"),
-    silent("deadline-overflow", runtime(due(9_223_372_036)), trainjob(), id="292 years"),
-    silent("deadline-overflow", runtime(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
+    fires("deadline-overflow", runtime_of(due(9_223_372_037)), trainjob(), id="fails at once"),
+    fires("deadline-overflow", runtime_of(due(20_000_000_000)), trainjob(), id="another deadline"),
+    silent("deadline-overflow", runtime_of(due(9_223_372_036)), trainjob(), id="292 years"),
+    silent("deadline-overflow", runtime_of(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
     # Resources
-    fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
-    fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),
+    fires("no-resources", runtime_of(replicated(clean_container(resources={}))), trainjob(), id="nothing"),
+    fires("no-resources", runtime_of(replicated(clean_container(resources={})), policy={}), trainjob(), id="plain"),
     silent(
         "no-resources",
-        runtime(replicated(container(resources={}))),
+        runtime_of(replicated(clean_container(resources={}))),
         trainjob(resourcesPerNode={"requests": {"cpu": 1}}),
         id="the TrainJob's",
     ),
-    silent("no-resources", runtime(replicated(container(resources=ONE_GPU))), trainjob(), id="only limits"),
+    silent("no-resources", runtime_of(replicated(clean_container(resources=ONE_GPU))), trainjob(), id="only limits"),
     silent(
         "no-resources",
-        runtime(replicated(container(resources={}), pod={"resources": {"requests": {"cpu": 1}}})),
+        runtime_of(replicated(clean_container(resources={}), pod={"resources": {"requests": {"cpu": 1}}})),
         trainjob(),
         id="of the pod",
     ),
     silent(
         "no-resources",
-        runtime(replicated(container(), pod={"initContainers": [{"name": "fetch", "image": "curl:8"}]})),
+        runtime_of(replicated(clean_container(), pod={"initContainers": [{"name": "fetch", "image": "curl:8"}]})),
         trainjob(),
         id="an init container",
     ),
     silent(
         "no-resources",
-        runtime(replicated(), replicated(container(resources={}), name="ps")),
+        runtime_of(replicated(), replicated(clean_container(resources={}), name="ps")),
         trainjob(),
         id="not training",
     ),
-    fires("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"cpu": 8}}), id="a larger limit"),
-    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"cpu": 1}}), id="the same"),
-    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"memory": "1Gi"}}), id="another"),
+    fires(
+        "runtime-request-stays", runtime_of(), trainjob(resourcesPerNode={"limits": {"cpu": 8}}), id="a larger limit"
+    ),
+    silent("runtime-request-stays", runtime_of(), trainjob(resourcesPerNode={"limits": {"cpu": 1}}), id="the same"),
+    silent(
+        "runtime-request-stays", runtime_of(), trainjob(resourcesPerNode={"limits": {"memory": "1Gi"}}), id="another"
+    ),
     silent(
         "runtime-request-stays",
-        runtime(),
+        runtime_of(),
         trainjob(resourcesPerNode={"limits": {"cpu": 8}, "requests": {"cpu": 2}}),
         id="a request of its own",
     ),
-    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"requests": {"cpu": 8}}), id="no limit"),
-    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode=ONE_GPU), id="a GPU"),
+    silent("runtime-request-stays", runtime_of(), trainjob(resourcesPerNode={"requests": {"cpu": 8}}), id="no limit"),
+    silent("runtime-request-stays", runtime_of(), trainjob(resourcesPerNode=ONE_GPU), id="a GPU"),
     # Shared memory
-    fires("no-shared-memory", runtime(), trainjob(resourcesPerNode=GPUS), id="two GPUs"),
+    fires("no-shared-memory", runtime_of(), trainjob(resourcesPerNode=GPUS), id="two GPUs"),
     fires(
         "no-shared-memory",
-        runtime(),
+        runtime_of(),
         trainjob(resourcesPerNode={"limits": {"nvidia.com/gpu.shared": 1}}, numProcPerNode=2),
         id="a shared GPU",
     ),
     fires(
         "no-shared-memory",
-        runtime(
+        runtime_of(
             replicated(
-                container(volumeMounts=[{"name": "d", "mountPath": "/data"}]),
+                clean_container(volumeMounts=[{"name": "d", "mountPath": "/data"}]),
                 pod={"volumes": [{"name": "d", "emptyDir": {}}]},
             )
         ),
         trainjob(resourcesPerNode=GPUS),
         id="mounted elsewhere",
     ),
-    silent("no-shared-memory", runtime(), trainjob(resourcesPerNode=ONE_GPU), id="one GPU"),
-    silent("no-shared-memory", runtime(), trainjob(numProcPerNode=4), id="processes on CPUs"),
-    silent("no-shared-memory", runtime(), trainjob(resourcesPerNode=GPUS, numProcPerNode=1), id="one process"),
-    silent("no-shared-memory", runtime(policy={"jax": {}}), trainjob(resourcesPerNode=GPUS), id="another framework"),
+    silent("no-shared-memory", runtime_of(), trainjob(resourcesPerNode=ONE_GPU), id="one GPU"),
+    silent("no-shared-memory", runtime_of(), trainjob(numProcPerNode=4), id="processes on CPUs"),
+    silent("no-shared-memory", runtime_of(), trainjob(resourcesPerNode=GPUS, numProcPerNode=1), id="one process"),
+    silent("no-shared-memory", runtime_of(policy={"jax": {}}), trainjob(resourcesPerNode=GPUS), id="another framework"),
     silent("no-shared-memory", *host(), id="a volume"),
     silent(
-        "no-shared-memory", runtime(replicated(pod={"hostIPC": True})), trainjob(resourcesPerNode=GPUS), id="hostIPC"
+        "no-shared-memory", runtime_of(replicated(pod={"hostIPC": True})), trainjob(resourcesPerNode=GPUS), id="hostIPC"
     ),
     silent(
         "no-shared-memory",
-        runtime(
+        runtime_of(
             replicated(
-                container(volumeMounts=[{"name": "shm", "mountPath": "/dev/shm/"}]),
+                clean_container(volumeMounts=[{"name": "shm", "mountPath": "/dev/shm/"}]),
                 pod={"volumes": [{"name": "shm", "hostPath": {"path": "/dev/shm"}}]},
             )
         ),
@@ -195,15 +208,15 @@ RULES = [
         id="the host's",
     ),
     # Secrets
-    fires("secret-in-env", runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")), id="a token"),
+    fires("secret-in-env", runtime_of(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")), id="a token"),
     fires(
         "secret-in-env",
-        runtime(replicated(container(env=env(DB_PASSWORD="correct horse")))),
+        runtime_of(replicated(clean_container(env=env(DB_PASSWORD="correct horse")))),
         trainjob(),
         id="of the runtime",
     ),
     *(
-        silent("secret-in-env", runtime(), trainjob(env=env(**{name: value})), id=f"{name}={value}")
+        silent("secret-in-env", runtime_of(), trainjob(env=env(**{name: value})), id=f"{name}={value}")
         for name, value in (
             ("HF_TOKEN", ""),
             ("HF_TOKEN_PATH", "/var/run/secrets/token"),
@@ -218,13 +231,13 @@ RULES = [
     ),
     silent(
         "secret-in-env",
-        runtime(),
+        runtime_of(),
         trainjob(env=[{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]),
         id="in a Secret",
     ),
     silent(
         "secret-in-env",
-        runtime(),
+        runtime_of(),
         trainjob(
             env=[
                 {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}},
@@ -240,13 +253,13 @@ RULES = [
     fires("rendezvous-host", *host(dnsPolicy="None", dnsConfig={"nameservers": ["10.0.0.10"]}), id="None"),
     fires(
         "rendezvous-host",
-        runtime(of_jobset={"network": {"enableDNSHostnames": False}}),
+        runtime_of(of_jobset={"network": {"enableDNSHostnames": False}}),
         trainjob(numNodes=2),
         id="no names",
     ),
     fires(
         "rendezvous-host",
-        runtime(
+        runtime_of(
             replicated(of_pods={}),
             replicated(name="launcher"),
             policy=MPI,
@@ -257,8 +270,8 @@ RULES = [
     ),
     fires(
         "rendezvous-host",
-        runtime(
-            replicated(container(readinessProbe={"httpGet": {"port": 8080}})),
+        runtime_of(
+            replicated(clean_container(readinessProbe={"httpGet": {"port": 8080}})),
             of_jobset={"network": {"publishNotReadyAddresses": False}},
         ),
         trainjob(numNodes=2),
@@ -266,13 +279,13 @@ RULES = [
     ),
     silent(
         "rendezvous-host",
-        runtime(policy={"torch": {"elasticPolicy": {"rdzvHost": "etcd"}}}, of_jobset=NO_NAMES),
+        runtime_of(policy={"torch": {"elasticPolicy": {"rdzvHost": "etcd"}}}, of_jobset=NO_NAMES),
         trainjob(numNodes=2),
         id="a rendezvous on another host",
     ),
     fires(
         "rendezvous-host",
-        runtime(policy={"torch": {"elasticPolicy": {}}}, of_jobset=NO_NAMES),
+        runtime_of(policy={"torch": {"elasticPolicy": {}}}, of_jobset=NO_NAMES),
         trainjob(numNodes=2),
         id="an elastic rendezvous",
     ),
@@ -286,25 +299,27 @@ RULES = [
     ),
     silent(
         "rendezvous-host",
-        runtime(of_jobset={"network": {"publishNotReadyAddresses": False}}),
+        runtime_of(of_jobset={"network": {"publishNotReadyAddresses": False}}),
         trainjob(numNodes=2),
         id="ready at once",
     ),
     silent(
         "rendezvous-host",
-        runtime(policy={}, of_jobset={"network": {"enableDNSHostnames": False}}),
+        runtime_of(policy={}, of_jobset={"network": {"enableDNSHostnames": False}}),
         trainjob(numNodes=2),
         id="no rendezvous",
     ),
     *(
-        fires("rendezvous-host", runtime(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"no pod: {host}")
+        fires("rendezvous-host", runtime_of(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"no pod: {host}")
         for host in ("j-worker-0-0.j", "j-node-0-2.j", "j-master-0", "tcp://j-node-1-0.j:29500")
     ),
     *(
-        silent("rendezvous-host", runtime(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"a host: {host}")
+        silent("rendezvous-host", runtime_of(policy={}), trainjob(numNodes=2, env=env(HOST=host)), id=f"a host: {host}")
         for host in ("j-node-0-1.j", "j-redis.ml.svc", "j-data", "my-j-node-0-7.j")
     ),
-    silent("rendezvous-host", runtime(), trainjob(numNodes=2, env=env(HOST="j-master-0")), id="a policy has the host"),
+    silent(
+        "rendezvous-host", runtime_of(), trainjob(numNodes=2, env=env(HOST="j-master-0")), id="a policy has the host"
+    ),
     # The host's ports
     fires("host-network-port", *host(few=ONE_GPU, **WITH_HOST_NET), id="one GPU each"),
     silent("host-network-port", *host(**WITH_HOST_NET), id="the whole node"),
@@ -312,7 +327,7 @@ RULES = [
     silent("host-network-port", *host(few=ONE_GPU, dnsPolicy="ClusterFirstWithHostNet"), id="pods' network"),
     silent(
         "host-network-port",
-        runtime(replicated(pod=WITH_HOST_NET), policy={}),
+        runtime_of(replicated(pod=WITH_HOST_NET), policy={}),
         trainjob(numNodes=2),
         id="no port",
     ),
@@ -329,7 +344,7 @@ RULES = [
     ),
     # NCCL and Gloo
     *(
-        fires("nccl-settings", runtime(), trainjob(numNodes=2, env=env(**values)), id=id)
+        fires("nccl-settings", runtime_of(), trainjob(numNodes=2, env=env(**values)), id=id)
         for id, values in {
             "no InfiniBand, and which": {"NCCL_IB_DISABLE": "1", "NCCL_IB_HCA": "mlx5"},
             "no P2P, and how far": {"NCCL_P2P_DISABLE": "1", "NCCL_P2P_LEVEL": "NVL"},
@@ -341,7 +356,7 @@ RULES = [
         }.items()
     ),
     *(
-        silent("nccl-settings", runtime(), trainjob(numNodes=2, env=env(**values)), id=id)
+        silent("nccl-settings", runtime_of(), trainjob(numNodes=2, env=env(**values)), id=id)
         for id, values in {
             "InfiniBand": {"NCCL_IB_DISABLE": "0", "NCCL_IB_HCA": "mlx5"},
             "no InfiniBand": {"NCCL_IB_DISABLE": "1", "NCCL_DEBUG": "INFO"},
@@ -353,7 +368,7 @@ RULES = [
             "empty": {"NCCL_SOCKET_IFNAME": "", "GLOO_SOCKET_IFNAME": ""},
         }.items()
     ),
-    silent("nccl-settings", runtime(), trainjob(env=env(NCCL_SOCKET_IFNAME="lo")), id="the loopback of one node"),
+    silent("nccl-settings", runtime_of(), trainjob(env=env(NCCL_SOCKET_IFNAME="lo")), id="the loopback of one node"),
     silent(
         "nccl-settings",
         host(**WITH_HOST_NET)[0],
@@ -362,7 +377,7 @@ RULES = [
     ),
     silent(
         "nccl-settings",
-        runtime(replicated(of_pods={"annotations": {"k8s.v1.cni.cncf.io/networks": "rdma"}})),
+        runtime_of(replicated(of_pods={"annotations": {"k8s.v1.cni.cncf.io/networks": "rdma"}})),
         trainjob(numNodes=2, env=env(NCCL_SOCKET_IFNAME="net1", GLOO_SOCKET_IFNAME="eth0")),
         id="a second network",
     ),
@@ -380,22 +395,24 @@ def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], sn
 @pytest.mark.parametrize(
     ("documents", "place", "related"),
     [
-        pytest.param((runtime(), trainjob(image="train")), ("spec", "trainer", "image"), [], id="the trainer's image"),
         pytest.param(
-            (runtime(), trainjob(env=[*env(A="1"), *env(HF_TOKEN="hf_Zq8vLm2Rk1")])),
+            (runtime_of(), trainjob(image="train")), ("spec", "trainer", "image"), [], id="the trainer's image"
+        ),
+        pytest.param(
+            (runtime_of(), trainjob(env=[*env(A="1"), *env(HF_TOKEN="hf_Zq8vLm2Rk1")])),
             ("spec", "trainer", "env", 1),
             [],
             id="its variable",
         ),
         pytest.param(
-            (runtime(replicated(container(image="train"))), trainjob()),
+            (runtime_of(replicated(clean_container(image="train"))), trainjob()),
             ("spec", "template", "spec", "replicatedJobs", 0, *("template", "spec") * 2, "containers", 0, "image"),
             [],
             id="the runtime",
         ),
         pytest.param(
             (
-                runtime(replicated(container(), container(name="metrics"))),
+                runtime_of(replicated(clean_container(), clean_container(name="metrics"))),
                 trainjob(patches=[patch({"containers": [{"name": "metrics", "env": env(API_TOKEN="Zq8vLm2Rk1")}]})]),
             ),
             (*("spec", "runtimePatches", 0, *TEMPLATE, "spec", "replicatedJobs", 0), *POD, "containers", 0, "env", 0),
@@ -411,7 +428,7 @@ def test_where_it_points(tmp_path: Path, documents: Any, place: Any, related: An
 
 
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
-    path = write_json(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
+    path = write_json(tmp_path, runtime_of(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
     for form in ("text", "json"):
         printed = run("validate", path, "--format", form).out
         assert "secret-in-env" in printed
@@ -430,17 +447,17 @@ def latest(image: str) -> str:
     ("documents", "messages"),
     [
         pytest.param(
-            [runtime(replicated(container(image="train"))), *THREE],
+            [runtime_of(replicated(clean_container(image="train"))), *THREE],
             [latest("train")],
             id="the runtime's fault is reported once",
         ),
         pytest.param(
-            [runtime(replicated(container(image="a"), container(name="b", image="a"))), THREE[0]],
+            [runtime_of(replicated(clean_container(image="a"), clean_container(name="b", image="a"))), THREE[0]],
             [latest("a")],
             id="so is an image of two containers",
         ),
         pytest.param(
-            [runtime(), trainjob("a", image="x"), trainjob("b", image="y")],
+            [runtime_of(), trainjob("a", image="x"), trainjob("b", image="y")],
             [latest("x"), latest("y")],
             id="a TrainJob's own is its own",
         ),
@@ -452,8 +469,8 @@ def test_one_cause_is_one_warning(tmp_path: Path, documents: Any, messages: list
 
 def test_a_fault_of_a_thousand_jobs_is_reported_once(tmp_path: Path) -> None:
     jobs = [trainjob(f"j{number}", numNodes=2) for number in range(1000)]
-    bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1"))
-    found = warnings(tmp_path, runtime(replicated(bad, pod={"hostNetwork": True})), *jobs)
+    bad = clean_container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1"))
+    found = warnings(tmp_path, runtime_of(replicated(bad, pod={"hostNetwork": True})), *jobs)
     rules = ["host-network-port", "image-version", "no-resources", "rendezvous-host", "secret-in-env"]
     assert sorted(d.id for d in found) == rules
     assert [len(d.users.names) for d in found if d.users and d.users.all] == [1000] * len(rules)
@@ -469,7 +486,7 @@ def test_a_fault_of_a_thousand_jobs_is_reported_once(tmp_path: Path) -> None:
     ],
 )
 def test_turned_off_by_an_annotation(tmp_path: Path, of_runtime: str, of_job: str, rules: list[str]) -> None:
-    r = runtime(replicated(container(image="train", resources={})), annotations={IGNORE: of_runtime})
+    r = runtime_of(replicated(clean_container(image="train", resources={})), annotations={IGNORE: of_runtime})
     assert sorted(d.id for d in warnings(tmp_path, r, trainjob(annotations={IGNORE: of_job}))) == rules
 
 
@@ -487,7 +504,7 @@ def test_a_rule_of_another_stage_can_be_disabled(tmp_path: Path, quiet: str, rul
     ],
 )
 def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, annotated: str) -> None:
-    documents = [runtime(), trainjob("a"), trainjob("b")]
+    documents = [runtime_of(), trainjob("a"), trainjob("b")]
     documents[document]["metadata"]["annotations"] = {IGNORE: "image-versoin"}
     (found,) = warnings(tmp_path, *documents)
     assert (found.id, found.help) == ("unknown-rule", "did you mean image-version?")
@@ -495,13 +512,13 @@ def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, anno
 
 
 def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
-    (jobset,) = trainc.compile([write_json(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
+    (jobset,) = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
     assert "annotations" not in jobset["metadata"]
 
 
 def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
-    bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
-    documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
+    bad = clean_container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
+    documents = [runtime_of(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
     assert len(warnings(tmp_path, *documents, purpose=ALL_RULES)) == 7
     disabled = Options(settings=Settings(disable=frozenset(lint_rules())))
     assert warnings(tmp_path, *documents, options=disabled, purpose=ALL_RULES) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import GPUS, MPI, ONE_GPU, env, fires, host, replicated, runtime, silent, trainjob, warnings
+from linting import GPUS, MPI, ONE_GPU, env, fires, host, replicated, runtime_of, silent, trainjob, warnings
 from manifests import ANCESTOR, write_json
 from running import run
 from snapshots import texts
@@ -27,7 +27,7 @@ def on_gpus(*command: str, **trainer: Any) -> tuple[Any, Any]:
 
 def two_nodes(*command: str) -> tuple[Any, Any]:
     """Return two nodes with four processes each, and no GPUs."""
-    return runtime(), trainjob(numNodes=2, numProcPerNode=4, command=list(command))
+    return runtime_of(), trainjob(numNodes=2, numProcPerNode=4, command=list(command))
 
 
 def mpi(*, image: Any = "other:2", label: Any = None) -> tuple[Any, Any]:
@@ -35,7 +35,7 @@ def mpi(*, image: Any = "other:2", label: Any = None) -> tuple[Any, Any]:
     launcher, node = replicated(name="launcher"), replicated()
     launcher["template"]["metadata"] = {"labels": ANCESTOR}
     node["template"]["metadata"] = {"labels": label or {}}
-    return runtime(launcher, node, policy=MPI), trainjob(**({"image": image} if image else {}))
+    return runtime_of(launcher, node, policy=MPI), trainjob(**({"image": image} if image else {}))
 
 
 @pytest.mark.parametrize(("amount", "expected"), [("9999999", ["memory-unit"]), ("10000000", [])])
@@ -44,7 +44,7 @@ def test_a_longer_number_of_bytes_is_not_examined(amount: str, expected: list[st
 
 
 def with_resource(kind: str, name: str, amount: Any = 1) -> tuple[Any, Any]:
-    return runtime(), trainjob(resourcesPerNode={kind: {name: amount}})
+    return runtime_of(), trainjob(resourcesPerNode={kind: {name: amount}})
 
 
 RESOURCES = [
@@ -117,35 +117,37 @@ TORCHRUN = [
     ),
     silent(
         "torchrun-flags",
-        runtime(),
+        runtime_of(),
         trainjob(command=["torchrun", "--standalone", "--master_addr=localhost", "--node-rank=0", "train.py"]),
         id="one node",
     ),
-    silent("torchrun-flags", runtime(), trainjob(command=["torchrun", "--nproc-per-node=2", "train.py"]), id="on CPUs"),
+    silent(
+        "torchrun-flags", runtime_of(), trainjob(command=["torchrun", "--nproc-per-node=2", "train.py"]), id="on CPUs"
+    ),
     fires("torchrun-flags", *on_gpus("torchrun", "--nproc-per-node=4", "train.py"), id="fewer than the GPUs"),
     silent("torchrun-flags", *on_gpus("torchrun", "--nproc-per-node=8", "train.py"), id="one per GPU"),
     silent("torchrun-flags", *on_gpus("torchrun", "--nproc-per-node=1", "train.py"), id="one for all GPUs"),
     fires(
         "torchrun-flags",
-        runtime(),
+        runtime_of(),
         trainjob(command=["python3", "-m", "torch.distributed.run", "--nnodes=2", "train.py"]),
         id="as a module",
     ),
     silent(
         "torchrun-flags",
-        runtime(policy={}),
+        runtime_of(policy={}),
         trainjob(command=["torchrun", "--nnodes=4", "train.py"]),
         id="another framework",
     ),
-    silent("torchrun-flags", runtime(), trainjob(args=["torchrun", "--nnodes=4", "train.py"]), id="unknown program"),
+    silent("torchrun-flags", runtime_of(), trainjob(args=["torchrun", "--nnodes=4", "train.py"]), id="unknown program"),
     fires(
         "torchrun-flags",
-        runtime(policy={"torch": {"elasticPolicy": {"minNodes": 2, "maxNodes": 4}}}),
+        runtime_of(policy={"torch": {"elasticPolicy": {"minNodes": 2, "maxNodes": 4}}}),
         trainjob(numNodes=2, command=["torchrun", "--nnodes=1", "train.py"]),
         id="elastic",
     ),
     *(
-        fires("torchrun-flags", runtime(), trainjob(numNodes=2, command=["bash", "-c", text]), id=repr(text))
+        fires("torchrun-flags", runtime_of(), trainjob(numNodes=2, command=["bash", "-c", text]), id=repr(text))
         for text in (
             "torchrun --nnodes=4 train.py",
             "pip install x && torchrun --nnodes=4 train.py",
@@ -154,7 +156,7 @@ TORCHRUN = [
         )
     ),
     *(
-        silent("torchrun-flags", runtime(), trainjob(numNodes=2, command=["bash", "-c", text]), id=repr(text))
+        silent("torchrun-flags", runtime_of(), trainjob(numNodes=2, command=["bash", "-c", text]), id=repr(text))
         for text in (
             "torchrun --nnodes=2 train.py",
             "torchrun --nnodes=$N train.py",
@@ -168,7 +170,7 @@ TORCHRUN = [
             "torchrun-wrapper --nnodes=4",
         )
     ),
-    silent("torchrun-flags", runtime(), trainjob(numNodes=2, command=["bash", "torchrun --nnodes=4"]), id="a file"),
+    silent("torchrun-flags", runtime_of(), trainjob(numNodes=2, command=["bash", "torchrun --nnodes=4"]), id="a file"),
 ]
 PROCESSES = [
     fires("one-process", *on_gpus("python", "train.py"), id="python"),
@@ -187,12 +189,12 @@ PROCESSES = [
             ["bash", "-c", "python train.py"],
         )
     ),
-    silent("one-process", runtime(), trainjob(resourcesPerNode=ONE_GPU, command=["python", "a.py"]), id="one GPU"),
-    silent("one-process", runtime(), trainjob(command=["python", "a.py"], numProcPerNode=4), id="no GPU"),
+    silent("one-process", runtime_of(), trainjob(resourcesPerNode=ONE_GPU, command=["python", "a.py"]), id="one GPU"),
+    silent("one-process", runtime_of(), trainjob(command=["python", "a.py"], numProcPerNode=4), id="no GPU"),
     silent("one-process", *on_gpus("python", "a.py", numProcPerNode=1), id="one process is planned"),
     silent(
         "one-process",
-        runtime(policy={"jax": {}}),
+        runtime_of(policy={"jax": {}}),
         trainjob(resourcesPerNode=GPUS, command=["python", "a.py"]),
         id="another framework",
     ),
@@ -203,7 +205,7 @@ PROCESSES = [
 ]
 SHELL = [
     *(
-        fires("shell-words", runtime(), trainjob(command=command), id=" ".join(command))
+        fires("shell-words", runtime_of(), trainjob(command=command), id=" ".join(command))
         for command in (
             ["cd", "/src", "&&", "train"],
             ["train", "--rank", "$RANK"],
@@ -213,9 +215,9 @@ SHELL = [
             ["train", "2>&1"],
         )
     ),
-    fires("shell-words", runtime(), trainjob(command=["train"], args=["--rank=$RANK"]), id="in args"),
+    fires("shell-words", runtime_of(), trainjob(command=["train"], args=["--rank=$RANK"]), id="in args"),
     *(
-        silent("shell-words", runtime(), trainjob(command=command), id=" ".join(command))
+        silent("shell-words", runtime_of(), trainjob(command=command), id=" ".join(command))
         for command in (
             ["bash", "-c", "cd /src && train $RANK"],
             ["/bin/sh", "-c", "train", ">", "log"],
@@ -229,11 +231,11 @@ SHELL = [
             ["train", "a&&b", "a|b", "->"],
         )
     ),
-    silent("shell-words", runtime(), trainjob(args=["&&", "$RANK"]), id="the image's program"),
+    silent("shell-words", runtime_of(), trainjob(args=["&&", "$RANK"]), id="the image's program"),
 ]
 SECRETS = [
     *(
-        fires("secret-in-command", runtime(), trainjob(command=["train", *args]), id=" ".join(args)[:30])
+        fires("secret-in-command", runtime_of(), trainjob(command=["train", *args]), id=" ".join(args)[:30])
         for args in (
             ["--api-key=a8f3kk20x1"],
             ["--api-key", "a8f3kk20x1"],
@@ -245,7 +247,7 @@ SECRETS = [
         )
     ),
     *(
-        silent("secret-in-command", runtime(), trainjob(command=["train", *args]), id=" ".join(args)[:40])
+        silent("secret-in-command", runtime_of(), trainjob(command=["train", *args]), id=" ".join(args)[:40])
         for args in (
             ["--api-key=$(API_KEY)"],
             ["--api-key", "$(API_KEY)"],
@@ -264,9 +266,11 @@ SECRETS = [
             ["hf_transfer", "sk-learn-pipeline-of-the-whole-team-2024"],
         )
     ),
-    fires("secret-in-env", runtime(), trainjob(env=env(DATABASE="postgres://u:hunter2@db/x")), id="in a URI"),
-    fires("secret-in-env", runtime(), trainjob(env=env(NOTE=TOKEN)), id="by its form"),
-    silent("secret-in-env", runtime(), trainjob(env=env(DATABASE="postgres://u@db/x", PROXY="http://a:80")), id="none"),
+    fires("secret-in-env", runtime_of(), trainjob(env=env(DATABASE="postgres://u:hunter2@db/x")), id="in a URI"),
+    fires("secret-in-env", runtime_of(), trainjob(env=env(NOTE=TOKEN)), id="by its form"),
+    silent(
+        "secret-in-env", runtime_of(), trainjob(env=env(DATABASE="postgres://u@db/x", PROXY="http://a:80")), id="none"
+    ),
 ]
 
 
@@ -329,7 +333,7 @@ def test_a_caret(tmp_path: Path, text: str, rule: str, begin: tuple[int, int], e
 @pytest.mark.parametrize("field", ["command", "env"])
 def test_a_secret_is_never_shown(tmp_path: Path, secret: str, field: str) -> None:
     fields = {"command": ["train", secret]} if field == "command" else {"env": env(API_KEY=secret)}
-    path = write_json(tmp_path, runtime(), trainjob(**fields))
+    path = write_json(tmp_path, runtime_of(), trainjob(**fields))
     for form in ("text", "json"):
         printed = run("validate", path, "--format", form).out
         assert f"secret-in-{field}" in printed
@@ -345,5 +349,7 @@ def test_a_secret_is_never_shown(tmp_path: Path, secret: str, field: str) -> Non
 def test_a_long_command_is_read_in_linear_time(tmp_path: Path, unit: str) -> None:
     text = unit * (100_000 // len(unit)) + "@ torchrun --nnodes=4 x hf_ $A .eyJ"
     begin = time.perf_counter()
-    warnings(tmp_path, runtime(), trainjob(numNodes=2, command=["bash", "-c", text], args=["--api-key=1", text[:9999]]))
+    warnings(
+        tmp_path, runtime_of(), trainjob(numNodes=2, command=["bash", "-c", text], args=["--api-key=1", text[:9999]])
+    )
     assert time.perf_counter() - begin < 5

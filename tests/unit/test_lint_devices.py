@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linting import MPI, SHM, container, env, fires, marked, pytorchjob, replicated, runtime, silent, trainjob, warnings
+from linting import (
+    MPI,
+    SHM,
+    clean_container,
+    env,
+    fires,
+    marked,
+    pytorchjob,
+    replicated,
+    runtime_of,
+    silent,
+    trainjob,
+    warnings,
+)
 from manifests import ANCESTOR, write_json
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -28,12 +41,12 @@ TORCHRUN = {"command": ["torchrun", "train.py"]}
 def node(count: Any = 4, name: str = "nvidia.com/gpu", *, pod: Any = None, **more: Any) -> dict[str, Any]:
     """Return pods with devices and with shared memory; other arguments are further resources."""
     resources = {"limits": {name: count}, **more}
-    return replicated(container(resources=resources, volumeMounts=[SHM]), pod={**SHARED, **(pod or {})})
+    return replicated(clean_container(resources=resources, volumeMounts=[SHM]), pod={**SHARED, **(pod or {})})
 
 
 def devices(count: Any = 4, name: str = "nvidia.com/gpu", *, policy: Any = None, **more: Any) -> dict[str, Any]:
     """Return a runtime for pods with devices."""
-    return runtime(node(count, name, **more), policy=policy)
+    return runtime_of(node(count, name, **more), policy=policy)
 
 
 def mpi(*, limits: Any = None, pods: Any = None, **policy: Any) -> dict[str, Any]:
@@ -42,7 +55,7 @@ def mpi(*, limits: Any = None, pods: Any = None, **policy: Any) -> dict[str, Any
     launcher["template"]["metadata"] = {"labels": ANCESTOR}
     workers["template"]["metadata"] = {}
     numbers = {key: policy.pop(key) for key in ("numNodes",) if key in policy}
-    return runtime(workers, launcher, policy={"mpi": {**MPI["mpi"], **policy}, **numbers})
+    return runtime_of(workers, launcher, policy={"mpi": {**MPI["mpi"], **policy}, **numbers})
 
 
 def two_launchers(what: str) -> dict[str, Any]:
@@ -100,10 +113,10 @@ PROCESSES = [
         for name in ("nvidia.com/gpu.shared", "nvidia.com/vgpu", "volcano.sh/vgpu-number", "google.com/tpu")
     ),
     silent("gpu-processes", devices(2, "acme.io/gpu"), trainjob(numProcPerNode=8), id="an unknown device"),
-    silent("gpu-processes", runtime(), trainjob(numProcPerNode=8), id="no device"),
+    silent("gpu-processes", runtime_of(), trainjob(numProcPerNode=8), id="no device"),
     silent(
         "gpu-processes",
-        runtime(
+        runtime_of(
             node(1, claims=[{"name": "a"}], pod={"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "a"}]})
         ),
         trainjob(numProcPerNode=8),
@@ -111,7 +124,7 @@ PROCESSES = [
     ),
     silent(
         "gpu-processes",
-        runtime(node(1, limits={"nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2})),
+        runtime_of(node(1, limits={"nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2})),
         trainjob(numProcPerNode=2),
         id="two kinds of devices",
     ),
@@ -155,29 +168,31 @@ NODES = [
     silent("mpi-nodes", mpi(numNodes=1), trainjob(), id="the runtime's count, which is that of launchers"),
     fires("mpi-nodes", mpi(numNodes=2), trainjob(), id="two launchers by the runtime alone"),
     silent("mpi-nodes", mpi(), trainjob(), id="no count"),
-    fires("mpi-nodes", runtime(node(), two_launchers("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"),
-    fires("mpi-nodes", runtime(node(), two_launchers("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
+    fires(
+        "mpi-nodes", runtime_of(node(), two_launchers("replicas"), policy=MPI), trainjob(), id="replicas of a launcher"
+    ),
+    fires("mpi-nodes", runtime_of(node(), two_launchers("pods"), policy=MPI), trainjob(), id="pods of a launcher"),
     fires(
         "mpi-nodes",
-        runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
+        runtime_of(replicated(name="launcher"), policy=without_launcher_as_node()),
         trainjob(numNodes=2),
         id="no job of nodes",
     ),
     silent(
         "mpi-nodes",
-        runtime(replicated(name="launcher"), policy=without_launcher_as_node()),
+        runtime_of(replicated(name="launcher"), policy=without_launcher_as_node()),
         trainjob(numNodes=1),
         id="a launcher alone",
     ),
     silent("mpi-nodes", mpi(numNodes=2), trainjob(numNodes=0), id="no nodes"),
     fires("mpi-nodes", mpi(pods={"replicas": 2}), trainjob(numNodes=2), id="replicas"),
-    silent("mpi-nodes", runtime(policy={"torch": {}, "numNodes": 2}), trainjob(numNodes=4), id="another framework"),
+    silent("mpi-nodes", runtime_of(policy={"torch": {}, "numNodes": 2}), trainjob(numNodes=4), id="another framework"),
 ]
 COUNTS = [
     silent("device-count", devices(8), trainjob(), id="8 GPUs"),
     silent("device-count", devices(999_999, "acme.io/credits"), trainjob(), id="fewer than a million"),
     silent("device-count", devices("8Gi", "nvidia.com/gpumem"), trainjob(), id="a resource with mem"),
-    silent("device-count", runtime(), trainjob(resourcesPerNode={"limits": {"memory": "8Gi"}}), id="no domain"),
+    silent("device-count", runtime_of(), trainjob(resourcesPerNode={"limits": {"memory": "8Gi"}}), id="no domain"),
 ]
 EFA = "vpc.amazonaws.com/efa"
 
@@ -193,9 +208,9 @@ def fabric(
 ) -> Any:
     """Return pods with 8 GPUs and other devices on several nodes, with variables."""
     limits, context = {"nvidia.com/gpu": 8, **(others or {})}, {"privileged": privileged}
-    eight = container(resources={"limits": limits}, volumeMounts=[SHM], securityContext=context)
+    eight = clean_container(resources={"limits": limits}, volumeMounts=[SHM], securityContext=context)
     pods = replicated(eight, pod={**SHARED, **(pod or {})}, of_pods=of_pods)
-    return runtime(pods), trainjob(numNodes=count, env=env(**variables))
+    return runtime_of(pods), trainjob(numNodes=count, env=env(**variables))
 
 
 FABRIC = [
@@ -207,7 +222,7 @@ FABRIC = [
     silent("fabric-device", *fabric(NCCL_IB_HCA="mlx5", others={"rdma/hca": 1}), id="InfiniBand with a device"),
     silent("fabric-device", *fabric(NCCL_IB_HCA="mlx5", others={"acme.io/nic": 1}), id="InfiniBand, perhaps"),
     silent(
-        "fabric-device", runtime(), trainjob(numNodes=2, env=env(NCCL_IB_HCA="mlx5")), id="InfiniBand without a GPU"
+        "fabric-device", runtime_of(), trainjob(numNodes=2, env=env(NCCL_IB_HCA="mlx5")), id="InfiniBand without a GPU"
     ),
     fires("fabric-device", *fabric(FI_PROVIDER="tcp", others={EFA: 4}), id="TCP with EFA's device"),
     fires("fabric-device", *fabric(FI_PROVIDER="^efa", others={EFA: 4}), id="all but EFA with its device"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import fires, marked, replicated, runtime, silent, trainjob, warnings
+from linting import fires, marked, replicated, runtime_of, silent, trainjob, warnings
 from manifests import ANCESTOR
 from purposes import ALL_RULES
 from snapshots import texts
@@ -32,21 +32,21 @@ def job_with(field: str, key: str, value: str = "a") -> dict[str, Any]:
 
 def template_with(key: str, value: str = "a", gang: Any = None) -> dict[str, Any]:
     """Return a runtime with an annotation of its template."""
-    made = runtime(OF_VOLCANO, gang=gang)
+    made = runtime_of(OF_VOLCANO, gang=gang)
     made["spec"]["template"]["metadata"] = {"annotations": {key: value}}
     return made
 
 
 KEYS = [
     *(
-        fires("key-not-read", runtime(), trainjob(numNodes=2, labels={key: "a"}), id=key)
+        fires("key-not-read", runtime_of(), trainjob(numNodes=2, labels={key: "a"}), id=key)
         for key in (
             *(KUEUE + name for name in ("queuename", "queue_name", "queue-names", "Queue-Name")),
             *("kueue.x-k8s-io/queue-name", KAI + "queues"),
         )
     ),
     *(
-        silent("key-not-read", runtime(), trainjob(labels={key: "a"}), id=key)
+        silent("key-not-read", runtime_of(), trainjob(labels={key: "a"}), id=key)
         for key in (
             KUEUE + "queue-name",
             KUEUE + "priority-class",
@@ -55,26 +55,29 @@ KEYS = [
             "acme.io/queue",
         )
     ),
-    fires("key-not-read", runtime(), trainjob(annotations={KUEUE + "queue-name": "a"}), id="an annotation"),
-    fires("key-not-read", runtime(), trainjob(labels={KUEUE + "podset-required-topology": "a"}), id="a label"),
+    fires("key-not-read", runtime_of(), trainjob(annotations={KUEUE + "queue-name": "a"}), id="an annotation"),
+    fires("key-not-read", runtime_of(), trainjob(labels={KUEUE + "podset-required-topology": "a"}), id="a label"),
     fires(
-        "key-not-read", runtime(), trainjob(annotations={KUEUE + "podset-preferred-topology": "a"}), id="the TrainJob"
+        "key-not-read",
+        runtime_of(),
+        trainjob(annotations={KUEUE + "podset-preferred-topology": "a"}),
+        id="the TrainJob",
     ),
     fires(
         "key-not-read",
-        runtime(job_with("annotations", KUEUE + "podset-unconstrained-topology", "true")),
+        runtime_of(job_with("annotations", KUEUE + "podset-unconstrained-topology", "true")),
         trainjob(),
         id="a Job template",
     ),
     silent(
         "key-not-read",
-        runtime(replicated(of_pods={"annotations": {KUEUE + "podset-required-topology": "a"}})),
+        runtime_of(replicated(of_pods={"annotations": {KUEUE + "podset-required-topology": "a"}})),
         trainjob(),
         id="a pod template",
     ),
     fires(
         "key-not-read",
-        runtime(OF_VOLCANO, gang=GANG),
+        runtime_of(OF_VOLCANO, gang=GANG),
         trainjob(annotations={VOLCANO + "queue-name": "a"}),
         id="Volcano's queue in the TrainJob",
     ),
@@ -83,29 +86,29 @@ KEYS = [
     ),
     fires(
         "key-not-read",
-        runtime(OF_VOLCANO, gang=GANG),
+        runtime_of(OF_VOLCANO, gang=GANG),
         trainjob(labels={VOLCANO + "queue-name": "a"}),
         id="Volcano's queue as a label",
     ),
-    silent("key-not-read", runtime(), trainjob(annotations={JOBSET + "exclusive-topology": "rack"}), id="JobSet"),
+    silent("key-not-read", runtime_of(), trainjob(annotations={JOBSET + "exclusive-topology": "rack"}), id="JobSet"),
     fires(
-        "key-not-read", runtime(), trainjob(labels={JOBSET + "exclusive-topology": "rack"}), id="JobSet's as a label"
+        "key-not-read", runtime_of(), trainjob(labels={JOBSET + "exclusive-topology": "rack"}), id="JobSet's as a label"
     ),
-    fires("key-not-read", runtime(), trainjob(annotations={KAI + "queue": "a"}), id="KAI's as an annotation"),
+    fires("key-not-read", runtime_of(), trainjob(annotations={KAI + "queue": "a"}), id="KAI's as an annotation"),
 ]
 SCHEDULERS = [
-    fires("gang-scheduler", runtime(gang=GANG), trainjob(), id="no schedulerName"),
+    fires("gang-scheduler", runtime_of(gang=GANG), trainjob(), id="no schedulerName"),
     fires(
         "gang-scheduler",
-        runtime(replicated(pod={"schedulerName": "default-scheduler"}), gang=GANG),
+        runtime_of(replicated(pod={"schedulerName": "default-scheduler"}), gang=GANG),
         trainjob(),
         id="the default scheduler",
     ),
-    fires("gang-scheduler", runtime(OF_VOLCANO, replicated(name="fetch"), gang=GANG), trainjob(), id="other pods"),
-    silent("gang-scheduler", runtime(OF_VOLCANO, gang=GANG), trainjob(), id="Volcano's scheduler"),
-    silent("gang-scheduler", runtime(gang={"coscheduling": {}}), trainjob(), id="coscheduling"),
-    silent("no-gang", runtime(OF_KAI), trainjob(numNodes=2), id="KAI"),
-    fires("no-gang", runtime(OF_VOLCANO), trainjob(numNodes=2), id="another scheduler"),
+    fires("gang-scheduler", runtime_of(OF_VOLCANO, replicated(name="fetch"), gang=GANG), trainjob(), id="other pods"),
+    silent("gang-scheduler", runtime_of(OF_VOLCANO, gang=GANG), trainjob(), id="Volcano's scheduler"),
+    silent("gang-scheduler", runtime_of(gang={"coscheduling": {}}), trainjob(), id="coscheduling"),
+    silent("no-gang", runtime_of(OF_KAI), trainjob(numNodes=2), id="KAI"),
+    fires("no-gang", runtime_of(OF_VOLCANO), trainjob(numNodes=2), id="another scheduler"),
 ]
 
 
@@ -129,7 +132,7 @@ def test_a_misspelled_queue_is_not_a_missing_gang(
 ) -> None:
     job = trainjob(numNodes=2, labels={KUEUE + "queuename": "a"}, annotations=annotations)
     options = Options(settings=Settings(disable=frozenset(disable)))
-    assert [d.id for d in warnings(tmp_path, runtime(), job, options=options, purpose=ALL_RULES)] == rules
+    assert [d.id for d in warnings(tmp_path, runtime_of(), job, options=options, purpose=ALL_RULES)] == rules
 
 
 def manifest(metadata: str, of_runtime: str = "", pod: str = "") -> str:

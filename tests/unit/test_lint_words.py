@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import container, env, fires, marked, replicated, runtime, silent, trainjob, warnings
+from linting import clean_container, env, fires, marked, replicated, runtime_of, silent, trainjob, warnings
 from manifests import write_json
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
@@ -18,26 +18,32 @@ from trainc.compilation.run import Options
 from trainc.settings import Settings
 
 WORDS = [
-    fires("command-words", runtime(), trainjob(command=["torchrun train.py"]), id="a command in one word"),
-    fires("command-words", runtime(), trainjob(command=["torchrun\ttrain.py"]), id="a tab"),
-    fires("command-words", runtime(), trainjob(command=["sleep 10; exit 1"]), id="a script in one word"),
-    fires("command-words", runtime(), trainjob(command=["python "]), id="a space at the end"),
-    silent("command-words", runtime(), trainjob(command=["torchrun", "train.py"]), id="two words"),
-    silent("command-words", runtime(), trainjob(command=["echo", "a b"]), id="an argument with a space"),
-    fires("command-words", runtime(), trainjob(args=["--lr=1 --bf16"]), id="two options"),
-    fires("command-words", runtime(), trainjob(args=["--lr 1 --bf16"]), id="a value apart"),
-    fires("command-words", runtime(), trainjob(args=["--lr=1\n--bf16"]), id="on two lines"),
-    fires("command-words", runtime(), trainjob(command=["train", "-a -b"]), id="in command"),
-    silent("command-words", runtime(), trainjob(args=["--lr=1", "--bf16"]), id="two words for two options"),
-    silent("command-words", runtime(), trainjob(args=["--extra-args", "--lr=1 --bf16"]), id="the value of an option"),
-    silent("command-words", runtime(), trainjob(args=["--extra-args=--lr=1 --bf16"]), id="the value behind ="),
-    silent("command-words", runtime(), trainjob(args=["--text='a --b'"]), id="a quoted value"),
-    silent("command-words", runtime(), trainjob(args=["--text=a - b"]), id="a dash in a value"),
-    silent("command-words", runtime(), trainjob(args=["--range=1 -5"]), id="a negative number"),
-    silent("command-words", runtime(), trainjob(command=["bash", "-c", "--lr=1 --bf16"]), id="the script of a shell"),
+    fires("command-words", runtime_of(), trainjob(command=["torchrun train.py"]), id="a command in one word"),
+    fires("command-words", runtime_of(), trainjob(command=["torchrun\ttrain.py"]), id="a tab"),
+    fires("command-words", runtime_of(), trainjob(command=["sleep 10; exit 1"]), id="a script in one word"),
+    fires("command-words", runtime_of(), trainjob(command=["python "]), id="a space at the end"),
+    silent("command-words", runtime_of(), trainjob(command=["torchrun", "train.py"]), id="two words"),
+    silent("command-words", runtime_of(), trainjob(command=["echo", "a b"]), id="an argument with a space"),
+    fires("command-words", runtime_of(), trainjob(args=["--lr=1 --bf16"]), id="two options"),
+    fires("command-words", runtime_of(), trainjob(args=["--lr 1 --bf16"]), id="a value apart"),
+    fires("command-words", runtime_of(), trainjob(args=["--lr=1\n--bf16"]), id="on two lines"),
+    fires("command-words", runtime_of(), trainjob(command=["train", "-a -b"]), id="in command"),
+    silent("command-words", runtime_of(), trainjob(args=["--lr=1", "--bf16"]), id="two words for two options"),
+    silent(
+        "command-words", runtime_of(), trainjob(args=["--extra-args", "--lr=1 --bf16"]), id="the value of an option"
+    ),
+    silent("command-words", runtime_of(), trainjob(args=["--extra-args=--lr=1 --bf16"]), id="the value behind ="),
+    silent("command-words", runtime_of(), trainjob(args=["--text='a --b'"]), id="a quoted value"),
+    silent("command-words", runtime_of(), trainjob(args=["--text=a - b"]), id="a dash in a value"),
+    silent("command-words", runtime_of(), trainjob(args=["--range=1 -5"]), id="a negative number"),
+    silent(
+        "command-words", runtime_of(), trainjob(command=["bash", "-c", "--lr=1 --bf16"]), id="the script of a shell"
+    ),
     fires(
         "command-words",
-        runtime(replicated(container(), pod={"initContainers": [{"name": "a", "image": "i:1", "command": ["a b"]}]})),
+        runtime_of(
+            replicated(clean_container(), pod={"initContainers": [{"name": "a", "image": "i:1", "command": ["a b"]}]})
+        ),
         trainjob(),
         id="an init container",
     ),
@@ -46,25 +52,25 @@ WORDS = [
 
 def with_env(*variables: Any, **fields: Any) -> dict[str, Any]:
     """Return a runtime with these variables in its container."""
-    return runtime(replicated(container(env=list(variables), **fields)))
+    return runtime_of(replicated(clean_container(env=list(variables), **fields)))
 
 
 REFERENCES = [
     *(
-        fires("env-not-expanded", runtime(), trainjob(env=env(A=text)), id=text)
+        fires("env-not-expanded", runtime_of(), trainjob(env=env(A=text)), id=text)
         for text in ("$(PATH)", "a:$(PATH)", "${HOME}", "${HOME}x", "$HOME/x", "$HOME:x", "x$HOME", "$(PET_NNODES)")
     ),
     *(
-        silent("env-not-expanded", runtime(), trainjob(env=env(A=text)), id=text)
+        silent("env-not-expanded", runtime_of(), trainjob(env=env(A=text)), id=text)
         for text in (
             *("$(REDIS_SERVICE_HOST)", "$(REDIS_SERVICE_PORT)", "$(REDIS_PORT)", "$(path)", "${home}", "$home/x"),
             *("$$(PATH)", "$HOME-x", "$5", "a$", "${HOME:-/root}", "\\$HOME", "$(PATH"),
         )
     ),
-    fires("env-not-expanded", runtime(), trainjob(env=env(A="$(B)", B="1")), id="a later variable"),
-    silent("env-not-expanded", runtime(), trainjob(env=env(B="1", A="$(B)")), id="an earlier variable"),
-    fires("env-not-expanded", runtime(), trainjob(env=env(A="$(A)")), id="itself"),
-    fires("env-not-expanded", runtime(), trainjob(env=env(B="1", A="${B}")), id="another form"),
+    fires("env-not-expanded", runtime_of(), trainjob(env=env(A="$(B)", B="1")), id="a later variable"),
+    silent("env-not-expanded", runtime_of(), trainjob(env=env(B="1", A="$(B)")), id="an earlier variable"),
+    fires("env-not-expanded", runtime_of(), trainjob(env=env(A="$(A)")), id="itself"),
+    fires("env-not-expanded", runtime_of(), trainjob(env=env(B="1", A="${B}")), id="another form"),
     fires("env-not-expanded", with_env(*env(A="$(B)"), *env(B="1")), trainjob(), id="a later variable of the runtime"),
     silent("env-not-expanded", with_env(*env(B="1")), trainjob(env=env(A="$(B)")), id="a variable of the runtime"),
     silent(
@@ -75,17 +81,17 @@ REFERENCES = [
     ),
     silent(
         "env-not-expanded",
-        runtime(),
+        runtime_of(),
         trainjob(env=env(A="${HOME}"), command=["sh", "-c", "eval train $A"]),
         id="a variable that a shell command uses",
     ),
     fires(
         "env-not-expanded",
-        runtime(),
+        runtime_of(),
         trainjob(env=env(A="${HOME}"), command=["sh", "-c", "train $AB"]),
         id="a variable that a shell command does not use",
     ),
-    silent("env-not-expanded", runtime(), trainjob(env=env(A="#!/bin/sh\nls $HOME/x")), id="a script"),
+    silent("env-not-expanded", runtime_of(), trainjob(env=env(A="#!/bin/sh\nls $HOME/x")), id="a script"),
 ]
 IMAGES = "ghcr.io/kubeflow/trainer"
 
@@ -94,7 +100,7 @@ def initialized(part: str, uri: str, image: str = "", release: TrainerRelease = 
     """Return a runtime with an initializer, and a TrainJob with an address."""
     step = f"{part}-initializer"
     fetch = replicated(
-        container(name=step, image=image or f"{IMAGES}/{step}:{release.tag}", volumeMounts=[MOUNT]),
+        clean_container(name=step, image=image or f"{IMAGES}/{step}:{release.tag}", volumeMounts=[MOUNT]),
         pod={"volumes": [{"name": "initializer", "emptyDir": {}}]},
         name=step,
     )
@@ -102,7 +108,7 @@ def initialized(part: str, uri: str, image: str = "", release: TrainerRelease = 
     job = trainjob()
     job["spec"].pop("runtimePatches")
     job["spec"]["initializer"] = {part: {"storageUri": uri}}
-    return runtime(fetch, replicated()), job
+    return runtime_of(fetch, replicated()), job
 
 
 MOUNT = {"name": "initializer", "mountPath": "/workspace"}
@@ -252,6 +258,6 @@ def test_hostile_input_is_one_finding_in_linear_time(tmp_path: Path, trainer: di
 
 def test_a_command_of_1_mib_is_one_error(tmp_path: Path) -> None:
     begin = time.perf_counter()
-    done = trainc.compile([write_json(tmp_path, runtime(), trainjob(command=["a b" * 345_000]))])
+    done = trainc.compile([write_json(tmp_path, runtime_of(), trainjob(command=["a b" * 345_000]))])
     assert [d.id for d in done.diagnostics if d.severity != "note"] == ["argument-too-long"]
     assert time.perf_counter() - begin < 10

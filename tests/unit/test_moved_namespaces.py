@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import two_environments
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from batches import examples
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from running import run
 
@@ -26,9 +27,8 @@ from trainc.emit.yaml import render
 Tree = dict[str, Any]
 Id = tuple[str, str, str]
 
-GENERATED = settings(
-    max_examples=int(os.environ.get("EXAMPLES", "60")),
-    deadline=None,
+GENERATED = examples(
+    int(os.environ.get("EXAMPLES", "60")),
     derandomize="EXAMPLES" not in os.environ,
     suppress_health_check=list(HealthCheck),
     database=None,

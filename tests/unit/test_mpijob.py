@@ -24,22 +24,22 @@ MOST = 2147483647
 HOSTFILE = "/etc/mpi/hostfile"
 
 
-def container(name: str = "main", **fields: Any) -> Tree:
+def solver_container(name: str = "main", **fields: Any) -> Tree:
     return {"name": name, "image": "acme/solver:v1", **fields}
 
 
-def role(replicas: int | None = 1, *containers: Tree, metadata: Any = None, restart: str = "", **pod: Any) -> Any:
-    template = {"spec": {"containers": [*containers] or [container()], **pod}}
+def mpi_role(replicas: int | None = 1, *containers: Tree, metadata: Any = None, restart: str = "", **pod: Any) -> Any:
+    template = {"spec": {"containers": [*containers] or [solver_container()], **pod}}
     found: Tree = {"template": template | ({"metadata": metadata} if metadata else {})}
     return (
         found | ({} if replicas is None else {"replicas": replicas}) | ({"restartPolicy": restart} if restart else {})
     )
 
 
-MPIRUN = container(command=["mpirun", "solver"])
+MPIRUN = solver_container(command=["mpirun", "solver"])
 
 
-def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> Tree:
+def mpi_job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> Tree:
     return {
         "apiVersion": "kubeflow.org/v2beta1",
         "kind": "MPIJob",
@@ -49,7 +49,7 @@ def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> T
 
 
 def two(spec: Any | None = None, *, launcher: Any = None, worker: Any = None, metadata: Any | None = None) -> Tree:
-    return job(spec, metadata, Launcher=launcher or role(1, MPIRUN), Worker=worker or role(2))
+    return mpi_job(spec, metadata, Launcher=launcher or mpi_role(1, MPIRUN), Worker=worker or mpi_role(2))
 
 
 OPTIONS = Options(legacy=True, no_config=True)
@@ -91,7 +91,12 @@ def hosts(tree: Tree) -> list[str]:
 
 
 def test_jobs_and_containers_keep_their_names() -> None:
-    found = jobs(two(launcher=role(1, container("first"), container("node")), worker=role(2, container("sshd"))))
+    found = jobs(
+        two(
+            launcher=mpi_role(1, solver_container("first"), solver_container("node")),
+            worker=mpi_role(2, solver_container("sshd")),
+        )
+    )
     assert {name: [each["name"] for each in pod(found[name])["containers"]] for name in found} == {
         "launcher": ["first", "node"],
         "worker": ["sshd"],
@@ -154,7 +159,7 @@ def test_implementations(implementation: str, variables: dict[str, str], line: s
 def test_a_launcher_that_is_a_worker_is_the_first_host(implementation: str, creation: str) -> None:
     tree = two(
         {"runLauncherAsWorker": True, "mpiImplementation": implementation, "launcherCreationPolicy": creation},
-        worker=role(1),
+        worker=mpi_role(1),
     )
     launcher, worker = hosts(tree)
     assert launcher.startswith("tide-launcher-0-0")
@@ -163,8 +168,8 @@ def test_a_launcher_that_is_a_worker_is_the_first_host(implementation: str, crea
 
 def test_the_number_of_slots_is_never_that_of_gpus() -> None:
     resources = {"limits": {"nvidia.com/gpu": 8}}
-    assert hosts(two(worker=role(1, container(resources=resources)))) == ["tide-worker-0-0.tide slots=1"]
-    assert hosts(two({"slotsPerWorker": 0}, worker=role(1))) == ["tide-worker-0-0.tide slots=0"]
+    assert hosts(two(worker=mpi_role(1, solver_container(resources=resources)))) == ["tide-worker-0-0.tide slots=1"]
+    assert hosts(two({"slotsPerWorker": 0}, worker=mpi_role(1))) == ["tide-worker-0-0.tide slots=0"]
 
 
 @pytest.mark.parametrize(("path", "mode"), [(None, 0o600), ("/root/.ssh", 0o600), ("/home/mpiuser/.ssh", None)])
@@ -189,7 +194,7 @@ def test_keys(path: str | None, mode: int | None) -> None:
     ],
 )
 def test_the_command_of_a_worker(fields: Any, command: list[str] | None) -> None:
-    (worker,) = pod(jobs(two(worker=role(1, container(**fields))))["worker"])["containers"]
+    (worker,) = pod(jobs(two(worker=mpi_role(1, solver_container(**fields))))["worker"])["containers"]
     assert worker.get("command") == command
 
 
@@ -202,8 +207,8 @@ def test_the_command_of_a_worker(fields: Any, command: list[str] | None) -> None
     ],
 )
 def test_the_index_of_a_pod(spec: Any, launcher: str, worker: str, replicas: int) -> None:
-    reads = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
-    found = jobs(two(spec, launcher=role(1, reads), worker=role(3, reads)))
+    reads = solver_container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
+    found = jobs(two(spec, launcher=mpi_role(1, reads), worker=mpi_role(3, reads)))
     assert {name: env(pod(found[name])["containers"][0])["INDEX"] for name in found} == {
         "launcher": launcher,
         "worker": worker,
@@ -212,16 +217,16 @@ def test_the_index_of_a_pod(spec: Any, launcher: str, worker: str, replicas: int
 
 
 def test_a_launcher_alone_has_no_index() -> None:
-    reads = container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
+    reads = solver_container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])
     for spec, field in (({}, REPLICA_INDEX["fieldRef"]["fieldPath"]), ({"runLauncherAsWorker": True}, INDEX)):
-        (launcher,) = jobs(job(spec, Launcher=role(1, reads))).values()
+        (launcher,) = jobs(mpi_job(spec, Launcher=mpi_role(1, reads))).values()
         assert env(pod(launcher)["containers"][0])["INDEX"] == field
 
 
 def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
     (found,) = [
         each
-        for each in compiled_legacy(two(launcher=role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
+        for each in compiled_legacy(two(launcher=mpi_role(1, MPIRUN, dnsPolicy="Default"))).diagnostics
         if each.id == "rendezvous-host"
     ]
     assert isinstance(found.place, Place)
@@ -230,7 +235,7 @@ def test_a_dns_policy_without_host_network_is_that_of_the_job() -> None:
 
 
 def test_the_rule_of_the_clean_policy_depends_on_the_workers() -> None:
-    reads = role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}]))
+    reads = mpi_role(2, solver_container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}]))
 
     def rule(policy: str, *roles: str, worker: Any = None, **spec: Any) -> str:
         tree = two({"runPolicy": {"cleanPodPolicy": policy}} | spec, worker=worker)
@@ -250,14 +255,14 @@ def test_the_rule_of_the_clean_policy_depends_on_the_workers() -> None:
 
 def test_the_last_variable_of_a_name_applies() -> None:
     variables = [{"name": "OMPI_MCA_plm_rsh_args", "value": "-p 9"}, {"name": "A", "value": "$(OMPI_MCA_plm_rsh_args)"}]
-    (main,) = pod(jobs(two(launcher=role(1, container(env=variables))))["launcher"])["containers"]
+    (main,) = pod(jobs(two(launcher=mpi_role(1, solver_container(env=variables))))["launcher"])["containers"]
     assert [*env(main)][:2] == ["A", "K_MPI_JOB_ROLE"]
     assert (env(main)["A"], env(main)["OMPI_MCA_plm_rsh_args"]) == ("-p 9", "-o ConnectionAttempts=10")
 
 
 def test_variables_of_another_release_stay() -> None:
     variables = [{"name": "PRTE_MCA_plm_ssh_args", "value": "-p 9"}]
-    (main,) = pod(jobs(two(launcher=role(1, container(env=variables))))["launcher"])["containers"]
+    (main,) = pod(jobs(two(launcher=mpi_role(1, solver_container(env=variables))))["launcher"])["containers"]
     assert env(main)["PRTE_MCA_plm_ssh_args"] == "-p 9"
 
 
@@ -268,7 +273,7 @@ CARRIED = {
     "claims": {"resourceClaims": [{"name": "imex", "resourceClaimTemplateName": "channel"}]},
     "init containers": {
         "initContainers": [
-            container("keys", volumeMounts=[{"name": "ssh-auth", "mountPath": "/keys"}]),
+            solver_container("keys", volumeMounts=[{"name": "ssh-auth", "mountPath": "/keys"}]),
         ]
     },
 }
@@ -276,7 +281,7 @@ CARRIED = {
 
 @pytest.mark.parametrize("fields", [pytest.param(fields, id=name) for name, fields in CARRIED.items()])
 def test_fields_of_the_workers_stay(fields: Any) -> None:
-    found = jobs(two(worker=role(2, **fields)))
+    found = jobs(two(worker=mpi_role(2, **fields)))
     assert {key: pod(found["worker"])[key] for key in fields} == fields
     assert not fields.keys() & pod(found["launcher"]).keys() - {"schedulerName"}
 
@@ -286,7 +291,7 @@ def test_labels_and_annotations_of_a_role_stay() -> None:
         "labels": {"kai.scheduler/queue": "research", "training.kubeflow.org/job-role": "mine"},
         "annotations": {"kai.scheduler/topology": "racks"},
     }
-    template = jobs(two(worker=role(2, metadata=metadata)))["worker"]["template"]["spec"]["template"]
+    template = jobs(two(worker=mpi_role(2, metadata=metadata)))["worker"]["template"]["spec"]["template"]
     assert template["metadata"]["annotations"] == metadata["annotations"]
     assert template["metadata"]["labels"] == {
         "kai.scheduler/queue": "research",
@@ -301,12 +306,14 @@ def test_a_probe_and_claims_of_a_container_stay() -> None:
         "resources": {"limits": {"nvidia.com/gpu": "4"}, "claims": [{"name": "imex"}]},
     }
     claims = [{"name": "imex", "resourceClaimTemplateName": "channel"}]
-    (main,) = pod(jobs(two(worker=role(2, container(**fields), resourceClaims=claims)))["worker"])["containers"]
+    (main,) = pod(jobs(two(worker=mpi_role(2, solver_container(**fields), resourceClaims=claims)))["worker"])[
+        "containers"
+    ]
     assert {key: main[key] for key in fields} == fields
 
 
 def test_pods_with_host_network_resolve_cluster_names() -> None:
-    found = jobs(two(worker=role(2, hostNetwork=True, dnsPolicy="Default", hostname="a", subdomain="b")))
+    found = jobs(two(worker=mpi_role(2, hostNetwork=True, dnsPolicy="Default", hostname="a", subdomain="b")))
     assert pod(found["worker"])["dnsPolicy"] == "ClusterFirstWithHostNet"
     assert not {"hostname", "subdomain"} & pod(found["worker"]).keys()
     assert "dnsPolicy" not in pod(found["launcher"])
@@ -314,7 +321,7 @@ def test_pods_with_host_network_resolve_cluster_names() -> None:
 
 def test_the_search_domain_follows_those_of_the_job() -> None:
     config = {"nameservers": ["1.1.1.1"], "searches": ["acme.io"]}
-    found = jobs(two(worker=role(2, dnsConfig=config)))
+    found = jobs(two(worker=mpi_role(2, dnsConfig=config)))
     assert pod(found["worker"])["dnsConfig"] == config | {"searches": ["acme.io", "tide.hpc.svc.cluster.local"]}
     assert "dnsConfig" not in pod(found["launcher"])
 
@@ -341,7 +348,9 @@ def test_the_launcher_decides() -> None:
 
 @pytest.mark.parametrize("restart", ["", "Never", "OnFailure"])
 def test_restart_policies(restart: str) -> None:
-    found = jobs(two(launcher=role(1, restart=restart, restartPolicy="Always"), worker=role(2, restart=restart)))
+    found = jobs(
+        two(launcher=mpi_role(1, restart=restart, restartPolicy="Always"), worker=mpi_role(2, restart=restart))
+    )
     assert {name: pod(found[name])["restartPolicy"] for name in found} == {
         "launcher": restart or "OnFailure",
         "worker": restart or "Never",
@@ -358,16 +367,18 @@ def test_restart_policies(restart: str) -> None:
     ],
 )
 def test_the_creation_of_the_launcher(policy: str, workers: bool, order: Any) -> None:
-    roles = {"Launcher": role(1, MPIRUN)} | ({"Worker": role(2)} if workers else {})
-    found = jobs(job({"launcherCreationPolicy": policy}, **roles))
+    roles = {"Launcher": mpi_role(1, MPIRUN)} | ({"Worker": mpi_role(2)} if workers else {})
+    found = jobs(mpi_job({"launcherCreationPolicy": policy}, **roles))
     assert [(name, each.get("dependsOn")) for name, each in found.items()] == order
 
 
 def test_a_launcher_alone() -> None:
-    jobset, hostfile = objects(job(Launcher=role(1, MPIRUN)))
+    jobset, hostfile = objects(mpi_job(Launcher=mpi_role(1, MPIRUN)))
     assert jobset["spec"]["successPolicy"] == {"operator": "All"}
     assert hostfile["data"]["hostfile"] == ""
-    assert hosts(job({"runLauncherAsWorker": True}, Launcher=role(1, MPIRUN))) == ["tide-launcher-0-0.tide slots=1"]
+    assert hosts(mpi_job({"runLauncherAsWorker": True}, Launcher=mpi_role(1, MPIRUN))) == [
+        "tide-launcher-0-0.tide slots=1"
+    ]
 
 
 def test_the_manager() -> None:
@@ -404,8 +415,8 @@ def test_a_queue_and_its_priority_move_to_the_jobset() -> None:
     ],
 )
 def test_old_host_names_are_replaced(text: str, changed: str) -> None:
-    written = container("tide-launcher", command=["mpirun", text], env=[{"name": "A", "value": text}])
-    (main,) = pod(jobs(two(launcher=role(1, written)))["launcher"])["containers"]
+    written = solver_container("tide-launcher", command=["mpirun", text], env=[{"name": "A", "value": text}])
+    (main,) = pod(jobs(two(launcher=mpi_role(1, written)))["launcher"])["containers"]
     assert (main["name"], main["command"], env(main)["A"]) == ("tide-launcher", ["mpirun", changed], changed)
 
 
@@ -448,24 +459,26 @@ def test_the_note_names_the_job(tmp_path: Path) -> None:
     assert run("secret", "tide", str(path), "--legacy").code == 0
 
 
-ALWAYS = role(1, restart="Always")
+ALWAYS = mpi_role(1, restart="Always")
 
 
 @pytest.mark.parametrize(
     ("tree", "field", "message"),
     [
-        pytest.param(job(Worker=role()), "", "the job has no role Launcher", id="no launcher"),
-        pytest.param(job(), "", "the job has no role Launcher", id="no roles"),
-        pytest.param(job(Launcher=None), "", "the job has no role Launcher", id="null"),
+        pytest.param(mpi_job(Worker=mpi_role()), "", "the job has no role Launcher", id="no launcher"),
+        pytest.param(mpi_job(), "", "the job has no role Launcher", id="no roles"),
+        pytest.param(mpi_job(Launcher=None), "", "the job has no role Launcher", id="null"),
         pytest.param(
-            two(launcher=role(2)), "Launcher.replicas", "the Launcher must have 1 replica, not 2", id="launchers"
+            two(launcher=mpi_role(2)), "Launcher.replicas", "the Launcher must have 1 replica, not 2", id="launchers"
         ),
-        pytest.param(two(worker=role(None)), "Worker.replicas", "the Worker has no replicas", id="replicas missing"),
+        pytest.param(two(worker=mpi_role(None)), "Worker.replicas", "the Worker has no replicas",
+            id="replicas missing"),
         pytest.param(
-            two(worker=role(0)), "Worker.replicas", "the Worker must have at least 1 replica, not 0", id="no workers"
+            two(worker=mpi_role(0)), "Worker.replicas", "the Worker must have at least 1 replica, not 0",
+            id="no workers"
         ),
         pytest.param(
-            two(worker=role(MOST)), "Worker.replicas",
+            two(worker=mpi_role(MOST)), "Worker.replicas",
             f"Worker has {MOST} replicas; an indexed Job has at most 100000 pods", id="too many workers",
         ),
         pytest.param(
@@ -473,7 +486,7 @@ ALWAYS = role(1, restart="Always")
             id="launcher always",
         ),
         pytest.param(
-            two(worker=role(1, restart="ExitCode")), "Worker.restartPolicy",
+            two(worker=mpi_role(1, restart="ExitCode")), "Worker.restartPolicy",
             'unsupported restartPolicy "ExitCode" of the Worker', id="exit code",
         ),
         pytest.param(
@@ -497,7 +510,7 @@ ALWAYS = role(1, restart="Always")
             '"kubeflow.org/training-operator" cannot manage the job', id="manager",
         ),
         pytest.param(
-            two(worker=role(11), metadata={"name": "a" * 54}), "metadata.name",
+            two(worker=mpi_role(11), metadata={"name": "a" * 54}), "metadata.name",
             f'the host name "{"a" * 54}-worker-10" has 64 characters; the limit is 63', id="long host name",
         ),
         pytest.param(
@@ -508,7 +521,7 @@ ALWAYS = role(1, restart="Always")
             two(metadata={"name": "a.b"}), "metadata.name", '"a.b" is not a valid name: it contains "."', id="dot"
         ),
         pytest.param(
-            job(Launcher={"replicas": 1}), "Launcher.template.spec.containers", "the Launcher has no container",
+            mpi_job(Launcher={"replicas": 1}), "Launcher.template.spec.containers", "the Launcher has no container",
             id="no template",
         ),
     ],
@@ -521,18 +534,18 @@ def test_refused_jobs(tree: Tree, field: str, message: str) -> None:
 
 
 def test_a_role_that_the_operator_ignores_is_a_warning() -> None:
-    result = compiled_legacy(job(Launcher=role(1, MPIRUN), Workers=role(2)))
+    result = compiled_legacy(mpi_job(Launcher=mpi_role(1, MPIRUN), Workers=mpi_role(2)))
     (found,) = [each for each in result.diagnostics if each.severity == "warning" and each.id == "enum"]
     assert (found.message, found.help) == ('unknown role "Workers", which the operator ignores', "did you mean Worker?")
     assert len(result.objects) == 2
 
 
 def test_the_size_of_the_hostfile_is_computed() -> None:
-    (found,) = errors(two(worker=role(100_000)))
+    (found,) = errors(two(worker=mpi_role(100_000)))
     assert (found.id, found.place is not None) == ("config-map-too-large", True)
     assert isinstance(found.place, Place)
     assert found.place.field == "spec.mpiReplicaSpecs.Worker.replicas"
-    assert len(hosts(two(worker=role(20_000)))) == 20_000
+    assert len(hosts(two(worker=mpi_role(20_000)))) == 20_000
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha2"])
@@ -561,9 +574,9 @@ def test_the_first_version_has_one_diagnostic() -> None:
         assert name in found.help
 
 
-OTHER = container(image="acme/solver:v2")
-SHELL = container(command=["mpirun", "-n", "$NODES", "solver"])
-PORT = container(ports=[{"containerPort": 2222}])
+OTHER = solver_container(image="acme/solver:v2")
+SHELL = solver_container(command=["mpirun", "-n", "$NODES", "solver"])
+PORT = solver_container(ports=[{"containerPort": 2222}])
 
 
 @pytest.mark.parametrize(
@@ -571,17 +584,17 @@ PORT = container(ports=[{"containerPort": 2222}])
     [
         (
             "mpi-image",
-            two(worker=role(2, OTHER)),
+            two(worker=mpi_role(2, OTHER)),
             ("spec", "mpiReplicaSpecs", "Worker", "template", "spec", "containers", 0, "image"),
         ),
         (
             "shell-words",
-            two(launcher=role(1, SHELL)),
+            two(launcher=mpi_role(1, SHELL)),
             ("spec", "mpiReplicaSpecs", "Launcher", "template", "spec", "containers", 0, "command", 2),
         ),
         (
             "host-network-port",
-            two(worker=role(2, PORT, hostNetwork=True)),
+            two(worker=mpi_role(2, PORT, hostNetwork=True)),
             ("spec", "mpiReplicaSpecs", "Worker", "template", "spec", "hostNetwork"),
         ),
         ("no-gang", two(), ("spec", "mpiReplicaSpecs")),
@@ -606,14 +619,14 @@ QUEUE = {"labels": {"kueue.x-k8s.io/queue-name": "cpu"}}
     ("rule", "tree"),
     [
         ("mpi-image", two()),
-        ("mpi-image", job(Launcher=role(1, OTHER))),
-        ("shell-words", two(launcher=role(1, container(command=["sh", "-c", "mpirun -n $NODES solver"])))),
-        ("shell-words", two(launcher=role(1, container(), container("b", command=["a", "$B"])))),
-        ("host-network-port", two(worker=role(2, hostNetwork=True))),
-        ("no-gang", two(worker=role(1))),
+        ("mpi-image", mpi_job(Launcher=mpi_role(1, OTHER))),
+        ("shell-words", two(launcher=mpi_role(1, solver_container(command=["sh", "-c", "mpirun -n $NODES solver"])))),
+        ("shell-words", two(launcher=mpi_role(1, solver_container(), solver_container("b", command=["a", "$B"])))),
+        ("host-network-port", two(worker=mpi_role(2, hostNetwork=True))),
+        ("no-gang", two(worker=mpi_role(1))),
         ("no-gang", two(metadata=QUEUE)),
-        ("no-resources", two(worker=role(2, container(resources={"requests": {"cpu": 1}})))),
-        ("one-process", two(worker=role(2, container(resources={"limits": {"nvidia.com/gpu": 8}})))),
+        ("no-resources", two(worker=mpi_role(2, solver_container(resources={"requests": {"cpu": 1}})))),
+        ("one-process", two(worker=mpi_role(2, solver_container(resources={"limits": {"nvidia.com/gpu": 8}})))),
     ],
 )
 def test_correct_jobs_have_no_lint_findings(rule: str, tree: Tree) -> None:
@@ -636,14 +649,14 @@ def test_nodes_are_the_pods_with_processes(tmp_path: Path) -> None:
     ],
 )
 def test_explain_shows_the_lines_of_the_job(field: str, line: str, tmp_path: Path) -> None:
-    tree = two({"runPolicy": {"backoffLimit": 3}}, worker=role(2, OTHER | {"name": "sshd"}))
+    tree = two({"runPolicy": {"backoffLimit": 3}}, worker=mpi_role(2, OTHER | {"name": "sshd"}))
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(tree, sort_keys=False))
     done = run("explain", str(tmp_path / "job.yaml"), field)
     assert line in done.out, done.out + done.err
 
 
 def test_a_patch_of_the_job_merges_containers_by_name(tmp_path: Path) -> None:
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(two(worker=role(2, container("sshd")))))
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(two(worker=mpi_role(2, solver_container("sshd")))))
     (tmp_path / "trainc.yaml").write_text(
         "legacy: {kinds: [MPIJob]}\n"
         "patches:\n"
@@ -693,21 +706,21 @@ OF_EVERY_JOB = {
         (two({"runPolicy": {"backoffLimit": 2}}), {}),
         (two({"runPolicy": {"schedulingPolicy": {"queue": "a"}}}), {"runPolicy.schedulingPolicy.queue": NOT_CARRIED}),
         (two({"runLauncherAsWorker": True}), {"Launcher.replica-index": NOT_CARRIED}),
-        (two(worker=role(2, restart="OnFailure")), {"Worker.restartPolicy": None}),
+        (two(worker=mpi_role(2, restart="OnFailure")), {"Worker.restartPolicy": None}),
         (
-            two(launcher=role(1, restartPolicy="OnFailure", hostname="a", hostNetwork=True, dnsPolicy="Default")),
+            two(launcher=mpi_role(1, restartPolicy="OnFailure", hostname="a", hostNetwork=True, dnsPolicy="Default")),
             {
                 "Launcher.template.spec.restartPolicy": WITHOUT_EFFECT,
                 "Launcher.template.spec.hostname": WITHOUT_EFFECT,
                 "Launcher.template.spec.dnsPolicy": WITHOUT_EFFECT,
             },
         ),
-        (two() | {"spec": two()["spec"] | {"mpiReplicaSpecs": two()["spec"]["mpiReplicaSpecs"] | {"PS": role()}}},
+        (two() | {"spec": two()["spec"] | {"mpiReplicaSpecs": two()["spec"]["mpiReplicaSpecs"] | {"PS": mpi_role()}}},
          {"PS": WITHOUT_EFFECT}),
         (
             two(
                 {"runLauncherAsWorker": True, "launcherCreationPolicy": "WaitForWorkersReady"},
-                worker=role(2, container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])),
+                worker=mpi_role(2, solver_container(env=[{"name": "INDEX", "valueFrom": REPLICA_INDEX}])),
             ),
             {"Launcher.replica-index": NOT_CARRIED, "Worker.template.spec.containers": APPROXIMATED},
         ),

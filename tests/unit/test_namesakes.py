@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from files import write_files
+from manifests import job_text
 from running import run
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -31,15 +32,15 @@ spec:
 PROJECT = "lint: {strict: false}\n"
 
 
-def runtime(nodes: int | str, **changes: str) -> str:
+def runtime_text(nodes: int | str, **changes: str) -> str:
     text = RUNTIME.replace("NODES", str(nodes))
     for old, new in changes.items():
         text = text.replace(old, new)
     return text
 
 
-def job(name: str = "train", ref: str = "name: team") -> str:
-    return f"{GROUP}kind: TrainJob\nmetadata: {{name: {name}}}\nspec: {{runtimeRef: {{{ref}}}}}\n"
+def team_job(name: str = "train", ref: str = "name: team") -> str:
+    return job_text(f"name: {name}", ref)
 
 
 def found(*arguments: str) -> list[str]:
@@ -62,14 +63,20 @@ def nodes(*arguments: str) -> dict[str, int]:
     }
 
 
-DEV_AND_PROD = {"dev/runtime.yaml": runtime(1), "prod/runtime.yaml": runtime(2)}
+DEV_AND_PROD = {"dev/runtime.yaml": runtime_text(1), "prod/runtime.yaml": runtime_text(2)}
 
 
 # Two runtimes of one name
 
 
 def test_runtimes_with_equal_specs_are_no_fault() -> None:
-    write_files({"dev/r.yaml": runtime(2), "prod/r.yaml": runtime(2, team="team, labels: {a: b}"), "job.yaml": job()})
+    write_files(
+        {
+            "dev/r.yaml": runtime_text(2),
+            "prod/r.yaml": runtime_text(2, team="team, labels: {a: b}"),
+            "job.yaml": team_job(),
+        }
+    )
     assert found() == []
     assert nodes() == {"train": 2}
 
@@ -83,19 +90,21 @@ def test_runtimes_with_equal_specs_are_no_fault() -> None:
     ],
 )
 def test_a_trainjob_takes_the_nearest_runtime(file: str, expected: int) -> None:
-    write_files(DEV_AND_PROD | {"prod/near/runtime.yaml": runtime(3), file: job()})
+    write_files(DEV_AND_PROD | {"prod/near/runtime.yaml": runtime_text(3), file: team_job()})
     assert found() == []
     assert nodes() == {"train": expected}
     assert nodes("-r", "dev", "-r", "prod", file) == {"train": 1}, "levels are searched in order"
 
 
 def test_folders_are_compared_by_absolute_path() -> None:
-    write_files(DEV_AND_PROD | {"prod/job.yaml": job()})
+    write_files(DEV_AND_PROD | {"prod/job.yaml": team_job()})
     assert nodes("prod/job.yaml", str(Path("dev").resolve()), str(Path("prod").resolve())) == {"train": 2}
 
 
 def test_a_folder_whose_name_is_a_prefix_is_not_above() -> None:
-    write_files({"dev/runtime.yaml": runtime(1), "dev-2/runtime.yaml": runtime(2), "dev-2/job.yaml": job()})
+    write_files(
+        {"dev/runtime.yaml": runtime_text(1), "dev-2/runtime.yaml": runtime_text(2), "dev-2/job.yaml": team_job()}
+    )
     assert nodes() == {"train": 2}
 
 
@@ -103,11 +112,13 @@ def test_a_folder_whose_name_is_a_prefix_is_not_above() -> None:
     ("files", "places"),
     [
         pytest.param(DEV_AND_PROD, "dev/runtime.yaml:3:18 and prod/runtime.yaml:3:18", id="in other folders"),
-        pytest.param({"r.yaml": f"{runtime(1)}---\n{runtime(2)}"}, "r.yaml:3:18 and r.yaml:16:18", id="in one file"),
+        pytest.param(
+            {"r.yaml": f"{runtime_text(1)}---\n{runtime_text(2)}"}, "r.yaml:3:18 and r.yaml:16:18", id="in one file"
+        ),
     ],
 )
 def test_an_undecided_runtime_is_an_error_at_the_trainjob(files: dict[str, str], places: str) -> None:
-    write_files(files | {"jobs/a.yaml": job("a"), "jobs/b.yaml": job("b")})
+    write_files(files | {"jobs/a.yaml": team_job("a"), "jobs/b.yaml": team_job("b")})
     assert found() == ["jobs/a.yaml error duplicate-runtime"]
     done = run("build")
     assert (done.code, done.out) == (1, "")
@@ -117,12 +128,12 @@ def test_an_undecided_runtime_is_an_error_at_the_trainjob(files: dict[str, str],
 
 
 def test_without_a_trainjob_two_runtimes_are_no_fault() -> None:
-    write_files(DEV_AND_PROD | {"jobs/a.yaml": job(ref="name: torch-distributed")})
+    write_files(DEV_AND_PROD | {"jobs/a.yaml": team_job(ref="name: torch-distributed")})
     assert found() == []
 
 
 def test_each_runtime_of_a_name_is_checked() -> None:
-    write_files(DEV_AND_PROD | {"prod/runtime.yaml": runtime("two"), "dev/job.yaml": job()})
+    write_files(DEV_AND_PROD | {"prod/runtime.yaml": runtime_text("two"), "dev/job.yaml": team_job()})
     assert found() == ["prod/runtime.yaml error wrong-type"]
 
 
@@ -135,7 +146,12 @@ def test_runtimes_list_shows_each_runtime_of_a_name() -> None:
 @pytest.mark.parametrize("second", [1, 2])
 def test_a_project_refuses_two_runtimes_of_one_name(second: int) -> None:
     write_files(
-        {"trainc.yaml": PROJECT, "dev/r.yaml": runtime(1), "prod/r.yaml": runtime(second), "dev/job.yaml": job()}
+        {
+            "trainc.yaml": PROJECT,
+            "dev/r.yaml": runtime_text(1),
+            "prod/r.yaml": runtime_text(second),
+            "dev/job.yaml": team_job(),
+        }
     )
     assert found() == ["prod/r.yaml error duplicate-runtime"]
     assert run("build").code == 1
@@ -145,7 +161,7 @@ def test_a_project_refuses_two_runtimes_of_one_name(second: int) -> None:
 # Two TrainJobs of one name
 
 
-TWO_JOBS = DEV_AND_PROD | {"dev/job.yaml": job(), "prod/job.yaml": job()}
+TWO_JOBS = DEV_AND_PROD | {"dev/job.yaml": team_job(), "prod/job.yaml": team_job()}
 
 
 def test_validate_checks_both_trainjobs_of_a_name() -> None:
@@ -155,7 +171,7 @@ def test_validate_checks_both_trainjobs_of_a_name() -> None:
 
 
 def test_both_trainjobs_of_a_name_have_their_errors() -> None:
-    write_files(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
+    write_files(TWO_JOBS | {"dev/job.yaml": team_job(ref="name: one"), "prod/job.yaml": team_job(ref="name: two")})
     assert found() == [
         "dev/job.yaml error runtime-not-found",
         "prod/job.yaml warning duplicate-trainjob",
@@ -164,7 +180,7 @@ def test_both_trainjobs_of_a_name_have_their_errors() -> None:
 
 
 def test_a_subset_has_only_the_errors_of_its_own_trainjob() -> None:
-    write_files(TWO_JOBS | {"dev/job.yaml": job(ref="name: one"), "prod/job.yaml": job(ref="name: two")})
+    write_files(TWO_JOBS | {"dev/job.yaml": team_job(ref="name: one"), "prod/job.yaml": team_job(ref="name: two")})
     assert found("--among", ".", "prod/job.yaml") == [
         "prod/job.yaml warning duplicate-trainjob",
         "prod/job.yaml error runtime-not-found",
@@ -172,7 +188,12 @@ def test_a_subset_has_only_the_errors_of_its_own_trainjob() -> None:
 
 
 def test_two_trainjobs_of_a_name_in_one_file_are_an_error() -> None:
-    write_files({"a.yaml": job(ref="name: plain"), "b.yaml": f"{job(ref='name: plain')}---\n{job(ref='name: plain')}"})
+    write_files(
+        {
+            "a.yaml": team_job(ref="name: plain"),
+            "b.yaml": f"{team_job(ref='name: plain')}---\n{team_job(ref='name: plain')}",
+        }
+    )
     assert found() == ["b.yaml warning duplicate-trainjob", "b.yaml error duplicate-trainjob"]
 
 
@@ -189,7 +210,7 @@ def test_the_help_names_the_ways_to_leave_one_out() -> None:
     help = "help: rename one of them, leave one out with --exclude, or use environments in trainc.yaml\n"
     assert help in run("build").err
     assert nodes("--exclude", "prod/job.yaml") == {"train": 1}
-    write_files({"job.yaml": f"{job()}---\n{job()}"})
+    write_files({"job.yaml": f"{team_job()}---\n{team_job()}"})
     assert "help: rename or remove one of them\n" in run("build", "job.yaml", "-r", "dev").err
 
 
@@ -202,7 +223,7 @@ def test_a_project_refuses_two_trainjobs_of_a_name() -> None:
 
 
 def test_the_namespace_of_a_cluster_scoped_runtime_is_dropped() -> None:
-    write_files({"runtime.yaml": runtime(2, team="team, namespace: platform"), "job.yaml": job()})
+    write_files({"runtime.yaml": runtime_text(2, team="team, namespace: platform"), "job.yaml": team_job()})
     assert found() == ["runtime.yaml warning invalid-namespace"]
     assert "; it is dropped" in run("validate").out
     assert nodes() == {"train": 2}
@@ -212,7 +233,10 @@ def test_the_namespace_of_a_cluster_scoped_runtime_is_dropped() -> None:
 
 def test_cluster_scoped_runtimes_of_two_namespaces_are_one() -> None:
     write_files(
-        {f"{where}/r.yaml": runtime(number, team=f"team, namespace: {where}") for number, where in enumerate("ab", 1)}
+        {
+            f"{where}/r.yaml": runtime_text(number, team=f"team, namespace: {where}")
+            for number, where in enumerate("ab", 1)
+        }
     )
-    write_files({"job.yaml": job()})
+    write_files({"job.yaml": team_job()})
     assert "job.yaml error duplicate-runtime" in found()

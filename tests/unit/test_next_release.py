@@ -88,12 +88,12 @@ class Project:
     def run(self, *args: str, version: str = "2.5") -> str:
         """Return the output of a command, and its messages."""
         done = self.release.run(*args, "--trainer-version", version, cwd=self.folder)
-        assert "Traceback" not in done.stderr
-        return done.stdout + done.stderr
+        assert "Traceback" not in done.err
+        return done.out + done.err
 
     def objects(self, *args: str) -> str:
         """Return the output of `build`."""
-        return self.release.run("build", *args, "--trainer-version", "2.5", cwd=self.folder).stdout
+        return self.release.run("build", *args, "--trainer-version", "2.5", cwd=self.folder).out
 
 
 @pytest.fixture(scope="module")
@@ -276,6 +276,6 @@ def test_hints_about_a_runtime_name_the_fields_of_the_release(
 
 
 def test_the_evidence_is_that_of_the_release(project: Project) -> None:
-    shown = project.release.run("--version", "-v", cwd=project.folder).stdout
+    shown = project.release.run("--version", "-v", cwd=project.folder).out
     assert "2.4 (from its release notes), 2.5 (--trainer-version)" in shown
     assert re.search(r"^Names of replicated jobs  +code  +code  +code  +notes  +code$", shown, re.MULTILINE)

@@ -11,7 +11,7 @@ from trainc.kubernetes import validation
 Container = dict[str, Any]
 
 
-def container(name: str, **fields: Any) -> Container:
+def named_container(name: str, **fields: Any) -> Container:
     return {"name": name, "image": "i", **fields}
 
 
@@ -23,15 +23,15 @@ def asking(**amounts: Any) -> dict[str, Any]:
     return {"resources": amounts}
 
 
-TWO = [container("a", ports=port(80)), container("b", ports=port(80))]
+TWO = [named_container("a", ports=port(80)), named_container("b", ports=port(80))]
 
 
 @pytest.mark.parametrize(
     ("pod", "fields"),
     [
-        ({"containers": [container("a") | {"image": "i\u2003"}]}, ["spec.containers[0].image"]),
-        ({"initContainers": [container("b") | {"image": " "}]}, ["spec.initContainers[0].image"]),
-        ({"containers": [container("a") | {"image": "i\x1f"}]}, []),
+        ({"containers": [named_container("a") | {"image": "i\u2003"}]}, ["spec.containers[0].image"]),
+        ({"initContainers": [named_container("b") | {"image": " "}]}, ["spec.initContainers[0].image"]),
+        ({"containers": [named_container("a") | {"image": "i\x1f"}]}, []),
         ({"nodeName": "n", "schedulingGates": [{"name": "g"}]}, ["spec.nodeName"]),
         ({"nodeName": "n"}, []),
         ({"hostNetwork": True, "containers": TWO}, ["spec.containers[1].ports[0].hostPort"]),
@@ -39,7 +39,10 @@ TWO = [container("a", ports=port(80)), container("b", ports=port(80))]
         (
             {
                 "hostNetwork": True,
-                "containers": [container("a", ports=port(80)), container("b", ports=port(80, protocol="UDP"))],
+                "containers": [
+                    named_container("a", ports=port(80)),
+                    named_container("b", ports=port(80, protocol="UDP")),
+                ],
             },
             [],
         ),
@@ -48,28 +51,29 @@ TWO = [container("a", ports=port(80)), container("b", ports=port(80))]
             {
                 "hostNetwork": True,
                 "initContainers": [
-                    container("b"),
-                    container("c", ports=[*port(80, hostPort=90), *port(90)]),
+                    named_container("b"),
+                    named_container("c", ports=[*port(80, hostPort=90), *port(90)]),
                 ],
             },
             ["spec.initContainers[0].ports[1].hostPort"],
         ),
         (
-            asking(limits={"cpu": 1}) | {"containers": [container(name, **asking(limits={"cpu": 1})) for name in "ab"]},
+            asking(limits={"cpu": 1})
+            | {"containers": [named_container(name, **asking(limits={"cpu": 1})) for name in "ab"]},
             ["spec.resources.requests"],
         ),
         (
-            asking(requests={"cpu": 1}) | {"containers": [container("a", **asking(limits={"cpu": 2}))]},
+            asking(requests={"cpu": 1}) | {"containers": [named_container("a", **asking(limits={"cpu": 2}))]},
             ["spec.resources.requests[cpu]"],
         ),
         (
-            asking(requests={"memory": "1Gi"}) | {"containers": [container("a", **asking(limits={"cpu": 2}))]},
+            asking(requests={"memory": "1Gi"}) | {"containers": [named_container("a", **asking(limits={"cpu": 2}))]},
             [],
         ),
     ],
 )
 def test_pods(pod: dict[str, Any], fields: list[str]) -> None:
-    assert refused({"spec": {"containers": [container("node")], **pod}}) == fields
+    assert refused({"spec": {"containers": [named_container("node")], **pod}}) == fields
 
 
 def refused(template: dict[str, Any]) -> list[str]:

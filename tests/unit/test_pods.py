@@ -29,7 +29,7 @@ def project(empty_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return empty_root
 
 
-def job(name: str, *, pods: int = 1, replicas: int = 1, spec: Any = None, **container: Any) -> dict[str, Any]:
+def named_job(name: str, *, pods: int = 1, replicas: int = 1, spec: Any = None, **container: Any) -> dict[str, Any]:
     """Return a replicated job whose container has its name."""
     one = {"name": name, "image": "ghcr.io/acme/it:1.0", **container}
     spec = {"parallelism": pods, "completions": pods, "template": {"spec": {"containers": [one]}}} | (spec or {})
@@ -69,7 +69,7 @@ def test_the_json_of_a_golden_case(snapshot: SnapshotAssertion, monkeypatch: pyt
 
 
 def test_names_and_addresses() -> None:
-    write_job(job("head"), job("node", pods=2, replicas=2), network={"subdomain": "net"})
+    write_job(named_job("head"), named_job("node", pods=2, replicas=2), network={"subdomain": "net"})
     assert [(pod["job"], pod["index"], pod["name"], pod["hostname"], pod["fqdn"]) for pod in pods()] == [
         ("t-head-0", 0, "t-head-0-0", "t-head-0-0", "t-head-0-0.net.ml.svc.cluster.local"),
         ("t-node-0", 0, "t-node-0-0", "t-node-0-0", "t-node-0-0.net.ml.svc.cluster.local"),
@@ -80,7 +80,7 @@ def test_names_and_addresses() -> None:
 
 
 def test_a_long_name_is_truncated_for_its_suffix() -> None:
-    write_job(job("n" * 57, spec={"completionMode": "NonIndexed"}))
+    write_job(named_job("n" * 57, spec={"completionMode": "NonIndexed"}))
     (pod,) = pods()
     assert (pod["job"], pod["name"]) == (f"t-{'n' * 57}-0", f"t-{'n' * 56}")
 
@@ -95,7 +95,7 @@ def test_a_long_name_is_truncated_for_its_suffix() -> None:
     ],
 )
 def test_without_a_subdomain_there_is_no_address(network: Any, subdomain: str | None, address: str | None) -> None:
-    write_job(job("node"), network=network)
+    write_job(named_job("node"), network=network)
     (pod,) = pods()
     assert (pod["subdomain"], pod["address"], pod["hostname"]) == (subdomain, address, "t-node-0-0")
 
@@ -122,7 +122,9 @@ def test_how_many(spec: dict[str, Any], indices: list[int | None]) -> None:
 
 
 def test_a_job_without_indices_adds_no_variable_and_no_host_name() -> None:
-    write_job(job("node", spec={"completionMode": "NonIndexed"}, env=from_fields(I=f"metadata.labels['{INDEX}']")))
+    write_job(
+        named_job("node", spec={"completionMode": "NonIndexed"}, env=from_fields(I=f"metadata.labels['{INDEX}']"))
+    )
     (pod,) = pods()
     assert (pod["name"], pod["hostname"], pod["unknown"]["hostname"]) == ("t-node-0", None, "it is the pod's name")
     assert pod["containers"][0]["env"] == {"I": ""}
@@ -130,7 +132,9 @@ def test_a_job_without_indices_adds_no_variable_and_no_host_name() -> None:
 
 def test_the_index_is_the_last_variable() -> None:
     write_job(
-        job("node", pods=2, env=[{"name": "A", "value": "$(JOB_COMPLETION_INDEX)"}], args=["$(JOB_COMPLETION_INDEX)"])
+        named_job(
+            "node", pods=2, env=[{"name": "A", "value": "$(JOB_COMPLETION_INDEX)"}], args=["$(JOB_COMPLETION_INDEX)"]
+        )
     )
     container = pods()[1]["containers"][0]
     assert container["env"] == {"A": "$(JOB_COMPLETION_INDEX)", "JOB_COMPLETION_INDEX": "1"}
@@ -138,15 +142,15 @@ def test_the_index_is_the_last_variable() -> None:
 
 
 def test_a_variable_of_that_name_stays() -> None:
-    write_job(job("node", env=[{"name": "JOB_COMPLETION_INDEX", "value": "own"}, {"name": "B", "value": "b"}]))
+    write_job(named_job("node", env=[{"name": "JOB_COMPLETION_INDEX", "value": "own"}, {"name": "B", "value": "b"}]))
     assert pods()[0]["containers"][0]["env"] == {"JOB_COMPLETION_INDEX": "own", "B": "b"}
 
 
 def test_the_labels_and_annotations_of_jobset_and_the_job_controller() -> None:
     write_job(
-        {**job("head"), "groupName": "first"},
-        {**job("node", pods=2, replicas=2), "groupName": "second"},
-        {**job("tail", replicas=3), "groupName": "second"},
+        {**named_job("head"), "groupName": "first"},
+        {**named_job("node", pods=2, replicas=2), "groupName": "second"},
+        {**named_job("tail", replicas=3), "groupName": "second"},
         coordinator={"replicatedJob": "head"},
     )
     (pod,) = pods("--job", "t-tail-1")
@@ -176,7 +180,7 @@ def test_the_labels_and_annotations_of_jobset_and_the_job_controller() -> None:
 
 
 def test_without_a_namespace_the_values_that_depend_on_it_are_unknown() -> None:
-    write_job(job("node", env=from_fields(NS="metadata.namespace")), namespace=None)
+    write_job(named_job("node", env=from_fields(NS="metadata.namespace")), namespace=None)
     (pod,) = pods()
     assert (pod["namespace"], pod["address"], pod["fqdn"]) == (None, "t-node-0-0.t", None)
     assert pod["labels"]["jobset.sigs.k8s.io/job-key"] is None
@@ -187,7 +191,9 @@ def test_an_unknown_value_has_a_reason() -> None:
     refer = [{"name": "HOST", "value": "$(POD)"}]
     keys = [{"secretRef": {"name": "keys"}}]
     write_job(
-        job("node", env=[*from_fields(POD="metadata.name"), *refer], command=["run", "--on=$(HOST)"], envFrom=keys)
+        named_job(
+            "node", env=[*from_fields(POD="metadata.name"), *refer], command=["run", "--on=$(HOST)"], envFrom=keys
+        )
     )
     (container,) = pods()[0]["containers"]
     reason = "the API server appends five characters: t-node-0-0-?????"
@@ -202,7 +208,9 @@ def test_an_unknown_value_has_a_reason() -> None:
 
 def test_configmaps_of_the_input_and_of_the_job_are_known() -> None:
     rates = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "rates"}, "data": {"LR": "0.1"}}
-    write_job(job("node", envFrom=[{"configMapRef": {"name": "rates"}}], command=["train", "$(LR)"]), others=(rates,))
+    write_job(
+        named_job("node", envFrom=[{"configMapRef": {"name": "rates"}}], command=["train", "$(LR)"]), others=(rates,)
+    )
     assert pods()[0]["containers"][0]["command"] == ["train", "0.1"]
 
 
@@ -212,7 +220,7 @@ def test_a_path_in_a_volume_is_expanded() -> None:
         {"name": "v", "mountPath": "/b", "subPath": "$(JOB_COMPLETION_INDEX)"},
         {"name": "v", "mountPath": "/c", "subPathExpr": "$(POD)"},
     ]
-    one = job("node", pods=2, volumeMounts=mounts, env=from_fields(POD="metadata.uid"))
+    one = named_job("node", pods=2, volumeMounts=mounts, env=from_fields(POD="metadata.uid"))
     one["template"]["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
     write_job(one)
     container = pods()[1]["containers"][0]
@@ -222,7 +230,7 @@ def test_a_path_in_a_volume_is_expanded() -> None:
 
 def test_resources_have_their_defaults() -> None:
     ask = {"name": "CPUS", "valueFrom": {"resourceFieldRef": {"resource": "requests.cpu"}}}
-    write_job(job("node", resources={"limits": {"cpu": "1500m", "nvidia.com/gpu": 2}}, env=[ask]))
+    write_job(named_job("node", resources={"limits": {"cpu": "1500m", "nvidia.com/gpu": 2}}, env=[ask]))
     (pod,) = pods()
     assert pod["requests"] == {"cpu": "1500m", "nvidia.com/gpu": "2"}
     assert pod["containers"][0]["resources"]["requests"] == pod["requests"]
@@ -231,7 +239,9 @@ def test_resources_have_their_defaults() -> None:
 
 def test_a_command_runs_as_shown() -> None:
     dump = "import json, os, sys; json.dump([dict(os.environ), sys.argv[1:]], sys.stdout)"
-    write_job(job("node", pods=2, command=["python", "-c", dump, "$(HOME_OF_IT)/$(JOB_COMPLETION_INDEX)"], env=HOME))
+    write_job(
+        named_job("node", pods=2, command=["python", "-c", dump, "$(HOME_OF_IT)/$(JOB_COMPLETION_INDEX)"], env=HOME)
+    )
     container = pods("--index", "1")[0]["containers"][0]
     command = [sys.executable, *container["command"][1:]]
     done = subprocess.run(command, env=container["env"], capture_output=True, text=True, check=True)
@@ -254,7 +264,7 @@ HOME = [{"name": "HOME_OF_IT", "value": "/data"}]
     ],
 )
 def test_selected_pods(arguments: tuple[str, ...], names: list[str]) -> None:
-    write_job(job("head"), job("node", pods=2, replicas=2))
+    write_job(named_job("head"), named_job("node", pods=2, replicas=2))
     assert [pod["name"] for pod in pods(*arguments)] == names
 
 
@@ -270,7 +280,7 @@ def test_selected_pods(arguments: tuple[str, ...], names: list[str]) -> None:
     ],
 )
 def test_selectors_without_a_match(arguments: tuple[str, ...], code: int, words: str) -> None:
-    write_job(job("head"), job("node", pods=2))
+    write_job(named_job("head"), named_job("node", pods=2))
     done = run("pods", "job.yaml", *arguments)
     assert (done.code, done.out) == (code, "")
     assert words in done.err
@@ -290,14 +300,14 @@ def test_without_trainjobs_there_is_nothing_to_show(project: Path) -> None:
     ],
 )
 def test_many_pods_are_summed_up(arguments: tuple[str, ...], lines: list[str]) -> None:
-    write_job(job("node", pods=1000))
+    write_job(named_job("node", pods=1000))
     done = run("pods", "job.yaml", *arguments).out.splitlines()
     found = done[3 : done.index("", 3)]
     assert [line if line.startswith("...") else line.partition(" ")[0] for line in found] == lines
 
 
 def test_so_are_many_jobs_of_one_pod() -> None:
-    write_job(job("node", replicas=1000))
+    write_job(named_job("node", replicas=1000))
     out = run("pods", "job.yaml").out
     assert "t-node-3-0 " in out
     assert "t-node-4-0 " not in out
@@ -305,14 +315,14 @@ def test_so_are_many_jobs_of_one_pod() -> None:
 
 
 def test_a_fifth_pod_is_listed_instead_of_counted() -> None:
-    write_job(job("node", pods=5))
+    write_job(named_job("node", pods=5))
     out = run("pods", "job.yaml").out
     assert "t-node-0-4 " in out
     assert "more" not in out
 
 
 def test_all_pods_are_in_the_json() -> None:
-    write_job(job("node", pods=1000))
+    write_job(named_job("node", pods=1000))
     assert [pod["index"] for pod in pods()] == list(range(1000))
 
 
@@ -320,7 +330,9 @@ def test_all_pods_are_in_the_json() -> None:
 def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     wide = [{"name": "WIDE", "value": "訓練" * 100}, {"name": "LONG", "value": "x" * 300}]
-    write_job(job("node", pods=7, env=wide, command=["train", "--" + "y" * 300], resources={"limits": {"cpu": 1}}))
+    write_job(
+        named_job("node", pods=7, env=wide, command=["train", "--" + "y" * 300], resources={"limits": {"cpu": 1}})
+    )
     lines = run("pods", "job.yaml").out.splitlines()
     assert max(sum(1 + (east_asian_width(c) in "WF") for c in line) for line in lines) <= width
 
@@ -341,7 +353,7 @@ def test_cut(line: str, width: int, shown: str) -> None:
 
 
 def test_control_characters_are_escaped() -> None:
-    write_job(job("node", env=[{"name": "A", "value": "a\n\x1b[2Jb"}]))
+    write_job(named_job("node", env=[{"name": "A", "value": "a\n\x1b[2Jb"}]))
     assert "A=a\\n\\x1b[2Jb\n" in run("pods", "job.yaml").out
 
 
@@ -353,7 +365,7 @@ def test_secrets_are_masked_in_the_table_and_not_in_the_json() -> None:
         {"name": "DOOR", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
     ]
     command = ["run", "--token", "abc", "--door=$(DOOR)"]
-    write_job(job("node", env=env, command=command, args=["$(HF_TOKEN)"]), others=(secret,))
+    write_job(named_job("node", env=env, command=command, args=["$(HF_TOKEN)"]), others=(secret,))
     shown, whole = run("pods", "job.yaml").out, run("pods", "job.yaml", "--format", "json").out
     assert [word for word in (TOKEN, "pw@", "sesame-1", "abc") if word in shown] == []
     assert [word for word in (TOKEN, "pw@", "sesame-1", "abc") if word not in whole] == []
@@ -366,7 +378,7 @@ def test_a_value_of_a_secret_is_masked_in_its_variable_and_not_in_other_text() -
     secret |= {"stringData": {"POSTGRES_USER": "feast", "LETTER": "e"}}
     script = "from feast import Store; Store('$(POSTGRES_USER)')"
     write_job(
-        job("node", envFrom=[{"secretRef": {"name": "s"}}], command=["python", "-c", script], args=["e"]),
+        named_job("node", envFrom=[{"secretRef": {"name": "s"}}], command=["python", "-c", script], args=["e"]),
         others=(secret,),
     )
     shown = run("pods", "job.yaml").out
@@ -382,7 +394,7 @@ def test_a_variable_of_a_configmap_is_masked_by_its_name() -> None:
         {"name": name, "valueFrom": {"configMapKeyRef": {"name": "c", "key": key}}}
         for name, key in (("API_KEY", "a"), ("RATE", "b"))
     ]
-    write_job(job("node", env=env, args=["$(API_KEY)/$(RATE)", "--password=$(RATE)"]), others=(rates,))
+    write_job(named_job("node", env=env, args=["$(API_KEY)/$(RATE)", "--password=$(RATE)"]), others=(rates,))
     shown = run("pods", "job.yaml").out
     assert "args       ***/two --password=***\n" in shown
     assert "API_KEY=***\n" in shown
@@ -390,7 +402,7 @@ def test_a_variable_of_a_configmap_is_masked_by_its_name() -> None:
 
 
 def test_a_build_imports_nothing_of_it() -> None:
-    write_job(job("node"))
+    write_job(named_job("node"))
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, "job.yaml"], capture_output=True, text=True, check=True)
     parts = (

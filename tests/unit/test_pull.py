@@ -78,7 +78,7 @@ def contents(folder: str = ".") -> dict[str, bytes]:
     return {name: (Path(folder) / name).read_bytes() for name in files(folder)}
 
 
-def runtime(name: Any, namespace: Any = None, **metadata: Any) -> dict[str, Any]:
+def installed_runtime(name: Any, namespace: Any = None, **metadata: Any) -> dict[str, Any]:
     placed = {} if namespace is None else {"namespace": namespace}
     kind = "ClusterTrainingRuntime" if namespace is None else "TrainingRuntime"
     spec: dict[str, Any] = {"template": {"spec": {"replicatedJobs": []}}}
@@ -133,10 +133,10 @@ def test_the_fields_of_the_server() -> None:
         "selfLink": "/a",
         "uid": "1",
     }
-    assert manifests.clean({**runtime("a", **server), "status": {"conditions": []}}) == runtime("a")
+    assert manifests.clean({**installed_runtime("a", **server), "status": {"conditions": []}}) == installed_runtime("a")
     kept = {"labels": {"team": "speech"}, "annotations": {"meta.helm.sh/release-name": "trainer"}}
-    assert manifests.clean(runtime("a", **kept)) == runtime("a", **kept)
-    assert manifests.clean(runtime("a", annotations=None)) == runtime("a", annotations=None)
+    assert manifests.clean(installed_runtime("a", **kept)) == installed_runtime("a", **kept)
+    assert manifests.clean(installed_runtime("a", annotations=None)) == installed_runtime("a", annotations=None)
 
 
 def test_the_bytes_depend_only_on_the_runtimes(kubectl: Kubectl) -> None:
@@ -185,18 +185,20 @@ def test_pinned_runtimes_are_read_as_runtimes(kubectl: Kubectl) -> None:
 @pytest.mark.parametrize(
     ("item", "file"),
     [
-        pytest.param(runtime("torch.v2.9"), "torch.v2.9.yaml", id="dots"),
-        pytest.param(runtime("a", "speech"), "speech/a.yaml", id="a namespace"),
-        pytest.param(runtime("a", ""), "trainingruntime_a.yaml", id="no namespace"),
-        pytest.param(runtime("trainc"), "clustertrainingruntime_trainc.yaml", id="trainc.yaml has settings"),
-        pytest.param(runtime("trainc", "a"), "a/trainingruntime_trainc.yaml", id="trainc.yaml in a folder too"),
+        pytest.param(installed_runtime("torch.v2.9"), "torch.v2.9.yaml", id="dots"),
+        pytest.param(installed_runtime("a", "speech"), "speech/a.yaml", id="a namespace"),
+        pytest.param(installed_runtime("a", ""), "trainingruntime_a.yaml", id="no namespace"),
+        pytest.param(installed_runtime("trainc"), "clustertrainingruntime_trainc.yaml", id="trainc.yaml has settings"),
         pytest.param(
-            runtime("kustomization"),
+            installed_runtime("trainc", "a"), "a/trainingruntime_trainc.yaml", id="trainc.yaml in a folder too"
+        ),
+        pytest.param(
+            installed_runtime("kustomization"),
             "clustertrainingruntime_kustomization.yaml",
             id="kustomization.yaml is no manifest",
         ),
-        pytest.param(runtime("a" * 200), f"{'a' * 200}.yaml", id="long"),
-        pytest.param(runtime("a" * 253), f"{'a' * 150}_32859a3ab65ac529.yaml", id="too long for a file"),
+        pytest.param(installed_runtime("a" * 200), f"{'a' * 200}.yaml", id="long"),
+        pytest.param(installed_runtime("a" * 253), f"{'a' * 150}_32859a3ab65ac529.yaml", id="too long for a file"),
     ],
 )
 def test_a_name_as_a_file_name(item: dict[str, Any], file: str, kubectl: Kubectl) -> None:
@@ -210,23 +212,27 @@ def test_a_name_as_a_file_name(item: dict[str, Any], file: str, kubectl: Kubectl
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        pytest.param(runtime("../x"), 'error[invalid-name]: metadata.name "../x" is not a valid name', id="up"),
-        pytest.param(runtime("/etc/x"), 'error[invalid-name]: metadata.name "/etc/x"', id="absolute"),
-        pytest.param(runtime(".."), 'error[invalid-name]: metadata.name ".."', id="dots"),
-        pytest.param(runtime(".hidden"), 'error[invalid-name]: metadata.name ".hidden"', id="hidden"),
-        pytest.param(runtime("a\x1b[2J"), 'metadata.name "a\\x1b[2J" is not', id="a control character"),
-        pytest.param(runtime("a" * 254), "error[invalid-name]", id="longer than a name may be"),
-        pytest.param(runtime(None), "the ClusterTrainingRuntime has no metadata.name", id="none"),
-        pytest.param(runtime(7), "the ClusterTrainingRuntime has no metadata.name", id="a number"),
         pytest.param(
-            {**runtime("a"), "metadata": "a"}, "the ClusterTrainingRuntime has no metadata.name", id="a string"
+            installed_runtime("../x"), 'error[invalid-name]: metadata.name "../x" is not a valid name', id="up"
         ),
-        pytest.param(runtime("a", "../.."), "error[invalid-namespace]: metadata.namespace", id="a namespace"),
-        pytest.param({**runtime("a"), "kind": "Runtime"}, "error[unknown-kind]", id="a kind"),
+        pytest.param(installed_runtime("/etc/x"), 'error[invalid-name]: metadata.name "/etc/x"', id="absolute"),
+        pytest.param(installed_runtime(".."), 'error[invalid-name]: metadata.name ".."', id="dots"),
+        pytest.param(installed_runtime(".hidden"), 'error[invalid-name]: metadata.name ".hidden"', id="hidden"),
+        pytest.param(installed_runtime("a\x1b[2J"), 'metadata.name "a\\x1b[2J" is not', id="a control character"),
+        pytest.param(installed_runtime("a" * 254), "error[invalid-name]", id="longer than a name may be"),
+        pytest.param(installed_runtime(None), "the ClusterTrainingRuntime has no metadata.name", id="none"),
+        pytest.param(installed_runtime(7), "the ClusterTrainingRuntime has no metadata.name", id="a number"),
+        pytest.param(
+            {**installed_runtime("a"), "metadata": "a"},
+            "the ClusterTrainingRuntime has no metadata.name",
+            id="a string",
+        ),
+        pytest.param(installed_runtime("a", "../.."), "error[invalid-namespace]: metadata.namespace", id="a namespace"),
+        pytest.param({**installed_runtime("a"), "kind": "Runtime"}, "error[unknown-kind]", id="a kind"),
     ],
 )
 def test_a_name_that_no_runtime_can_have(item: dict[str, Any], message: str, kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("good"), item))
+    kubectl(answer(installed_runtime("good"), item))
     before = contents(str(tmp_path / "repository"))
     done = pull()
     assert (done.code, message in done.err) == (1, True), done.err
@@ -235,7 +241,7 @@ def test_a_name_that_no_runtime_can_have(item: dict[str, Any], message: str, kub
 
 
 def test_two_runtimes_of_one_name(kubectl: Kubectl) -> None:
-    kubectl(answer(runtime("a"), runtime("a", "speech"), runtime("a")))
+    kubectl(answer(installed_runtime("a"), installed_runtime("a", "speech"), installed_runtime("a")))
     done = pull()
     assert (done.code, 'error[duplicate-runtime]: two ClusterTrainingRuntimes are named "a"' in done.err) == (1, True)
     assert not Path("runtimes").exists()
@@ -552,7 +558,7 @@ def test_a_pull_that_is_killed(kubectl: Kubectl, monkeypatch: pytest.MonkeyPatch
     value = json.loads(LIST)
     for item in value["items"]:
         item["spec"]["mlPolicy"]["numNodes"] = 5
-    value["items"].append(runtime("new"))
+    value["items"].append(installed_runtime("new"))
 
     replaced: list[str] = []
 
@@ -584,7 +590,7 @@ def test_check_writes_nothing(kubectl: Kubectl, snapshot: SnapshotAssertion) -> 
     before = contents()
     value = json.loads(LIST)
     value["items"][0]["spec"]["mlPolicy"]["numNodes"] = 8
-    value["items"][2] = runtime("new", "vision")
+    value["items"][2] = installed_runtime("new", "vision")
     kubectl(json.dumps(value))
     done = pull("--check")
     assert done.code == 3
@@ -638,7 +644,7 @@ def test_an_import_writes_the_same_bytes_as_a_pull(file: str, kubectl: Kubectl) 
 
 def test_a_rendered_chart(snapshot: SnapshotAssertion) -> None:
     """Its runtimes are documents of their own or in a ConfigMap; documents of other kinds are not pinned."""
-    documents = [CONFIGMAP.read_text(), json.dumps(runtime("own")), "kind: Service\napiVersion: v1\n"]
+    documents = [CONFIGMAP.read_text(), json.dumps(installed_runtime("own")), "kind: Service\napiVersion: v1\n"]
     Path("chart.yaml").write_text("\n---\n".join(documents))
     assert run("runtimes", "import", "chart.yaml").err == "runtimes: 2 written, 0 removed, 0 unchanged\n"
     assert contents("runtimes")["vision.yaml"].decode() == snapshot
@@ -646,7 +652,7 @@ def test_a_rendered_chart(snapshot: SnapshotAssertion) -> None:
 
 
 def test_the_namespace_of_a_chart() -> None:
-    Path("chart.yaml").write_text(json.dumps(runtime("a", "")))
+    Path("chart.yaml").write_text(json.dumps(installed_runtime("a", "")))
     assert run("runtimes", "import", "chart.yaml", "-n", "speech").code == 0
     assert files() == [LISTING, "speech/a.yaml"]
 
@@ -659,7 +665,7 @@ def test_the_namespace_of_a_chart() -> None:
         pytest.param("a: [\n", "error[yaml]", id="syntax"),
         pytest.param(LIST.replace("v1alpha1", "v9"), "error[unknown-version]", id="version"),
         pytest.param(LIST[:-9], "error[yaml]", id="a part of a list"),
-        pytest.param(answer(runtime("../x")), "file.yaml:1:", id="a name, with its place"),
+        pytest.param(answer(installed_runtime("../x")), "file.yaml:1:", id="a name, with its place"),
     ],
 )
 def test_an_import_that_fails(text: str, message: str, kubectl: Kubectl) -> None:
@@ -717,7 +723,7 @@ def test_the_origin_of_a_built_in_runtime() -> None:
 
 def test_the_runtimes_of_the_settings_are_listed() -> None:
     Path("platform").mkdir()
-    Path("platform/a.yaml").write_text(json.dumps(runtime("a")))
+    Path("platform/a.yaml").write_text(json.dumps(installed_runtime("a")))
     Path("jobs").mkdir()
     Path("trainc.yaml").write_text("runtimes: {paths: [platform], builtin: forbid}\n")
     names = [row.split()[0] for row in run("runtimes", "list", "jobs").out.splitlines()]
@@ -735,7 +741,7 @@ def installed(tmp_path: Path, images: str = CONTROLLER) -> None:
 
 
 def test_a_pinned_file_records_the_release(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path)
     done = pull()
     assert 'the cluster runs Trainer v2.2.0: set trainerVersion: "2.2" in trainc.yaml\n' in done.err
@@ -743,7 +749,7 @@ def test_a_pinned_file_records_the_release(kubectl: Kubectl, tmp_path: Path) -> 
 
 
 def test_the_setting_is_written_once(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path)
     Path("trainc.yaml").write_text("# ours\nsources: [jobs]\n")
     assert pull("--check").code == 3
@@ -754,7 +760,7 @@ def test_the_setting_is_written_once(kubectl: Kubectl, tmp_path: Path) -> None:
 
 
 def test_a_settings_file_keeps_its_permissions_and_a_link_stays(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path)
     Path("trainc.yaml").write_text("sources: [jobs]\n")
     Path("trainc.yaml").chmod(0o640)
@@ -768,7 +774,7 @@ def test_a_settings_file_keeps_its_permissions_and_a_link_stays(kubectl: Kubectl
 
 
 def test_another_setting_is_reported_and_kept(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path)
     Path("trainc.yaml").write_text('trainerVersion: "2.1"\n')
     assert 'set trainerVersion: "2.2"' in pull().err
@@ -779,13 +785,13 @@ def test_another_setting_is_reported_and_kept(kubectl: Kubectl, tmp_path: Path) 
     "images", ["", IMAGES, f"{CONTROLLER} a/trainer-controller-manager:v2.3.0", f"{CONTROLLER}-rc.1"]
 )
 def test_without_one_release_nothing_is_recorded(images: str, kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path, images)
     pull()
     assert "The cluster runs" not in Path("runtimes/a.yaml").read_text()
 
 
 def test_a_release_that_trainc_does_not_compile_for(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl(answer(runtime("a")))
+    kubectl(answer(installed_runtime("a")))
     installed(tmp_path, "a/trainer-controller-manager:v9.1.0")
     assert "the cluster runs Trainer v9.1.0, for which trainc does not compile\n" in pull().err

@@ -22,13 +22,13 @@ JOB_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 MOST = 2147483647
 
 
-def role(replicas: int | None = 1, *, image: str = "acme/mnist:v1", **fields: Any) -> Any:
+def pytorch_role(replicas: int | None = 1, *, image: str = "acme/mnist:v1", **fields: Any) -> Any:
     container = {"name": "pytorch", "image": image, **fields.pop("container", {})}
     template = {"spec": {"containers": [container]}}
     return {"template": template} | ({} if replicas is None else {"replicas": replicas}) | fields
 
 
-def job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> Tree:
+def pytorch_job(spec: Any | None = None, metadata: Any | None = None, **roles: Any) -> Tree:
     return {
         "apiVersion": "kubeflow.org/v1",
         "kind": "PyTorchJob",
@@ -57,7 +57,7 @@ def env(replicated: Any) -> dict[str, Any]:
 
 
 def test_equal_roles_are_one_job() -> None:
-    (node,) = spec(job(Master=role(), Worker=role(3)))["replicatedJobs"]
+    (node,) = spec(pytorch_job(Master=pytorch_role(), Worker=pytorch_role(3)))["replicatedJobs"]
     assert (node["name"], node["replicas"], node["template"]["spec"]["completions"]) == ("node", 1, 4)
     assert node["template"]["spec"]["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
     assert env(node) == {
@@ -84,7 +84,7 @@ def test_equal_roles_are_one_job() -> None:
     ],
 )
 def test_other_roles_have_jobs_of_their_own(master: Any, worker: Any) -> None:
-    found = spec(job(Master=role(**master), Worker=role(3, **worker)))
+    found = spec(pytorch_job(Master=pytorch_role(**master), Worker=pytorch_role(3, **worker)))
     first, second = found["replicatedJobs"]
     assert [(each["name"], each["replicas"]) for each in (first, second)] == [("master", 1), ("worker", 3)]
     assert [each["template"]["spec"]["completions"] for each in (first, second)] == [1, 1]
@@ -95,9 +95,11 @@ def test_other_roles_have_jobs_of_their_own(master: Any, worker: Any) -> None:
 def test_a_role_that_reads_its_index_is_not_folded() -> None:
     label = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}}
     container = {"env": [{"name": "INDEX", "valueFrom": label}]}
-    both = spec(job(Master=role(container=container), Worker=role(2, container=container)))["replicatedJobs"]
+    both = spec(pytorch_job(Master=pytorch_role(container=container), Worker=pytorch_role(2, container=container)))[
+        "replicatedJobs"
+    ]
     assert [env(each)["INDEX"] for each in both] == [INDEX, JOB_INDEX]
-    (alone,) = spec(job(Worker=role(2, container=container)))["replicatedJobs"]
+    (alone,) = spec(pytorch_job(Worker=pytorch_role(2, container=container)))["replicatedJobs"]
     assert env(alone)["INDEX"] == INDEX
 
 
@@ -108,10 +110,10 @@ def test_volumes_that_show_the_index_have_the_new_field() -> None:
         {"name": "a", "downwardAPI": {"items": items}},
         {"name": "b", "projected": {"sources": [{"downwardAPI": {"items": items}}]}},
     ]
-    roles = {"Master": role(), "Worker": role(2)}
+    roles = {"Master": pytorch_role(), "Worker": pytorch_role(2)}
     for each in roles.values():
         each["template"]["spec"]["volumes"] = volumes
-    found = [[*field_paths(pods(each)["volumes"])] for each in spec(job(**roles))["replicatedJobs"]]
+    found = [[*field_paths(pods(each)["volumes"])] for each in spec(pytorch_job(**roles))["replicatedJobs"]]
     assert found == [[INDEX, INDEX], [JOB_INDEX, JOB_INDEX]]
 
 
@@ -130,7 +132,7 @@ def test_volumes_that_show_the_index_have_the_new_field() -> None:
 )
 def test_restart_policies(policy: str, limit: int | None, pod: str, backoff_limit: int, rules: int) -> None:
     run_policy = {} if limit is None else {"runPolicy": {"backoffLimit": limit}}
-    (worker,) = spec(job(run_policy, Worker=role(2, restartPolicy=policy)))["replicatedJobs"]
+    (worker,) = spec(pytorch_job(run_policy, Worker=pytorch_role(2, restartPolicy=policy)))["replicatedJobs"]
     found = worker["template"]["spec"]
     assert (pods(worker)["restartPolicy"], found["backoffLimit"]) == (pod, backoff_limit)
     assert len(found.get("podFailurePolicy", {}).get("rules", [])) == rules
@@ -139,15 +141,15 @@ def test_restart_policies(policy: str, limit: int | None, pod: str, backoff_limi
 @pytest.mark.parametrize(
     ("roles", "elastic", "rule"),
     [
-        ({"Worker": role(2)}, None, None),
-        ({"Worker": role(2)}, {}, {"succeededCount": 1}),
-        ({"Worker": role(1)}, {}, None),
-        ({"Master": role(), "Worker": role(2)}, {}, {"succeededIndexes": "0"}),
-        ({"Master": role()}, None, None),
+        ({"Worker": pytorch_role(2)}, None, None),
+        ({"Worker": pytorch_role(2)}, {}, {"succeededCount": 1}),
+        ({"Worker": pytorch_role(1)}, {}, None),
+        ({"Master": pytorch_role(), "Worker": pytorch_role(2)}, {}, {"succeededIndexes": "0"}),
+        ({"Master": pytorch_role()}, None, None),
     ],
 )
 def test_success(roles: Any, elastic: Any, rule: Any) -> None:
-    found = spec(job({} if elastic is None else {"elasticPolicy": elastic}, **roles))
+    found = spec(pytorch_job({} if elastic is None else {"elasticPolicy": elastic}, **roles))
     (only,) = found["replicatedJobs"]
     assert found["successPolicy"] == {"operator": "All"}
     assert only["template"]["spec"].get("successPolicy") == (None if rule is None else {"rules": [rule]})
@@ -155,7 +157,9 @@ def test_success(roles: Any, elastic: Any, rule: Any) -> None:
 
 def test_an_elastic_job() -> None:
     policy = {"minReplicas": 1, "maxRestarts": 3, "rdzvId": "a", "rdzvConf": [{"key": "timeout", "value": "9"}]}
-    (worker,) = spec(job({"elasticPolicy": policy, "nprocPerNode": "2"}, Worker=role(3)))["replicatedJobs"]
+    (worker,) = spec(pytorch_job({"elasticPolicy": policy, "nprocPerNode": "2"}, Worker=pytorch_role(3)))[
+        "replicatedJobs"
+    ]
     assert env(worker) == {
         "PYTHONUNBUFFERED": "1",
         "PET_NPROC_PER_NODE": "2",
@@ -169,25 +173,29 @@ def test_an_elastic_job() -> None:
 
 
 def test_a_folded_elastic_job_has_its_rendezvous_at_the_first_worker() -> None:
-    (node,) = spec(job({"elasticPolicy": {}}, Master=role(), Worker=role(3)))["replicatedJobs"]
+    (node,) = spec(pytorch_job({"elasticPolicy": {}}, Master=pytorch_role(), Worker=pytorch_role(3)))["replicatedJobs"]
     assert env(node)["PET_RDZV_ENDPOINT"] == "mnist-node-0-1.mnist:23456"
     etcd = {"rdzvBackend": "etcd", "rdzvHost": "etcd.infra", "rdzvPort": 2379}
-    (node,) = spec(job({"elasticPolicy": etcd}, Master=role(), Worker=role(3)))["replicatedJobs"]
+    (node,) = spec(pytorch_job({"elasticPolicy": etcd}, Master=pytorch_role(), Worker=pytorch_role(3)))[
+        "replicatedJobs"
+    ]
     assert (env(node)["PET_RDZV_ENDPOINT"], env(node)["PET_RDZV_BACKEND"]) == ("etcd.infra:2379", "etcd")
 
 
 def test_the_last_variable_of_a_name_applies() -> None:
     variables = [{"name": "WORLD_SIZE", "value": "8"}, {"name": "BATCH", "value": "$(WORLD_SIZE)00"}]
-    (worker,) = spec(job(Master=role(container={"env": variables})))["replicatedJobs"]
+    (worker,) = spec(pytorch_job(Master=pytorch_role(container={"env": variables})))["replicatedJobs"]
     assert [*env(worker)][:2] == ["BATCH", "PYTHONUNBUFFERED"]
     assert (env(worker)["BATCH"], env(worker)["WORLD_SIZE"]) == ("800", "1")
 
 
 def test_old_host_names_are_replaced() -> None:
     command = ["train.py", "--a=mnist-master-0", "mnist-worker-1.ml.svc:80", "mnist-worker-7", "my-mnist-worker-1"]
-    (node,) = spec(job(Master=role(container={"command": command}), Worker=role(2, container={"command": command})))[
-        "replicatedJobs"
-    ]
+    (node,) = spec(
+        pytorch_job(
+            Master=pytorch_role(container={"command": command}), Worker=pytorch_role(2, container={"command": command})
+        )
+    )["replicatedJobs"]
     assert pods(node)["containers"][0]["command"] == [
         "train.py",
         "--a=mnist-node-0-0.mnist",
@@ -208,21 +216,21 @@ def test_old_host_names_are_replaced() -> None:
     ],
 )
 def test_ports(ports: Any, opened: list[str | None], number: str) -> None:
-    (master,) = spec(job(Master=role(container={"ports": ports})))["replicatedJobs"]
+    (master,) = spec(pytorch_job(Master=pytorch_role(container={"ports": ports})))["replicatedJobs"]
     assert [port.get("name") for port in pods(master)["containers"][0]["ports"]] == opened
     assert env(master)["MASTER_PORT"] == number
 
 
 def test_fields_of_the_job() -> None:
     policy = {"ttlSecondsAfterFinished": 60, "activeDeadlineSeconds": 600, "suspend": True}
-    found = spec(job({"runPolicy": policy}, Master=role(), Worker=role(image="acme/mnist:v2")))
+    found = spec(pytorch_job({"runPolicy": policy}, Master=pytorch_role(), Worker=pytorch_role(image="acme/mnist:v2")))
     assert (found["ttlSecondsAfterFinished"], found["suspend"]) == (60, True)
     assert [each["template"]["spec"]["activeDeadlineSeconds"] for each in found["replicatedJobs"]] == [600, 600]
 
 
 def test_a_queue_keeps_suspend_out() -> None:
     queue = {"labels": {"kueue.x-k8s.io/queue-name": "gpu"}}
-    result = compiled_legacy(job({"runPolicy": {"suspend": True}}, queue, Master=role()))
+    result = compiled_legacy(pytorch_job({"runPolicy": {"suspend": True}}, queue, Master=pytorch_role()))
     (jobset,) = result.objects
     assert jobset["metadata"]["labels"] == queue["labels"]
     assert "suspend" not in jobset["spec"]
@@ -230,7 +238,7 @@ def test_a_queue_keeps_suspend_out() -> None:
 
 def test_a_name_suffix_reaches_the_host_names() -> None:
     result = trainc.compile(
-        text=yaml.safe_dump(job(Master=role(), Worker=role(2))),
+        text=yaml.safe_dump(pytorch_job(Master=pytorch_role(), Worker=pytorch_role(2))),
         options=Options(legacy=True, no_config=True, name_suffix_hash=True),
     )
     (jobset,) = result.objects
@@ -245,31 +253,37 @@ ELASTIC = {"elasticPolicy": {"minReplicas": 1}}
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        pytest.param(job(), "the job has no roles", id="no roles"),
-        pytest.param(job(Master=role(), Worker=None), "the role Worker is null", id="null"),
-        pytest.param(job(master=role()), 'unknown role "master"', id="lower case"),
-        pytest.param(job(Master=role(), PS=role()), 'unknown role "PS"', id="unknown"),
-        pytest.param(job(Master=role(2)), "the Master must have 1 replica, not 2", id="two masters"),
-        pytest.param(job(Master=role(None)), "the Master has no replicas", id="replicas missing"),
-        pytest.param(job(Master=role(0)), "Master must have at least 1 replica, not 0", id="no master"),
-        pytest.param(job(Master=role(), Worker=role(0)), "Worker must have at least 1 replica, not 0", id="no worker"),
+        pytest.param(pytorch_job(), "the job has no roles", id="no roles"),
+        pytest.param(pytorch_job(Master=pytorch_role(), Worker=None), "the role Worker is null", id="null"),
+        pytest.param(pytorch_job(master=pytorch_role()), 'unknown role "master"', id="lower case"),
+        pytest.param(pytorch_job(Master=pytorch_role(), PS=pytorch_role()), 'unknown role "PS"', id="unknown"),
+        pytest.param(pytorch_job(Master=pytorch_role(2)), "the Master must have 1 replica, not 2", id="two masters"),
+        pytest.param(pytorch_job(Master=pytorch_role(None)), "the Master has no replicas", id="replicas missing"),
+        pytest.param(pytorch_job(Master=pytorch_role(0)), "Master must have at least 1 replica, not 0", id="no master"),
         pytest.param(
-            job(Worker=role(container={"name": "main"})), 'the role Worker has no container "pytorch"', id="container"
+            pytorch_job(Master=pytorch_role(), Worker=pytorch_role(0)),
+            "Worker must have at least 1 replica, not 0", id="no worker"),
+        pytest.param(
+            pytorch_job(Worker=pytorch_role(container={"name": "main"})), 'the role Worker has no container "pytorch"',
+            id="container"
         ),
         pytest.param(
-            job(ELASTIC, Master=role()), "elasticPolicy applies to the role Worker, which is missing", id="elastic"
+            pytorch_job(ELASTIC, Master=pytorch_role()), "elasticPolicy applies to the role Worker, which is missing",
+            id="elastic"
         ),
         pytest.param(
-            job({"nprocPerNode": "2", "elasticPolicy": {"nProcPerNode": 2}}, Worker=role()),
+            pytorch_job({"nprocPerNode": "2", "elasticPolicy": {"nProcPerNode": 2}}, Worker=pytorch_role()),
             "the number of processes is set in elasticPolicy.nProcPerNode and in nprocPerNode",
             id="processes",
         ),
         pytest.param(
-            job(metadata={"name": "7-seven"}, Master=role()), '"7-seven" is not a valid name: it starts with a digit',
+            pytorch_job(metadata={"name": "7-seven"}, Master=pytorch_role()),
+            '"7-seven" is not a valid name: it starts with a digit',
             id="name",
         ),
         pytest.param(
-            job({"runPolicy": {"managedBy": "acme.io/x"}}, Master=role()), '"acme.io/x" cannot manage the job',
+            pytorch_job({"runPolicy": {"managedBy": "acme.io/x"}}, Master=pytorch_role()),
+            '"acme.io/x" cannot manage the job',
             id="manager",
         ),
     ],
@@ -291,7 +305,7 @@ def test_an_earlier_version_has_one_diagnostic() -> None:
 
 
 def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Path) -> None:
-    tree = job({"cleanPodPolicy": "All"}, Master=role())
+    tree = pytorch_job({"cleanPodPolicy": "All"}, Master=pytorch_role())
 
     def severities(**options: Any) -> list[str]:
         return [found.severity for found in compiled_legacy(tree, **options).diagnostics if found.id == "unknown-field"]
@@ -307,7 +321,9 @@ def test_unknown_fields_are_warnings_unless_field_validation_is_set(tmp_path: Pa
 
 
 def test_a_placeholder_is_a_template() -> None:
-    (found,) = compiled_legacy(job(Master=role(), Worker=role() | {"replicas": "$NUM_NODES"})).diagnostics
+    (found,) = compiled_legacy(
+        pytorch_job(Master=pytorch_role(), Worker=pytorch_role() | {"replicas": "$NUM_NODES"})
+    ).diagnostics
     assert found.id == "template-not-rendered"
 
 
@@ -322,7 +338,7 @@ def test_a_helm_template_has_no_other_error() -> None:
 
 
 def test_a_generated_name_reaches_the_host_names() -> None:
-    tree = job(Master=role(), Worker=role(2))
+    tree = pytorch_job(Master=pytorch_role(), Worker=pytorch_role(2))
     tree["metadata"] = {"generateName": "mnist-"}
     result = compiled_legacy(tree)
     (jobset,) = result.objects
@@ -332,8 +348,11 @@ def test_a_generated_name_reaches_the_host_names() -> None:
 
 
 def test_a_number_of_replicas_beyond_all_limits_is_a_diagnostic() -> None:
-    for roles in ({"Worker": role(MOST)}, {"Master": role(), "Worker": role(MOST, image="acme/mnist:v2")}):
-        found, *_ = compiled_legacy(job(**roles)).diagnostics
+    for roles in (
+        {"Worker": pytorch_role(MOST)},
+        {"Master": pytorch_role(), "Worker": pytorch_role(MOST, image="acme/mnist:v2")},
+    ):
+        found, *_ = compiled_legacy(pytorch_job(**roles)).diagnostics
         assert found.message == f"Worker has {MOST} replicas; an indexed Job has at most 100000 pods"
 
 
@@ -342,9 +361,9 @@ GPUS = {"limits": {"nvidia.com/gpu": 4, "memory": "8Gi"}}
 
 def test_a_fault_in_a_template_that_two_roles_share_has_the_lines_of_both() -> None:
     def with_mount() -> Any:
-        return role(container={"volumeMounts": [{"name": "data", "mountPath": "/data"}]})
+        return pytorch_role(container={"volumeMounts": [{"name": "data", "mountPath": "/data"}]})
 
-    text = yaml.safe_dump(job(Master=with_mount(), Worker=with_mount()), sort_keys=False)
+    text = yaml.safe_dump(pytorch_job(Master=with_mount(), Worker=with_mount()), sort_keys=False)
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "- name: data"]
     (found,) = failures(text)
     assert found.id == "volume-missing"
@@ -383,7 +402,7 @@ def located(place: Place | Location | None) -> Location:
     ],
 )
 def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str) -> None:
-    tree = job(Master=role(container=container), Worker=role(3, container=container))
+    tree = pytorch_job(Master=pytorch_role(container=container), Worker=pytorch_role(3, container=container))
     (found,) = [each for each in compiled_legacy(tree).diagnostics if each.id == rule]
     assert help in found.help
     assert found.object.kind == "PyTorchJob"
@@ -391,7 +410,9 @@ def test_lint_rules_read_the_main_container(rule: str, container: Any, help: str
 
 def test_losses() -> None:
     policy = {"cleanPodPolicy": "All", "backoffLimit": 2, "schedulingPolicy": {"queue": "a"}}
-    tree = job({"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=role(2, restartPolicy="ExitCode"))
+    tree = pytorch_job(
+        {"runPolicy": policy, "elasticPolicy": {"metrics": []}}, Worker=pytorch_role(2, restartPolicy="ExitCode")
+    )
     found = {".".join(map(str, loss.path)): loss.rule.effect for loss in losses(tree)}
     labels = "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.training.kubeflow.org/"
     assert found == {

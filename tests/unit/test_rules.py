@@ -13,7 +13,7 @@ from trainc.pipeline.checks.cel import broken_rules
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
 
-def job(name: Any = "j", **spec: Any) -> dict[str, Any]:
+def bare_job(name: Any = "j", **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
@@ -26,7 +26,7 @@ def injected(*names: Any) -> dict[str, Any]:
 
 
 def data(uri: Any) -> dict[str, Any]:
-    return job(initializer={"dataset": {"storageUri": uri}})
+    return bare_job(initializer={"dataset": {"storageUri": uri}})
 
 
 IN_ORDER = {"startupPolicyOrder": "InOrder"}
@@ -38,11 +38,11 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
-        pytest.param("TrainJob", job("a" * 63), id="trainjob-name"),
+        pytest.param("TrainJob", bare_job("a" * 63), id="trainjob-name"),
         pytest.param("TrainJob", {}, id="trainjob-name: reported elsewhere"),
         pytest.param("TrainJob", data(""), id="storage-uri: empty"),
         pytest.param("TrainJob", data("hf://org/name"), id="storage-uri"),
-        pytest.param("TrainJob", job(managedBy=MULTIKUEUE), id="managed-by"),
+        pytest.param("TrainJob", bare_job(managedBy=MULTIKUEUE), id="managed-by"),
         pytest.param("TrainingRuntime", policy(torch={}, numNodes=2), id="one-ml-policy"),
         pytest.param("TrainingRuntime", policy(flux={"numProcPerNode": 1}), id="flux-processes"),
         pytest.param("TrainingRuntime", injected("a", "b"), id="node-container-injected"),
@@ -65,21 +65,21 @@ def test_accepted(kind: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "field", "rule"),
     [
-        pytest.param("TrainJob", job("3d-unet"), "metadata.name", "trainjob-name", id="digit first"),
-        pytest.param("TrainJob", job("a.b"), "metadata.name", "trainjob-name", id="dot"),
-        pytest.param("TrainJob", job("a" * 64), "metadata.name", "trainjob-name", id="64 characters"),
+        pytest.param("TrainJob", bare_job("3d-unet"), "metadata.name", "trainjob-name", id="digit first"),
+        pytest.param("TrainJob", bare_job("a.b"), "metadata.name", "trainjob-name", id="dot"),
+        pytest.param("TrainJob", bare_job("a" * 64), "metadata.name", "trainjob-name", id="64 characters"),
         pytest.param("TrainJob", data("datasets/c4"), "spec.initializer.dataset.storageUri", "storage-uri", id="path"),
         pytest.param("TrainJob", data("s3://"), "spec.initializer.dataset.storageUri", "storage-uri", id="bare scheme"),
         pytest.param("TrainJob", data("s3://b\n"), "spec.initializer.dataset.storageUri", "storage-uri", id="newline"),
         pytest.param(
             "TrainJob",
-            job(initializer={"model": {"storageUri": "x"}}),
+            bare_job(initializer={"model": {"storageUri": "x"}}),
             "spec.initializer.model.storageUri",
             "storage-uri",
             id="model",
         ),
-        pytest.param("TrainJob", job(managedBy=""), "spec.managedBy", "managed-by", id="empty manager"),
-        pytest.param("TrainJob", job(managedBy="acme.io/c"), "spec.managedBy", "managed-by", id="other manager"),
+        pytest.param("TrainJob", bare_job(managedBy=""), "spec.managedBy", "managed-by", id="empty manager"),
+        pytest.param("TrainJob", bare_job(managedBy="acme.io/c"), "spec.managedBy", "managed-by", id="other manager"),
         pytest.param("TrainingRuntime", policy(torch={}, mpi={}), "spec.mlPolicy", "one-ml-policy", id="two policies"),
         pytest.param(
             "TrainingRuntime", policy(tensorflow={}, jax={}), "spec.mlPolicy", "one-ml-policy", id="ours, too"
@@ -158,14 +158,14 @@ def test_the_place_is_finer_than_in_the_cluster() -> None:
     ],
 )
 def test_the_message_for_a_name(name: str, message: str, meant: str) -> None:
-    [violation] = broken_rules("TrainJob", job(name), DEFAULT_RELEASE)
+    [violation] = broken_rules("TrainJob", bare_job(name), DEFAULT_RELEASE)
     assert (violation.message, violation.help.rpartition("; for example ")[2]) == (message, meant)
-    assert list(broken_rules("TrainJob", job(meant), DEFAULT_RELEASE)) == []
+    assert list(broken_rules("TrainJob", bare_job(meant), DEFAULT_RELEASE)) == []
 
 
 def test_a_reported_field_is_skipped() -> None:
     reported = [Violation(path=("spec", "managedBy"), field="spec.managedBy", rule="too-long", message="")]
-    value = job("A", managedBy="x" * 300)
+    value = bare_job("A", managedBy="x" * 300)
     assert [v.rule for v in broken_rules("TrainJob", value, DEFAULT_RELEASE, reported)] == ["trainjob-name"]
 
 

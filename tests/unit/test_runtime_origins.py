@@ -30,11 +30,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "team" / ".git").mkdir(parents=True)
     (tmp_path / "team" / "jobs").mkdir()
     monkeypatch.chdir(tmp_path / "team")
-    job("a", "torch-distributed")
+    write_job("a", "torch-distributed")
     return tmp_path / "team"
 
 
-def job(name: str, runtime: str) -> None:
+def write_job(name: str, runtime: str) -> None:
     Path(f"jobs/{name}.yaml").write_text(JOB % (name, runtime))
 
 
@@ -56,8 +56,8 @@ def test_the_note_is_the_last_line_of_standard_error() -> None:
 
 
 def test_there_is_one_note_for_all_runtimes() -> None:
-    job("b", "torch-elastic")
-    job("c", "torch-distributed")
+    write_job("b", "torch-elastic")
+    write_job("c", "torch-distributed")
     done = run("build", "jobs", "-o", "rendered")
     assert done.err == (
         "rendered: 3 written, 0 removed, 0 unchanged\n\n"
@@ -68,13 +68,13 @@ def test_there_is_one_note_for_all_runtimes() -> None:
 
 
 def test_only_the_runtimes_of_trainer_are_in_a_cluster() -> None:
-    job("a", "plain")
+    write_job("a", "plain")
     assert "trainc runtimes pull" not in run("build", "jobs").err
 
 
 def test_many_runtimes_are_counted() -> None:
     for index, path in enumerate(sorted(BUILT_IN.glob("**/[a-o]*.yaml"))):
-        job(f"j{index}", path.stem)
+        write_job(f"j{index}", path.stem)
     used = len({job.plan.runtime.id.name for job in internal(trainc.compile(["jobs"])).jobs})
     note = run("build", "jobs").err.partition(NOTE)[2]
     assert note.count(" v") == 8
@@ -175,7 +175,7 @@ def test_a_path_that_does_not_exist_is_reported_at_its_line() -> None:
 
 
 def test_forbidden_built_in_runtimes_are_one_error() -> None:
-    job("b", "torch-distributed")
+    write_job("b", "torch-distributed")
     Path("trainc.yaml").write_text("runtimes: {builtin: forbid}\n")
     done = run("build", "jobs")
     assert (done.code, done.out) == (1, "")
@@ -199,7 +199,7 @@ def test_forbidden_built_in_runtimes_are_one_error() -> None:
 
 
 def test_forbidden_runtimes_are_not_suggested() -> None:
-    job("a", "torch-distribted")
+    write_job("a", "torch-distribted")
     Path("trainc.yaml").write_text("runtimes: {builtin: forbid}\n")
     (found,) = trainc.compile(["jobs"], options=Options(settings=trainc.settings.load(["jobs"]))).diagnostics
     assert found.help == "searched: the given paths (0); add a path to search with --runtimes PATH"
@@ -228,7 +228,7 @@ def test_a_commit_has_its_own_paths() -> None:
 
 
 def test_a_runtime_of_an_earlier_release() -> None:
-    job("a", "mpi-distributed")
+    write_job("a", "mpi-distributed")
     (found,) = trainc.compile(["jobs"]).diagnostics
     assert (found.id, found.help.partition("; searched")[0]) == (
         "runtime-not-found",
@@ -247,15 +247,15 @@ def test_a_runtime_of_an_earlier_release() -> None:
     ],
 )
 def test_what_is_suggested(name: str, help: str) -> None:
-    job("a", name)
+    write_job("a", name)
     (found,) = [d for d in trainc.compile(["jobs"]).diagnostics if d.id == "runtime-not-found"]
     assert found.help.startswith(help)
 
 
 def test_a_missing_runtime_is_one_error_for_all_trainjobs() -> None:
     for name in "abcdef":
-        job(name, "torch-gang")
-    job("g", "team-gang")
+        write_job(name, "torch-gang")
+    write_job("g", "team-gang")
     first, second = trainc.compile(["jobs"]).diagnostics
     assert first.message == 'ClusterTrainingRuntime "torch-gang" not found (and 5 more TrainJobs)'
     assert [related.message for related in first.related] == [f'TrainJob "{name}", too' for name in "bcd"]

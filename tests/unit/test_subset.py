@@ -36,19 +36,19 @@ spec:
 """
 
 
-def job(name: str, *, runtime: str = "team", nodes: str = "1") -> str:
+def job_text(name: str, *, runtime: str = "team", nodes: str = "1") -> str:
     return JOB.replace("NAME", name).replace("RUNTIME", runtime).replace("NODES", nodes)
 
 
 FILES = {
-    "jobs/good.yaml": job("good"),
-    "jobs/two.yaml": job("two", nodes="many") + "---\n" + job("lost", runtime="gone"),
-    "jobs/wrong.yaml": job("wrong", nodes="many"),
-    "jobs/copy.yaml": job("good"),
+    "jobs/good.yaml": job_text("good"),
+    "jobs/two.yaml": job_text("two", nodes="many") + "---\n" + job_text("lost", runtime="gone"),
+    "jobs/wrong.yaml": job_text("wrong", nodes="many"),
+    "jobs/copy.yaml": job_text("good"),
     "platform/team.yaml": RUNTIME.replace("NODE", "node"),
     "chart/templates/job.yaml": "{{ if .Values.train }}\nkind: TrainJob\n{{ end }}\n",
     "playbook.yaml": "- hosts: all\n- !vault secret\n",
-    ".hidden/job.yaml": job("hidden"),
+    ".hidden/job.yaml": job_text("hidden"),
 }
 ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wrong.yaml wrong-type"]
 """Only faults of the TrainJobs: unreadable files and duplicates elsewhere are not reported."""
@@ -109,7 +109,7 @@ def test_files_outside_the_project_are_skipped(text: str, folder: str) -> None:
     """`trainc validate` does not read them either."""
     Path("trainc.yaml").write_text(text)
     Path("examples").mkdir()
-    Path("examples/copy.yaml").write_text(job("wrong", nodes="many"))
+    Path("examples/copy.yaml").write_text(job_text("wrong", nodes="many"))
     Path("examples/team.yaml").write_text(RUNTIME.replace("NODE", "NODE_"))
     examples = ["examples/copy.yaml", "examples/team.yaml", "examples/gone.yaml", "chart/templates/job.yaml"]
     assert places("--among", folder, *examples) == ["0"]
@@ -144,7 +144,7 @@ def test_what_was_checked_are_the_files() -> None:
 
 def test_the_settings_are_those_of_the_folder() -> None:
     Path("jobs/good.yaml").unlink()
-    Path("jobs/copy.yaml").write_text(job("good") + "  unknown: 1\n")
+    Path("jobs/copy.yaml").write_text(job_text("good") + "  unknown: 1\n")
     Path("trainc.yaml").write_text("lint: {strict: true}\nfieldValidation: warn\n")
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1

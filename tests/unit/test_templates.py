@@ -48,7 +48,7 @@ spec:
 """
 
 
-def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
+def job_text(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
     return JOB.format(name=name, nodes=nodes, image=image, command=command)
 
 
@@ -67,20 +67,22 @@ def reported() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "column", "placeholder"),
     [
-        pytest.param(job(nodes="{{ nodes }}"), "8:15", "{{ nodes }}", id="jinja, not YAML"),
-        pytest.param(job(nodes='"{{ nodes }}"'), "8:16", "{{ nodes }}", id="jinja, a string"),
-        pytest.param(job(nodes="${NODES}"), "8:15", "${NODES}", id="a number"),
-        pytest.param(job(nodes="$NODES"), "8:15", "$NODES", id="without braces"),
-        pytest.param(job(name="train-${NAME}"), "4:15", "${NAME}", id="in a name"),
-        pytest.param(job(name="train-{{ name }}"), "4:15", "{{ name }}", id="jinja in a name"),
-        pytest.param(job(image="gcr.io/<project>/train:1"), "9:19", "<project>", id="in an image"),
-        pytest.param(job(image="'{{ image }}:1'"), "9:13", "{{ image }}", id="jinja in an image"),
-        pytest.param(job(image="${IMAGE}"), "9:12", "${IMAGE}", id="an image"),
-        pytest.param(job() + "{% if gpu %}\n", "11:1", "{% if gpu %}", id="a statement"),
-        pytest.param("{{- /*\nLicense\n*/ -}}\n" + job(), "1:1", "{{- /*", id="a comment of several lines"),
-        pytest.param("{{- /* License */ -}}\n" + job(), "1:1", "{{- /* License */ -}}", id="a comment"),
-        pytest.param(job() + "    ${LIMITS}\n", "11:5", "${LIMITS}", id="a line"),
-        pytest.param(job().replace("  name: a\n", "  {name: a, namespace: ${NS}}\n"), "4:24", "${NS}", id="in braces"),
+        pytest.param(job_text(nodes="{{ nodes }}"), "8:15", "{{ nodes }}", id="jinja, not YAML"),
+        pytest.param(job_text(nodes='"{{ nodes }}"'), "8:16", "{{ nodes }}", id="jinja, a string"),
+        pytest.param(job_text(nodes="${NODES}"), "8:15", "${NODES}", id="a number"),
+        pytest.param(job_text(nodes="$NODES"), "8:15", "$NODES", id="without braces"),
+        pytest.param(job_text(name="train-${NAME}"), "4:15", "${NAME}", id="in a name"),
+        pytest.param(job_text(name="train-{{ name }}"), "4:15", "{{ name }}", id="jinja in a name"),
+        pytest.param(job_text(image="gcr.io/<project>/train:1"), "9:19", "<project>", id="in an image"),
+        pytest.param(job_text(image="'{{ image }}:1'"), "9:13", "{{ image }}", id="jinja in an image"),
+        pytest.param(job_text(image="${IMAGE}"), "9:12", "${IMAGE}", id="an image"),
+        pytest.param(job_text() + "{% if gpu %}\n", "11:1", "{% if gpu %}", id="a statement"),
+        pytest.param("{{- /*\nLicense\n*/ -}}\n" + job_text(), "1:1", "{{- /*", id="a comment of several lines"),
+        pytest.param("{{- /* License */ -}}\n" + job_text(), "1:1", "{{- /* License */ -}}", id="a comment"),
+        pytest.param(job_text() + "    ${LIMITS}\n", "11:5", "${LIMITS}", id="a line"),
+        pytest.param(
+            job_text().replace("  name: a\n", "  {name: a, namespace: ${NS}}\n"), "4:24", "${NS}", id="in braces"
+        ),
     ],
 )
 def test_a_placeholder_that_breaks_a_field_is_one_error(text: str, column: str, placeholder: str) -> None:
@@ -98,45 +100,46 @@ def test_a_placeholder_that_breaks_a_field_is_one_error(text: str, column: str, 
     ],
 )
 def test_commands_arguments_and_variables_are_not_templates(command: str) -> None:
-    write("x.yaml", job(command=command))
+    write("x.yaml", job_text(command=command))
     assert reported() == []
 
 
 def test_text_that_a_field_accepts_is_not_a_template() -> None:
     write(
-        "x.yaml", job().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ x }} ${Y} <z>'}\n") + "# {{ x }}\n"
+        "x.yaml",
+        job_text().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ x }} ${Y} <z>'}\n") + "# {{ x }}\n",
     )
     assert reported() == []
 
 
 def test_a_directive_of_a_patch_is_not_a_template() -> None:
-    write("x.yaml", job().replace("trainer:", "trainer:\n    $patch: replace\n    ${A}: b"))
+    write("x.yaml", job_text().replace("trainer:", "trainer:\n    $patch: replace\n    ${A}: b"))
     assert {id for id, _ in reported()} == {"unknown-field"}
 
 
 def test_an_object_of_helm_is_an_error_in_any_other_field() -> None:
-    write("x.yaml", job().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ .Release.Name }}'}\n"))
+    write("x.yaml", job_text().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ .Release.Name }}'}\n"))
     assert reported() == [("template-not-rendered", "x.yaml:5:24")]
     assert errors()[0].help == "render the chart: `helm template CHART | trainc build -`"
 
 
 def test_other_faults_stay() -> None:
-    write("x.yaml", job(nodes="${NODES}", image="${IMAGE}").replace("trainer:", "trainer:\n    numProcPerNod: 2"))
+    write("x.yaml", job_text(nodes="${NODES}", image="${IMAGE}").replace("trainer:", "trainer:\n    numProcPerNod: 2"))
     assert [id for id, _ in reported()] == ["unknown-field", "template-not-rendered"]
 
 
 def test_a_syntax_error_beside_a_placeholder_stays() -> None:
-    write("x.yaml", job(nodes="1\n\timage: b", command='["{{ item }}"]'))
+    write("x.yaml", job_text(nodes="1\n\timage: b", command='["{{ item }}"]'))
     assert [id for id, _ in reported()] == ["yaml"]
 
 
 def test_each_document_is_reported_once() -> None:
-    write("x.yaml", job(name="$A", nodes="$B"), job(nodes="{{ a }}", image="{{ b }}"), job(name="c"))
+    write("x.yaml", job_text(name="$A", nodes="$B"), job_text(nodes="{{ a }}", image="{{ b }}"), job_text(name="c"))
     assert reported() == [("template-not-rendered", "x.yaml:19:15"), ("template-not-rendered", "x.yaml:4:9")]
 
 
 def test_the_help_lists_the_variables_outside_of_the_command() -> None:
-    write("a b.yaml", job(name="${NAME}", nodes="$NODES", image="${IMAGE}:1", command="[sh, -c, 'echo $HOME']"))
+    write("a b.yaml", job_text(name="${NAME}", nodes="$NODES", image="${IMAGE}:1", command="[sh, -c, 'echo $HOME']"))
     (found,) = errors()
     command = "envsubst '$NAME $NODES $IMAGE' < 'a b.yaml' | trainc build -"
     assert found.help == f"set the variables and render the file: `{command}`"
@@ -159,14 +162,19 @@ def test_the_help_lists_the_variables_outside_of_the_command() -> None:
     ],
 )
 def test_the_help_names_the_tool(nodes: str, help: str) -> None:
-    write("x.yaml", job(nodes=nodes))
+    write("x.yaml", job_text(nodes=nodes))
     assert errors()[0].help == help
 
 
 def test_a_template_of_a_chart_is_reported_once_per_file() -> None:
     service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Release.Name }}\n"
-    write("chart/templates/jobs.yaml", service, job(name="{{ .Release.Name }}"), job(name="'{{ .Release.Name }}'"))
-    write("chart/templates/more.yaml", job(name="{{ .Release.Name }}"))
+    write(
+        "chart/templates/jobs.yaml",
+        service,
+        job_text(name="{{ .Release.Name }}"),
+        job_text(name="'{{ .Release.Name }}'"),
+    )
+    write("chart/templates/more.yaml", job_text(name="{{ .Release.Name }}"))
     assert reported() == [
         ("template-not-rendered", "chart/templates/jobs.yaml:9:9"),
         ("template-not-rendered", "chart/templates/more.yaml:4:9"),
@@ -181,7 +189,7 @@ def test_a_document_of_another_kind_has_its_syntax_error() -> None:
 
 def test_a_runtime_is_reported_once_at_its_own_line() -> None:
     names = [
-        job(name=name, image="").replace("    image: \n", "").replace("torch-distributed", "team") for name in "ab"
+        job_text(name=name, image="").replace("    image: \n", "").replace("torch-distributed", "team") for name in "ab"
     ]
     write("x.yaml", RUNTIME, *names)
     assert reported() == [("template-not-rendered", "x.yaml:12:77")]
@@ -189,7 +197,7 @@ def test_a_runtime_is_reported_once_at_its_own_line() -> None:
 
 @pytest.mark.parametrize("part", ["{{", "{{ ", "{%", "${", "<a", "{{ .Values", "{{ x }}", "$A"])
 def test_a_hostile_text_takes_little_time(part: str) -> None:
-    write("x.yaml", job(name="'" + part * 20_000 + "'"), job(nodes=part * 20_000))
+    write("x.yaml", job_text(name="'" + part * 20_000 + "'"), job_text(nodes=part * 20_000))
     started = time.process_time()
     assert run("validate").code == 1
     assert time.process_time() - started < 4
@@ -199,10 +207,11 @@ def chart(*files: str) -> None:
     Path("chart").mkdir()
     for name in ("Chart.yaml", *files):
         write(
-            f"chart/{name}", job(name="'{{ .Release.Name }}'") if "files" in name else job(name="{{ .Release.Name }}")
+            f"chart/{name}",
+            job_text(name="'{{ .Release.Name }}'") if "files" in name else job_text(name="{{ .Release.Name }}"),
         )
     write("chart/Chart.yaml", "name: chart\n")
-    write("job.yaml", job())
+    write("job.yaml", job_text())
 
 
 NOTE = "the TrainJobs and runtimes of the chart are not checked: `{{ .Release.Name }}` is a placeholder"
@@ -234,13 +243,13 @@ def test_a_chart_above_the_path() -> None:
 
 def test_a_variable_in_a_chart_is_part_of_the_note() -> None:
     chart("files/a.yaml", "files/b.yaml")
-    write("chart/files/b.yaml", job(name="${NAME}"))
+    write("chart/files/b.yaml", job_text(name="${NAME}"))
     assert run("validate").code == 0
 
 
 def test_a_complete_job_in_a_chart_is_compiled() -> None:
     chart()
-    write("chart/examples/b.yaml", job(name="b", command="['{{ item }}']"))
+    write("chart/examples/b.yaml", job_text(name="b", command="['{{ item }}']"))
     assert sorted(found.name for found in trainc.compile(["."]).jobs) == ["a", "b"]
 
 
@@ -250,7 +259,7 @@ def test_equal_placeholders_are_equal_namespaces(namespace: str) -> None:
     runtime = RUNTIME.replace("metadata: {name: team}", metadata).replace("ClusterT", "T").replace("<project>", "a")
     write(
         "x.yaml",
-        job()
+        job_text()
         .replace("  name: a\n", f"  name: a\n  namespace: '{namespace}'\n")
         .replace("{name: torch-distributed}", "{name: team, kind: TrainingRuntime}"),
         runtime,
@@ -261,14 +270,14 @@ def test_equal_placeholders_are_equal_namespaces(namespace: str) -> None:
 @pytest.mark.parametrize("name", ["team", "{{ name }}"])
 def test_an_unreadable_runtime_is_not_missing(name: str) -> None:
     write("r.yaml", RUNTIME.replace("name: team", f"name: {name}").replace("{torch: {}}", "{{ policy }}"))
-    write("x.yaml", job().replace("torch-distributed", "team"))
+    write("x.yaml", job_text().replace("torch-distributed", "team"))
     assert reported()[0][0] == "template-not-rendered"
     assert len(reported()) == 1
 
 
 def test_another_runtime_is_missing() -> None:
     write("r.yaml", RUNTIME.replace("{torch: {}}", "{{ policy }}"))
-    write("x.yaml", job().replace("torch-distributed", "other"))
+    write("x.yaml", job_text().replace("torch-distributed", "other"))
     assert {id for id, _ in reported()} == {"template-not-rendered", "runtime-not-found"}
 
 
@@ -313,7 +322,7 @@ spec:
 @pytest.mark.parametrize(("name", "namespace"), [("team", "YOUR_NAMESPACE"), ('"${NAME}"', "ml")])
 def test_a_runtime_with_a_placeholder_in_its_name_is_not_missing(name: str, namespace: str) -> None:
     write("runtime.yaml", PRIVATE.replace("NAMESPACE", namespace).replace("NAME", name, 1))
-    own = job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
+    own = job_text().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
     write("job.yaml", own.replace("  name: a\n", "  name: a\n  namespace: ml\n"))
     assert [id for id, _ in reported()] == ["template-not-rendered"]
     listed = run("runtimes", "list")
@@ -323,12 +332,12 @@ def test_a_runtime_with_a_placeholder_in_its_name_is_not_missing(name: str, name
 
 @pytest.mark.parametrize("namespace", ['"{{ namespace }}"', '"${NAMESPACE}"', "YOUR_NAMESPACE"])
 def test_a_runtime_in_a_namespace_that_is_a_placeholder_is_not_missing(namespace: str) -> None:
-    own = job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
+    own = job_text().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}")
     write("job.yaml", own.replace("  name: a\n", f"  name: a\n  namespace: {namespace}\n"))
     assert [id for id, _ in reported()] == ["template-not-rendered"]
 
 
 def test_a_runtime_of_another_name_is_missing() -> None:
     write("runtime.yaml", PRIVATE.replace("NAMESPACE", "YOUR_NAMESPACE").replace("NAME", "other", 1))
-    write("job.yaml", job().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}"))
+    write("job.yaml", job_text().replace("{name: torch-distributed}", "{kind: TrainingRuntime, name: team}"))
     assert sorted(id for id, _ in reported()) == ["runtime-not-found", "template-not-rendered"]

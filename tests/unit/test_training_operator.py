@@ -14,7 +14,9 @@ FIRST = "kubeflow.org/v2alpha1"
 DRAFT = "trainer.kubeflow.org/v2alpha1"
 
 
-def runtime(policy: str = "torch: {}", container: str = "trainer", job: str = "trainer-node", more: str = "") -> str:
+def runtime_text(
+    policy: str = "torch: {}", container: str = "trainer", job: str = "trainer-node", more: str = ""
+) -> str:
     return f"""apiVersion: {FIRST}
 kind: ClusterTrainingRuntime
 metadata: {{name: r}}
@@ -45,13 +47,13 @@ spec:
 """
 
 
-def job(spec: str, version: str = FIRST) -> str:
+def job_text(spec: str, version: str = FIRST) -> str:
     return f"apiVersion: {version}\nkind: TrainJob\nmetadata: {{name: j}}\nspec:\n  runtimeRef: {{name: r}}\n{spec}"
 
 
 def built(spec: str, written: str = "", version: str = FIRST) -> tuple[dict[str, Any], str]:
     """Return the replicated jobs' templates by name, and the messages."""
-    done = run("build", "-", stdin=f"{written or runtime()}---\n{job(spec, version)}".encode())
+    done = run("build", "-", stdin=f"{written or runtime_text()}---\n{job_text(spec, version)}".encode())
     assert done.code == 0, done.err
     jobset = yaml.safe_load(done.out)
     return {job["name"]: job["template"]["spec"] for job in jobset["spec"]["replicatedJobs"]}, done.err
@@ -104,7 +106,7 @@ def test_a_field_of_the_trainer_is_written(spec: str, field: str, value: Any) ->
     ],
 )
 def test_a_variable_is_written(policy: str, spec: str, name: str, value: str | None) -> None:
-    jobs, _ = built(f"  trainer: {{{spec}}}", runtime(policy))
+    jobs, _ = built(f"  trainer: {{{spec}}}", runtime_text(policy))
     assert variables(trainer(jobs))[name] == value
 
 
@@ -118,7 +120,7 @@ def test_a_variable_is_written(policy: str, spec: str, name: str, value: str | N
     ],
 )
 def test_the_nodes_are_counted(policy: str, spec: str, count: int) -> None:
-    jobs, _ = built(f"  trainer: {{{spec}}}", runtime(policy))
+    jobs, _ = built(f"  trainer: {{{spec}}}", runtime_text(policy))
     assert jobs["trainer-node"]["parallelism"] == count
 
 
@@ -144,12 +146,14 @@ def test_an_init_container_gets_the_data() -> None:
         pytest.param(
             "", "modelConfig: {input: {storageUri: hf://a}}", "spec.modelConfig.input", id="no init container"
         ),
-        pytest.param(runtime("mpi: {}"), "trainer: {numNodes: 3}", "spec.trainer.numNodes", id="another policy"),
-        pytest.param(runtime("mpi: {}"), "", "spec.mlPolicy.mpi", id="the policy itself"),
+        pytest.param(runtime_text("mpi: {}"), "trainer: {numNodes: 3}", "spec.trainer.numNodes", id="another policy"),
+        pytest.param(runtime_text("mpi: {}"), "", "spec.mlPolicy.mpi", id="the policy itself"),
         pytest.param(
-            runtime("torch: {elasticPolicy: {minNodes: 1}}"), "", "spec.mlPolicy.torch.elasticPolicy", id="elastic"
+            runtime_text("torch: {elasticPolicy: {minNodes: 1}}"), "", "spec.mlPolicy.torch.elasticPolicy", id="elastic"
         ),
-        pytest.param(runtime(container="node"), "trainer: {image: x:2}", "spec.trainer", id="no container trainer"),
+        pytest.param(
+            runtime_text(container="node"), "trainer: {image: x:2}", "spec.trainer", id="no container trainer"
+        ),
         pytest.param(
             "",
             "podSpecOverrides: [{targetJobs: [{name: x}], containers: [{name: trainer, command: [a]}]}]",
@@ -170,19 +174,19 @@ def test_a_field_that_the_release_ignores_is_reported(
 @pytest.mark.parametrize(
     ("written", "version"),
     [
-        pytest.param(runtime(job="node", container="trainer"), FIRST, id="another job"),
-        pytest.param(runtime().replace(FIRST, "trainer.kubeflow.org/v1alpha1"), FIRST, id="another apiVersion"),
+        pytest.param(runtime_text(job="node", container="trainer"), FIRST, id="another job"),
+        pytest.param(runtime_text().replace(FIRST, "trainer.kubeflow.org/v1alpha1"), FIRST, id="another apiVersion"),
     ],
 )
 def test_names_have_no_effect_with_another_api_version_or_job(written: str, version: str) -> None:
     written = written.replace("- name: initializer", "- name: init")
-    done = run("build", "-", stdin=f"{written}---\n{job('  trainer: {image: x:2}', version)}".encode())
+    done = run("build", "-", stdin=f"{written}---\n{job_text('  trainer: {image: x:2}', version)}".encode())
     assert "x:2" not in done.out
     assert "warning[trainer-missing]: spec.trainer has no effect (image)" in done.err
 
 
 def test_labels_take_precedence_over_names() -> None:
-    labelled = runtime(container="node").replace(
+    labelled = runtime_text(container="node").replace(
         "      - name: trainer-node\n        template:\n",
         "      - name: trainer-node\n        template:\n"
         "          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}\n",
@@ -196,7 +200,7 @@ def test_labels_take_precedence_over_names() -> None:
 def test_the_documentation_s_group_is_read_alike() -> None:
     spec = "  trainer: {numProcPerNode: '4', numNodes: 2}"
     first, _ = built(spec)
-    draft, messages = built(spec, runtime().replace(FIRST, DRAFT), DRAFT)
+    draft, messages = built(spec, runtime_text().replace(FIRST, DRAFT), DRAFT)
     assert draft == first
     assert f"note[older-dialect]: no release serves apiVersion {DRAFT}" in messages
     assert f"note[older-runtime]: no release serves apiVersion {DRAFT}" in messages

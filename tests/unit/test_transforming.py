@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from environments import environment, settings_of
+from manifests import job_text
 from purposes import compile_for, internal
 
 import trainc
@@ -27,7 +28,6 @@ from trainc.settings import load
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
-JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: {kind}
@@ -51,11 +51,11 @@ DIGEST = f"sha256:{'0' * 64}"
 NEW_DIGEST = f"sha256:{'1' * 64}"
 
 
-def job(metadata: str = "name: train", *, ref: str = "name: r", image: str = "acme/trainer:v1") -> str:
-    return JOB % (metadata, ref, image)
+def job_of_image(metadata: str = "name: train", *, ref: str = "name: r", image: str = "acme/trainer:v1") -> str:
+    return job_text(metadata, ref, f"image: {image}")
 
 
-def runtime(kind: str = "ClusterTrainingRuntime", metadata: str = "name: r") -> str:
+def runtime_text(kind: str = "ClusterTrainingRuntime", metadata: str = "name: r") -> str:
     return RUNTIME.format(kind=kind, metadata=metadata)
 
 
@@ -111,12 +111,12 @@ def lines(result: Compilation, *ids: str) -> list[str]:
     ],
 )
 def test_the_metadata_of_a_jobset(settings: str, expected: dict[str, Any]) -> None:
-    text = job("name: train, namespace: own, labels: {team: a}", ref="name: torch-distributed")
+    text = job_of_image("name: train, namespace: own, labels: {team: a}", ref="name: torch-distributed")
     assert metadata(transformed(text, settings=settings)) == expected
 
 
 def test_an_environment_wins_over_the_option_which_fills_what_is_empty() -> None:
-    text = job(ref="name: torch-distributed")
+    text = job_of_image(ref="name: torch-distributed")
     assert metadata(transformed(text, settings="namespace: ml", namespace="other"))["namespace"] == "ml"
     assert metadata(transformed(text, settings="nameSuffix: -dev", namespace="other"))["namespace"] == "other"
 
@@ -153,15 +153,15 @@ def test_the_registrys_port_is_not_a_tag() -> None:
 
 
 def test_items_apply_one_after_the_other() -> None:
-    text = job(ref="name: torch-distributed", image="a:1")
+    text = job_of_image(ref="name: torch-distributed", image="a:1")
     result = transformed(text, settings="images: [{name: a, newName: b}, {name: b, newTag: '9'}]")
     assert images(result) == ["b:9"]
 
 
 def test_all_images_of_a_runtime_and_of_its_trainjobs() -> None:
     result = transformed(
-        job(image="acme/trainer"),
-        runtime(),
+        job_of_image(image="acme/trainer"),
+        runtime_text(),
         settings="""
 images:
 - {name: acme/trainer, newTag: v2}
@@ -184,7 +184,7 @@ def test_the_image_of_a_built_in_runtime_and_of_a_searched_one() -> None:
     settings = settings_of("images: [{name: pytorch/pytorch, newName: mirror/pytorch, newTag: x}]")
     assert images(internal(trainc.compile(["jobs"], options=Options(settings=settings)))) == ["mirror/pytorch:x"]
     Path("runtimes").mkdir()
-    Path("runtimes/r.yaml").write_text(runtime(metadata="name: torch-distributed"))
+    Path("runtimes/r.yaml").write_text(runtime_text(metadata="name: torch-distributed"))
     settings = settings_of("images: [{name: acme/trainer, newTag: x}]")
     assert (
         images(internal(trainc.compile(["jobs"], options=Options(runtimes=["runtimes"], settings=settings))))[1]
@@ -212,34 +212,34 @@ spec:
 
 def test_the_volume_of_a_patch() -> None:
     text = f"{V1}kind: TrainJob\nmetadata: {{name: train}}\n{PATCH}"
-    result = transformed(text, runtime(), settings="images: [{name: acme/data, newTag: v2}]")
+    result = transformed(text, runtime_text(), settings="images: [{name: acme/data, newTag: v2}]")
     assert lines(result) == []
     volumes = {volume["name"]: volume["image"]["reference"] for volume in get(result.objects[0], (*POD, "volumes"))}
     assert volumes == {"model": "acme/model:v1", "data": "acme/data:v2"}
 
 
 def test_a_trainjob_finds_the_trainingruntime_of_the_old_namespace() -> None:
-    text = job("name: train, namespace: a", ref="kind: TrainingRuntime, name: r")
-    result = transformed(text, runtime("TrainingRuntime", "name: r, namespace: a"), settings="namespace: ml")
+    text = job_of_image("name: train, namespace: a", ref="kind: TrainingRuntime, name: r")
+    result = transformed(text, runtime_text("TrainingRuntime", "name: r, namespace: a"), settings="namespace: ml")
     assert metadata(result)["namespace"] == "ml"
 
 
 def test_a_clustertrainingruntime_gets_no_namespace() -> None:
-    made = Transformation(environment("namespace: ml")).runtime(document(runtime()))
+    made = Transformation(environment("namespace: ml")).runtime(document(runtime_text()))
     assert made.value["metadata"] == {"name": "r"}
 
 
 def test_labels_are_not_added_to_runtimes() -> None:
     """As with `labels:` in kustomize, the template's labels stay, which are the JobSet's."""
     edit = Transformation(environment("{labels: {a: b}, annotations: {a: b}, nameSuffix: -x}"))
-    given = document(runtime("TrainingRuntime"))
+    given = document(runtime_text("TrainingRuntime"))
     assert edit.runtime(given) is given
 
 
 def test_two_trainjobs_with_one_name() -> None:
     result = transformed(
-        job("name: train, namespace: a", ref="name: torch-distributed"),
-        job("name: train, namespace: b", ref="name: torch-distributed"),
+        job_of_image("name: train, namespace: a", ref="name: torch-distributed"),
+        job_of_image("name: train, namespace: b", ref="name: torch-distributed"),
         settings="environments:\n  prod:\n    namespace: ml",
         name="prod",
     )
@@ -251,7 +251,7 @@ def test_two_trainjobs_with_one_name() -> None:
 
 
 def test_two_trainjobs_with_one_name_in_their_files() -> None:
-    text = job("name: train, namespace: a", ref="name: torch-distributed")
+    text = job_of_image("name: train, namespace: a", ref="name: torch-distributed")
     result = transformed(text, text, settings="{namespace: ml, nameSuffix: -x}")
     assert lines(result) == [
         '1.yaml:3:18: duplicate-trainjob: two TrainJobs in namespace "ml" are named "train-x" '
@@ -261,8 +261,8 @@ def test_two_trainjobs_with_one_name_in_their_files() -> None:
 
 def test_two_runtimes_with_one_name() -> None:
     result = transformed(
-        runtime("TrainingRuntime", "name: r, namespace: a"),
-        runtime("TrainingRuntime", "name: r"),
+        runtime_text("TrainingRuntime", "name: r, namespace: a"),
+        runtime_text("TrainingRuntime", "name: r"),
         settings="namespace: ml",
     )
     assert lines(result) == [
@@ -272,7 +272,7 @@ def test_two_runtimes_with_one_name() -> None:
 
 
 def test_only_is_a_name_in_the_files() -> None:
-    text = job(ref="name: torch-distributed")
+    text = job_of_image(ref="name: torch-distributed")
     assert metadata(transformed(text, settings="nameSuffix: -dev", only="train"))["name"] == "train-dev"
     result = transformed(text, settings="nameSuffix: -dev", only="train-dev")
     assert (result.diagnostics[0].id, result.diagnostics[0].help) == ("only-not-found", "did you mean train?")
@@ -291,20 +291,20 @@ def test_only_is_a_name_in_the_files() -> None:
     ],
 )
 def test_an_item_that_matches_no_image(settings: str, line: str, help: str) -> None:
-    result = transformed(job(), runtime(), settings=settings)
+    result = transformed(job_of_image(), runtime_text(), settings=settings)
     (found,) = in_order(result.diagnostics)
     assert (str(found.place), found.id, found.severity, found.help) == (line, "unmatched-image", "warning", help)
 
 
 def test_an_item_that_matches_no_image_is_an_error_with_strict() -> None:
-    Path("a.yaml").write_text(job(ref="name: torch-distributed"))
+    Path("a.yaml").write_text(job_of_image(ref="name: torch-distributed"))
     settings = settings_of("images: [{name: x, newTag: v2}]", strict="--strict")
     assert [found.severity for found in trainc.compile(options=Options(settings=settings)).diagnostics] == ["error"]
 
 
 @pytest.mark.parametrize("run", [Run(complete=False), Run(only="train")])
 def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(run: Run) -> None:
-    Path("a.yaml").write_text(job(ref="name: torch-distributed"))
+    Path("a.yaml").write_text(job_of_image(ref="name: torch-distributed"))
     run = run._replace(settings=settings_of("images: [{name: x, newTag: v2}]"))
     assert compile_documents(read(["."], run, kinds=COMPILED), run).diagnostics == ()
 
@@ -325,14 +325,14 @@ def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(run: Run) -
 def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tuple[str, ...], expected: int) -> None:
     for folder in ("jobs", "more"):
         Path(folder).mkdir()
-        Path(folder, "a.yaml").write_text(job(f"name: {folder}", ref="name: torch-distributed"))
+        Path(folder, "a.yaml").write_text(job_of_image(f"name: {folder}", ref="name: torch-distributed"))
     Path("trainc.yaml").write_text(f"{sources}images: [{{name: x, newTag: v2}}]\n")
     result = internal(trainc.compile(paths, options=Options(settings=load((), file="trainc.yaml"))))
     assert [found.id for found in result.diagnostics if found.stage != "lint"] == ["unmatched-image"] * expected
 
 
 def test_a_name_that_is_too_long_with_the_suffix() -> None:
-    text = job(f"name: {'a' * 40}", ref="name: torch-distributed")
+    text = job_of_image(f"name: {'a' * 40}", ref="name: torch-distributed")
     assert lines(transformed(text, settings="{}")) == []
     result = transformed(text, settings="environments: {dev: {namePrefix: x, nameSuffix: -experiments}}", name="dev")
     (found,) = lines(result)
@@ -343,7 +343,7 @@ def test_a_name_that_is_too_long_with_the_suffix() -> None:
 
 
 def test_an_invalid_name_with_the_prefix() -> None:
-    result = transformed(job(ref="name: torch-distributed"), settings="namePrefix: Dev_")
+    result = transformed(job_of_image(ref="name: torch-distributed"), settings="namePrefix: Dev_")
     assert {found.rpartition(" [")[2] for found in lines(result)} == {"namePrefix adds 4 characters: trainc.yaml:1:13]"}
     assert all(found.startswith("0.yaml:3:18: ") for found in lines(result))
 
@@ -359,20 +359,20 @@ def test_an_invalid_name_with_the_prefix() -> None:
     ],
 )
 def test_a_fault_in_a_setting_is_reported_once_at_its_line(settings: str, line: str) -> None:
-    texts = [job(f"name: {name}", ref="name: torch-distributed") for name in "abc"]
+    texts = [job_of_image(f"name: {name}", ref="name: torch-distributed") for name in "abc"]
     (found,) = lines(transformed(*texts, settings=settings))
     assert found.startswith(line)
     assert "(and 2 more TrainJobs)" in found
 
 
 def test_a_fault_in_the_image_of_a_runtime_is_at_the_setting() -> None:
-    text = job().replace(", trainer: {image: acme/trainer:v1}", "")
-    found = lines(transformed(text, runtime(), settings="images: [{name: acme/trainer, newTag: 'a b'}]"))
+    text = job_of_image().replace(", trainer: {image: acme/trainer:v1}", "")
+    found = lines(transformed(text, runtime_text(), settings="images: [{name: acme/trainer, newTag: 'a b'}]"))
     assert [line.partition(": ")[0] for line in found] == ["trainc.yaml:1:39"]
 
 
 def test_the_other_fields_keep_their_places() -> None:
-    text = job(ref="name: torch-distributed").replace("spec: {", "spec: {numNodes: 1, ")
+    text = job_of_image(ref="name: torch-distributed").replace("spec: {", "spec: {numNodes: 1, ")
     result = transformed(text, settings="{namespace: ml, labels: {a: b}, images: [{name: acme/trainer, newTag: x}]}")
     assert [found.partition(": ")[0] for found in lines(result)] == ["0.yaml:4:8"]
 
@@ -457,7 +457,7 @@ def test_the_text_of_a_document_with_a_new_namespace() -> None:
 
 
 def test_the_read_documents_stay_as_they_are() -> None:
-    Path("a.yaml").write_text(job("name: train, labels: {a: b}") + "---\n" + runtime("TrainingRuntime"))
+    Path("a.yaml").write_text(job_of_image("name: train, labels: {a: b}") + "---\n" + runtime_text("TrainingRuntime"))
     Path("b.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
     settings = settings_of(
         "{namespace: ml, nameSuffix: x, labels: {a: c}, annotations: {d: e}, images: [{name: acme/trainer, newTag: x}]}"
@@ -473,7 +473,7 @@ def test_the_read_documents_stay_as_they_are() -> None:
 
 
 def test_a_transformed_document_shares_all_other_fields() -> None:
-    given = document(job("name: train, labels: {a: b}", ref="name: r, kind: TrainingRuntime"))
+    given = document(job_of_image("name: train, labels: {a: b}", ref="name: r, kind: TrainingRuntime"))
     made = Transformation(environment("{namespace: ml, images: [{name: acme/trainer, newTag: x}]}")).job(given)
     assert made.value["spec"]["runtimeRef"] is given.value["spec"]["runtimeRef"]
     assert made.value["metadata"]["labels"] is given.value["metadata"]["labels"]
@@ -497,7 +497,7 @@ environments:
       newTag: v2
     - {name: acme/fetch, newTag: v3}
 """
-    result = transformed(job("name: train, labels: {a: b}"), runtime(), settings=settings, name="prod")
+    result = transformed(job_of_image("name: train, labels: {a: b}"), runtime_text(), settings=settings, name="prod")
     assert origin(result, "metadata", "namespace") == ("trainc.yaml:3:16", "environment prod")
     assert origin(result, "metadata", "labels", "env") == ("trainc.yaml:5:19", "environment prod")
     assert origin(result, "metadata", "labels", "a") == ("0.yaml:3:37", "the TrainJob")
@@ -508,7 +508,7 @@ environments:
 
 
 def test_the_origins_of_fields_without_environments() -> None:
-    result = transformed(job("name: train"), runtime(), settings="{namespace: ml, labels: {a: b}}")
+    result = transformed(job_of_image("name: train"), runtime_text(), settings="{namespace: ml, labels: {a: b}}")
     assert origin(result, "metadata", "namespace") == ("trainc.yaml:1:13", "trainc.yaml")
     assert origin(result, "metadata", "labels", "a") == ("trainc.yaml:1:29", "trainc.yaml")
     assert origin(result, "metadata", "name") == ("0.yaml:3:18", "the TrainJob")

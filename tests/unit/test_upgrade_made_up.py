@@ -37,7 +37,7 @@ trainer = st.fixed_dictionaries(
 common: dict[str, Any] = {"labels": labels, "annotations": labels, "trainer": trainer, "suspend": st.booleans()}
 
 
-def job(version: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+def drawn_job(version: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {
             "apiVersion": st.just(version),
@@ -58,7 +58,7 @@ config = st.fixed_dictionaries(
     {"storageUri": words}, optional={"secretRef": st.just({"name": "s", "namespace": "n"}), "env": st.just([])}
 )
 jobs = st.one_of(
-    job(
+    drawn_job(
         "kubeflow.org/v2alpha1",
         {"trainingRuntimeRef": reference},
         {
@@ -67,12 +67,12 @@ jobs = st.one_of(
             "podSpecOverrides": targeted("targetReplicatedJobs", names, pods),
         },
     ),
-    job(
+    drawn_job(
         "trainer.kubeflow.org/v1alpha1",
         {"runtimeRef": reference, "podSpecOverrides": targeted("targetJobs", by_name, pods)},
         {},
     ),
-    job(
+    drawn_job(
         "trainer.kubeflow.org/v1alpha1",
         {
             "runtimeRef": reference,

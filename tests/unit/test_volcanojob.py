@@ -25,7 +25,7 @@ def task(name: str | None, replicas: int | None = 1, pod: Any = None, **fields: 
     return {key: value for key, value in given.items() if value is not None} | {"template": template} | fields
 
 
-def job(*tasks: Any, plugins: Any = None, **fields: Any) -> Tree:
+def vcjob(*tasks: Any, plugins: Any = None, **fields: Any) -> Tree:
     return {
         "apiVersion": "batch.volcano.sh/v1alpha1",
         "kind": "Job",
@@ -59,13 +59,13 @@ def losses(tree: Tree) -> set[str]:
 
 
 def test_each_task_with_replicas_is_a_job_in_the_order_of_the_file() -> None:
-    found = spec(job(task("worker", 2), task("ps", 0), task("chief"), task("logs", None)))["replicatedJobs"]
+    found = spec(vcjob(task("worker", 2), task("ps", 0), task("chief"), task("logs", None)))["replicatedJobs"]
     assert [(each["name"], each["template"]["spec"]["completions"]) for each in found] == [("worker", 2), ("chief", 1)]
 
 
 def test_a_config_has_the_roles_in_the_order_of_the_plugin() -> None:
     names = ("evaluator", "chief", "worker", "logs", "ps")
-    found = spec(job(*(task(name) for name in names)))["replicatedJobs"]
+    found = spec(vcjob(*(task(name) for name in names)))["replicatedJobs"]
     assert [*config(found[0])["cluster"]] == ["ps", "worker", "chief", "evaluator"]
     assert [config(each)["task"]["type"] for each in found] == [*names]
     assert env(found[0])["TF_TASK_INDEX"] == INDEX
@@ -81,13 +81,13 @@ def test_a_config_has_the_roles_in_the_order_of_the_plugin() -> None:
     ],
 )
 def test_one_pod_has_no_config(tasks: list[Tree], has_config: bool) -> None:
-    (worker,) = spec(job(*tasks))["replicatedJobs"]
+    (worker,) = spec(vcjob(*tasks))["replicatedJobs"]
     assert ("TF_CONFIG" in env(worker)) is has_config
 
 
 def test_the_variables_of_the_plugins() -> None:
     init = {"initContainers": [{"name": "fetch", "image": "acme/tf:1"}]}
-    first, _ = spec(job(task("train-pool", 2, init), task("ps"), plugins={"env": []}))["replicatedJobs"]
+    first, _ = spec(vcjob(task("train-pool", 2, init), task("ps"), plugins={"env": []}))["replicatedJobs"]
     names = ["VK_TASK_INDEX", "VC_TASK_INDEX", "VC_PS_HOSTS", "VC_PS_NUM", "VC_TRAIN_POOL_HOSTS", "VC_TRAIN_POOL_NUM"]
     assert [*env(first)] == [*names, "TF_TASK_INDEX", "TF_CONFIG"]
     assert [each["name"] for each in pod(first)["initContainers"][0]["env"]] == names
@@ -95,7 +95,7 @@ def test_the_variables_of_the_plugins() -> None:
 
 
 def test_the_files_of_the_plugin_svc() -> None:
-    found = objects(job(task("train-pool", 2), task("ps", 0)))
+    found = objects(vcjob(task("train-pool", 2), task("ps", 0)))
     files = found["ConfigMap"]
     assert files["metadata"]["name"] == "mnist-volcano-hosts"
     assert files["data"] == {
@@ -125,7 +125,7 @@ def test_the_files_of_the_plugin_svc() -> None:
     ],
 )  # fmt: skip
 def test_the_gang_is_that_of_volcano(fields: Tree, tasks: list[Tree], group: Tree) -> None:
-    found = objects(job(*tasks, **fields))
+    found = objects(vcjob(*tasks, **fields))
     assert found["PodGroup"]["apiVersion"] == "scheduling.volcano.sh/v1beta1"
     assert found["PodGroup"]["spec"] == {"minResources": {}, "queue": "default"} | group
     for each in found["JobSet"]["spec"]["replicatedJobs"]:
@@ -157,14 +157,14 @@ def test_the_gang_is_that_of_volcano(fields: Tree, tasks: list[Tree], group: Tre
     ],
 )
 def test_the_pods_of_a_task(fields: Tree, own: Tree, kept: Tree) -> None:
-    (worker,) = spec(job(task("worker", 1, own), **fields))["replicatedJobs"]
+    (worker,) = spec(vcjob(task("worker", 1, own), **fields))["replicatedJobs"]
     assert {key: pod(worker).get(key) for key in kept} == kept
 
 
 def test_a_claim_of_the_job_is_a_volume_of_all_containers() -> None:
     init = {"initContainers": [{"name": "fetch", "image": "acme/tf:1"}]}
     (worker,) = spec(
-        job(task("worker", 1, init), volumes=[{"mountPath": "/data", "volumeClaimName": "a"}])
+        vcjob(task("worker", 1, init), volumes=[{"mountPath": "/data", "volumeClaimName": "a"}])
     )["replicatedJobs"]  # fmt: skip
     assert pod(worker)["volumes"][0] == {"name": "volcano-volume-0", "persistentVolumeClaim": {"claimName": "a"}}
     mounts = [each["volumeMounts"] for key in ("containers", "initContainers") for each in pod(worker)[key]]
@@ -196,7 +196,7 @@ def test_a_claim_of_the_job_is_a_volume_of_all_containers() -> None:
     ],
 )  # fmt: skip
 def test_success(fields: Tree, tasks: list[Tree], policy: Tree) -> None:
-    assert spec(job(*tasks, **fields))["successPolicy"] == policy
+    assert spec(vcjob(*tasks, **fields))["successPolicy"] == policy
 
 
 @pytest.mark.parametrize(
@@ -214,12 +214,12 @@ def test_success(fields: Tree, tasks: list[Tree], policy: Tree) -> None:
     ],
 )
 def test_restarts(fields: Tree, own: Tree, restarts: int | None) -> None:
-    assert get(spec(job(task("worker", **own), **fields)), ("failurePolicy", "maxRestarts")) == restarts
+    assert get(spec(vcjob(task("worker", **own), **fields)), ("failurePolicy", "maxRestarts")) == restarts
 
 
 @pytest.mark.parametrize(("restart", "limit"), [("OnFailure", MOST), ("Always", MOST), ("Never", 0)])
 def test_the_limit_of_a_job(restart: str, limit: int) -> None:
-    (worker,) = spec(job(task("worker", 1, {"restartPolicy": restart})))["replicatedJobs"]
+    (worker,) = spec(vcjob(task("worker", 1, {"restartPolicy": restart})))["replicatedJobs"]
     assert worker["template"]["spec"]["backoffLimit"] == limit
 
 
@@ -230,14 +230,14 @@ def test_a_task_follows_its_dependencies() -> None:
         task("chief", dependsOn={"name": ["ps"]}),
         task("ps"),
     )
-    found = spec(job(*tasks, minAvailable=1))["replicatedJobs"]
+    found = spec(vcjob(*tasks, minAvailable=1))["replicatedJobs"]
     assert [(each["name"], [other["name"] for other in each.get("dependsOn", [])]) for each in found] == [
         ("ps", []), ("chief", ["ps"]), ("worker", ["ps", "chief"]),
     ]  # fmt: skip
 
 
 def test_a_gang_that_waits_for_itself_is_reported() -> None:
-    tree = job(task("ps"), task("worker", 2, dependsOn={"name": ["ps"]}))
+    tree = vcjob(task("ps"), task("worker", 2, dependsOn={"name": ["ps"]}))
     (found,) = (each for each in compiled_legacy(tree).diagnostics if each.id == "gang-waits-for-itself")
     assert found.help == 'remove dependsOn, or set a minAvailable that does not count the pods of job "worker"'
 
@@ -245,46 +245,48 @@ def test_a_gang_that_waits_for_itself_is_reported() -> None:
 @pytest.mark.parametrize(
     ("tree", "rules"),
     [
-        pytest.param(job(task("ps"), task("worker", 2)), set(), id="none"),
-        pytest.param(job(task("a", 1, {"restartPolicy": "Always"})), {"ALWAYS"}, id="always"),
-        pytest.param(job(task("a", 1, {"restartPolicy": "Never"})), {"NEVER"}, id="never"),
+        pytest.param(vcjob(task("ps"), task("worker", 2)), set(), id="none"),
+        pytest.param(vcjob(task("a", 1, {"restartPolicy": "Always"})), {"ALWAYS"}, id="always"),
+        pytest.param(vcjob(task("a", 1, {"restartPolicy": "Never"})), {"NEVER"}, id="never"),
         pytest.param(
-            job(task("a", 1, {"restartPolicy": "Never"}), policies=[RESTART]), {"RESTARTS"}, id="never, with restarts"
+            vcjob(task("a", 1, {"restartPolicy": "Never"}), policies=[RESTART]), {"RESTARTS"}, id="never, with restarts"
         ),
-        pytest.param(job(task("a", policies=[COMPLETE])), set(), id="complete"),
+        pytest.param(vcjob(task("a", policies=[COMPLETE])), set(), id="complete"),
         pytest.param(
-            job(task("a"), task("b", 0, policies=[COMPLETE])), {"NO_TASK", "NO_PODS"}, id="complete, without pods"
+            vcjob(task("a"), task("b", 0, policies=[COMPLETE])), {"NO_TASK", "NO_PODS"}, id="complete, without pods"
         ),
-        pytest.param(job(task("a", policies=[COMPLETE | {"timeout": "5m"}])), {"OTHER_POLICY"}, id="timeout"),
-        pytest.param(job(task("a"), maxRetry=3), {"NO_RETRY"}, id="retries"),
-        pytest.param(job(task("a", maxRetry=3)), {"TASK_RETRY"}, id="retries of a task"),
-        pytest.param(job(task("a", 2), minAvailable=1), {"MIN_RESOURCES"}, id="a part of the pods"),
-        pytest.param(job(task("a", 2), minAvailable=2), set(), id="all pods"),
-        pytest.param(job(task("a", 2, minAvailable=1)), {"SUMMED"}, id="a part of a task"),
-        pytest.param(job(task("a", 2, minAvailable=1), minAvailable=2), {"NOT_SUMMED"}, id="both"),
+        pytest.param(vcjob(task("a", policies=[COMPLETE | {"timeout": "5m"}])), {"OTHER_POLICY"}, id="timeout"),
+        pytest.param(vcjob(task("a"), maxRetry=3), {"NO_RETRY"}, id="retries"),
+        pytest.param(vcjob(task("a", maxRetry=3)), {"TASK_RETRY"}, id="retries of a task"),
+        pytest.param(vcjob(task("a", 2), minAvailable=1), {"MIN_RESOURCES"}, id="a part of the pods"),
+        pytest.param(vcjob(task("a", 2), minAvailable=2), set(), id="all pods"),
+        pytest.param(vcjob(task("a", 2, minAvailable=1)), {"SUMMED"}, id="a part of a task"),
+        pytest.param(vcjob(task("a", 2, minAvailable=1), minAvailable=2), {"NOT_SUMMED"}, id="both"),
         pytest.param(
-            job(task("a"), minSuccess=1, networkTopology={"mode": "hard"}, runningEstimate="1h"),
+            vcjob(task("a"), minSuccess=1, networkTopology={"mode": "hard"}, runningEstimate="1h"),
             {"spec.minSuccess", "spec.networkTopology", "spec.runningEstimate"}, id="fields of the job",
         ),
         pytest.param(
-            job(task("a", topologyPolicy="restricted", partitionPolicy={"partitionSize": 1})),
+            vcjob(task("a", topologyPolicy="restricted", partitionPolicy={"partitionSize": 1})),
             {"spec.tasks[*].topologyPolicy", "spec.tasks[*].partitionPolicy"}, id="fields of a task",
         ),
         pytest.param(
-            job(task("a"), volumes=[{"mountPath": "/a", "volumeClaimName": "b", "volumeClaim": {}}]), set(), id="claim"
+            vcjob(task("a"), volumes=[{"mountPath": "/a", "volumeClaimName": "b", "volumeClaim": {}}]), set(),
+            id="claim"
         ),
         pytest.param(
-            job(task("a"), volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}]),
+            vcjob(task("a"), volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}]),
             {"CLAIM"}, id="a new claim",
         ),
-        pytest.param(job(task("a", 1, {"hostname": "h"})), {"HOST"}, id="host name"),
-        pytest.param(job(task("a"), plugins={"ssh": []}), {"PLUGIN"}, id="ssh"),
+        pytest.param(vcjob(task("a", 1, {"hostname": "h"})), {"HOST"}, id="host name"),
+        pytest.param(vcjob(task("a"), plugins={"ssh": []}), {"PLUGIN"}, id="ssh"),
         pytest.param(
-            job(task("a"), plugins={"svc": ["--disable-network-policy=true"]}), {"ARGUMENT"}, id="argument of svc"
+            vcjob(task("a"), plugins={"svc": ["--disable-network-policy=true"]}), {"ARGUMENT"}, id="argument of svc"
         ),
-        pytest.param(job(task("a", 2), plugins={"tensorflow": ["--port=1"]}), set(), id="argument"),
-        pytest.param(job(task("a", 2), plugins={"tensorflow": ["x", "--port=1"]}), {"UNREAD"}, id="argument not read"),
-        pytest.param(job(task("a"), plugins={"tensorflow": ["--port=1"]}), {"SINGLE"}, id="argument of one pod"),
+        pytest.param(vcjob(task("a", 2), plugins={"tensorflow": ["--port=1"]}), set(), id="argument"),
+        pytest.param(vcjob(task("a", 2), plugins={"tensorflow": ["x", "--port=1"]}), {"UNREAD"},
+            id="argument not read"),
+        pytest.param(vcjob(task("a"), plugins={"tensorflow": ["--port=1"]}), {"SINGLE"}, id="argument of one pod"),
     ],
 )  # fmt: skip
 def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
@@ -296,7 +298,7 @@ def test_losses_of_written_fields(tree: Tree, rules: set[str]) -> None:
     [([], True), (["--disable-network-policy"], False), (["--disable-network-policy=f"], True)],
 )
 def test_the_network_policy_is_lost_unless_it_is_disabled(arguments: list[str], is_lost: bool) -> None:
-    plan = plan_of(compiled_legacy(job(task("a"), plugins={"svc": arguments})).jobs[0])
+    plan = plan_of(compiled_legacy(vcjob(task("a"), plugins={"svc": arguments})).jobs[0])
     assert (volcano_plugins.NETWORK_POLICY in {loss.rule for loss in plan.losses}) is is_lost
 
 
@@ -307,60 +309,61 @@ TWO = [task("a"), task("b")]
     ("tree", "message"),
     [
         pytest.param(
-            job(*TWO, plugins={"pytorch": []}),
+            vcjob(*TWO, plugins={"pytorch": []}),
             "the plugin pytorch is the second one of a framework beside tensorflow", id="pytorch",
         ),
         pytest.param(
-            job(*TWO, plugins={"mpi": []}),
+            vcjob(*TWO, plugins={"mpi": []}),
             "the plugin mpi is the second one of a framework beside tensorflow", id="mpi",
         ),
-        pytest.param(job(*TWO, plugins={"srv": []}), 'unknown plugin "srv"', id="unknown plugin"),
-        pytest.param(job(task("a"), task("a")), 'two tasks are named "a"', id="names"),
-        pytest.param(job(task("default1"), task(None)), 'two tasks are named "default1"', id="a default name"),
-        pytest.param(job(task("a", 0), task("b", None)), "no task has a replica", id="no replicas"),
+        pytest.param(vcjob(*TWO, plugins={"srv": []}), 'unknown plugin "srv"', id="unknown plugin"),
+        pytest.param(vcjob(task("a"), task("a")), 'two tasks are named "a"', id="names"),
+        pytest.param(vcjob(task("default1"), task(None)), 'two tasks are named "default1"', id="a default name"),
+        pytest.param(vcjob(task("a", 0), task("b", None)), "no task has a replica", id="no replicas"),
         pytest.param(
-            job(task("a", MOST)), f"a has {MOST} replicas; an indexed Job has at most 100000 pods", id="many replicas"
+            vcjob(task("a", MOST)), f"a has {MOST} replicas; an indexed Job has at most 100000 pods", id="many replicas"
         ),
         pytest.param(
-            job(task("a", 2), minAvailable=3), "minAvailable is 3, but the tasks have 2 replicas", id="minAvailable"
+            vcjob(task("a", 2), minAvailable=3), "minAvailable is 3, but the tasks have 2 replicas", id="minAvailable"
         ),
         pytest.param(
-            job(task("a", 2, minAvailable=3)), 'minAvailable of task "a" is 3, but it has 2 replicas', id="of a task"
+            vcjob(task("a", 2, minAvailable=3)), 'minAvailable of task "a" is 3, but it has 2 replicas', id="of a task"
         ),
         pytest.param(
-            job(task("a", dependsOn={"name": ["c"]})), 'task "a" depends on "c", which the job does not have', id="task"
+            vcjob(task("a", dependsOn={"name": ["c"]})), 'task "a" depends on "c", which the job does not have',
+            id="task"
         ),
         pytest.param(
-            job(task("a", dependsOn={"name": ["b"]}), task("b", dependsOn={"name": ["a"]})),
+            vcjob(task("a", dependsOn={"name": ["b"]}), task("b", dependsOn={"name": ["a"]})),
             'task "a" depends on itself through other tasks', id="cycle",
         ),
-        pytest.param(job(task("a"), volumes=[{"mountPath": "/a"}]), "the volume has no claim", id="volume"),
-        pytest.param(job({"name": "a", "replicas": 1}), 'task "a" has no container', id="template"),
+        pytest.param(vcjob(task("a"), volumes=[{"mountPath": "/a"}]), "the volume has no claim", id="volume"),
+        pytest.param(vcjob({"name": "a", "replicas": 1}), 'task "a" has no container', id="template"),
         pytest.param(
-            job(task("a"), policies=[{"action": "CompleteJob"}]),
+            vcjob(task("a"), policies=[{"action": "CompleteJob"}]),
             "the policy has no event and no exitCode", id="no event",
         ),
         pytest.param(
-            job(task("a", policies=[{"event": "PodFailed", "exitCode": 3, "action": "AbortJob"}])),
+            vcjob(task("a", policies=[{"event": "PodFailed", "exitCode": 3, "action": "AbortJob"}])),
             "the policy has an event and an exitCode", id="event and exit code",
         ),
         pytest.param(
-            job(task("a"), policies=[{"exitCode": 0, "action": "CompleteJob"}]),
+            vcjob(task("a"), policies=[{"exitCode": 0, "action": "CompleteJob"}]),
             "exitCode 0 is that of success", id="exit code 0",
         ),
         pytest.param(
-            job(task("a"), policies=[{"exitCode": 3, "action": "AbortJob"}, {"exitCode": 3, "action": "RestartJob"}]),
+            vcjob(task("a"), policies=[{"exitCode": 3, "action": "AbortJob"}, {"exitCode": 3, "action": "RestartJob"}]),
             "two policies are for 3", id="two exit codes",
         ),
         pytest.param(
-            job(task("a"), policies=[
+            vcjob(task("a"), policies=[
                 {"event": "PodFailed", "action": "AbortJob"},
                 {"events": ["PodEvicted", "PodFailed"], "action": "RestartJob"},
             ]),
             "two policies are for PodFailed", id="two events",
         ),
         pytest.param(
-            job(task("a"), policies=[
+            vcjob(task("a"), policies=[
                 {"events": ["PodFailed"], "action": "AbortJob"}, {"event": "*", "action": "RestartJob"},
             ]),
             'the event "*" includes all others', id="all events",
@@ -373,7 +376,7 @@ def test_an_invalid_job(tree: Tree, message: str) -> None:
 
 def test_one_event_twice_in_one_policy_is_one_event() -> None:
     policy = {"event": "TaskCompleted", "events": ["TaskCompleted"], "action": "CompleteJob"}
-    assert errors(job(task("a"), policies=[policy])) == []
+    assert errors(vcjob(task("a"), policies=[policy])) == []
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 100, 101])
@@ -381,7 +384,7 @@ def test_one_event_twice_in_one_policy_is_one_event() -> None:
 def test_the_length_of_a_variable_is_that_of_its_text(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from trainc.pipeline.checks import limits
 
-    tree = job(task("ps", 2), task("worker", count), task("chief", 0))
+    tree = vcjob(task("ps", 2), task("worker", count), task("chief", 0))
     size = max(len(f"{name}={env(each)[name]}") for each in spec(tree)["replicatedJobs"])
     monkeypatch.setattr(limits, "MAX_ARGUMENT", size - 1)
     assert limits.too_long(f"variable {name}, including its name,", size) in errors(tree)

@@ -170,7 +170,7 @@ class _Repairs:
     def _result(self, reported: list[Diagnostic], plans: Sequence[Plan]) -> Later:
         repaired, other = plans or (None, None)
         if repaired is None or other is None or not repaired.objects:
-            return Later(tuple(reported), preventing=tuple(dict.fromkeys(self.unrepaired)))
+            return Later(tuple(reported), preventing=tuple(self.unrepaired[:1]))
         lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
         named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
         repaired = repaired._replace(lint_findings=self._independent_findings(repaired, lint))

@@ -18,10 +18,21 @@ from trainc.kubernetes.documents.jsonobjects import JsonNode, without_garbage_co
 from trainc.kubernetes.documents.positions import tree
 from trainc.kubernetes.documents.strings import string_at
 from trainc.masking.secret_names import SECRET, field_secrecy, names_others
-from trainc.masking.text_secrets import in_text, in_value, in_words, is_flag_value, joined, secret_value, unquoted
+from trainc.masking.text_secrets import (
+    NO_WORDS,
+    CommandLine,
+    command_line,
+    in_text,
+    in_value,
+    in_words,
+    is_flag_value,
+    joined,
+    secret_value,
+    unquoted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from trainc.kubernetes.documents.positions import PositionNode
     from trainc.masking.secret_names import Secrecy
@@ -47,8 +58,8 @@ class _Scalar(NamedTuple):
     begin: int
     end: int
     secret: Secrecy
-    items: Sequence[object] = ()
-    """The words of its command line, if it is one."""
+    line: CommandLine = NO_WORDS
+    """The list with it, if it may be a command line."""
     number: int = 0
     """Its index in them."""
     is_collection: bool = False
@@ -115,8 +126,8 @@ def _in_scalar(text: str, scalar: _Scalar, begin: int, end: int) -> Iterator[Str
         yield from ((begin + a, begin + b) for a, b in in_value(text[begin:end], scalar.secret))
         return
     string = string_at(text, scalar.begin, scalar.end)
-    if scalar.items:
-        found = list(in_words(scalar.items, scalar.number, string.value, scalar.secret))
+    if scalar.line.words:
+        found = list(in_words(scalar.line, scalar.number, string.value, scalar.secret))
     else:
         found = list(in_value(string.value, scalar.secret))
     if scalar.secret in SECRET and found == [(0, len(string.value))]:
@@ -166,7 +177,7 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         if isinstance(node, JsonNode) and (node.index >= end or node.end <= begin):
             continue
         secret = context.secret
-        visit = id(node), secret, bool(context.items) and is_flag_value(context.items, context.number)
+        visit = id(node), secret, bool(context.line.words) and is_flag_value(context.line.words, context.number)
         if visit in seen:  # by another alias
             continue
         seen.add(visit)
@@ -175,8 +186,8 @@ def _scalars(text: str, root: Value, begin: int, end: int) -> Iterator[_Scalar]:
         elif node.sequence:
             fields = node.fields_between(begin, end) if isinstance(node, JsonNode) else node.fields.values()
             items = [field.value for field in fields]
-            words = [_word(text, item) for item in items] if secret in ("", "words") else ()
-            waiting += [(item, _Scalar(0, 0, secret, words, number)) for number, item in enumerate(items)]
+            line = command_line([_word(text, each) for each in items]) if secret in ("", "words") else NO_WORDS
+            waiting += [(item, _Scalar(0, 0, secret, line, number)) for number, item in enumerate(items)]
         else:
             pairs = list(_pairs(node))
             names = [(key, _words(text, value)) for key, value in pairs if names_others(key)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
 from trainc.masking.masked_values import MASK, masked_at, masked_item, secrecy_at
-from trainc.masking.text_secrets import in_sentence, joined
+from trainc.masking.text_secrets import command_line, in_sentence, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,8 @@ def _masked_value(tree: Any, path: Path, value: Any) -> Any:
         return value
     if isinstance(around, list) and isinstance(path[-1], int) and path[-1] >= len(around):
         gap = [None] if path[-1] > len(around) else []
-        return masked_item([*around, *gap, value], len(around) + len(gap), secrecy_at(tree, path[:-1]))
+        line = command_line([*around, *gap, value])
+        return masked_item(line, len(line.words) - 1, secrecy_at(tree, path[:-1]))
     return masked_at(put(tree, path, value), path)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import get
 from trainc.masking.secret_names import SECRET, field_secrecy, program_index
-from trainc.masking.text_secrets import in_value, in_words, joined
+from trainc.masking.text_secrets import CommandLine, command_line, in_value, in_words, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,8 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
         shown = {key: masked(part, secret=secrecy_of(value, key, secret)) for key, part in value.items()}
         return _with_run_variables(value, shown) if "env" in value else shown
     if isinstance(value, list):
-        return [masked_item(value, index, secret) for index in range(len(value))]
+        line = command_line(value)
+        return [masked_item(line, index, secret) for index in range(len(value))]
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return MASK if is_number and secret in SECRET else value
 
@@ -68,7 +69,7 @@ def masked_at(tree: Any, path: Path) -> Any:
         if step == "env" and _run_variables(tree):
             return get(masked(tree), path[number:])
         if isinstance(tree, list) and isinstance(step, int) and number == len(path) - 1 and step < len(tree):
-            return masked_item(tree, step, secret)
+            return masked_item(command_line(tree), step, secret)
         secret, tree = secrecy_of(tree, step, secret), get(tree, (step,))
     return masked(tree, secret=secret)
 
@@ -98,11 +99,11 @@ def masked_text(text: str, stretches: Iterable[Stretch]) -> str:
     return "".join([*shown, text[end:]]) if shown else text
 
 
-def masked_item(items: list[Any], index: int, secret: Secrecy) -> Any:
+def masked_item(line: CommandLine, index: int, secret: Secrecy) -> Any:
     """Return an item of a list with its secrets masked."""
-    item = items[index]
+    item = line.words[index]
     if secret in ("", "words") and isinstance(item, str):
-        return masked_text(item, in_words(items, index, item, secret))
+        return masked_text(item, in_words(line, index, item, secret))
     return masked(item, secret=secret)
 
 

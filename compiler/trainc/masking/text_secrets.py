@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.masking.secret_names import SECRET, field_secrecy, is_secret, program_index, role_of
 
@@ -148,23 +148,47 @@ def in_value(text: str, secrecy: Secrecy) -> Iterator[Stretch]:
     elif secrecy == "program" or text.startswith("#!"):
         yield from known_forms(text)
     elif secrecy == "words":
-        yield from in_words((), 0, text)
+        yield from in_words(NO_WORDS, 0, text)
     elif secrecy in SECRET:
         yield from secret_value(text, 0, len(text))
     else:
         yield from in_text(text)
 
 
-def in_words(words: Sequence[object], index: int, word: str, secrecy: Secrecy = "words") -> Iterator[Stretch]:
+class CommandLine(NamedTuple):
+    """The words of a list, which may be a command line."""
+
+    words: Sequence[object]
+    options: int
+    """The number of the words before a program text and before those that follow `--`, which are no options."""
+
+
+def command_line(words: Sequence[object]) -> CommandLine:
+    """Return the words of a list with the number of those that may be options.
+
+    >>> command_line(["sh", "-c", "make --token=$1"]).options, command_line(["run", "--", "--token"]).options
+    (2, 2)
+    """
+    code = program_index(words)
+    options = len(words) if code is None else code
+    return CommandLine(words, min(options, words.index("--") + 1) if "--" in words else options)
+
+
+NO_WORDS: Final = CommandLine((), 0)
+
+
+def in_words(line: CommandLine, index: int, word: str, secrecy: Secrecy = "words") -> Iterator[Stretch]:
     """Yield the secrets in an item of a list, which may be a command line: the value of a flag, or those of a text.
 
-    >>> list(in_words(["--token", "abc"], 1, "abc")), list(in_words(["sh", "-c"], 2, "--token=$1 run"))
-    ([(0, 3)], [])
+    >>> list(in_words(command_line(["--token", "abc"]), 1, "abc"))
+    [(0, 3)]
+    >>> list(in_words(command_line(["sh", "-c", "--token=$1 run"]), 2, "--token=$1 run"))
+    []
     """
     flag = _WHOLE_FLAG.fullmatch(word)
     begin = flag.start(2) if flag is not None and is_secret(flag[1]) else 0
-    is_value = begin > 0 or (is_flag_value(words, index) and not word.startswith("-"))
-    if "--" in words[:index] or program_index(words[:index]) is not None:
+    is_value = begin > 0 or (is_flag_value(line.words, index) and not word.startswith("-"))
+    if line.options <= index < len(line.words):
         yield from known_forms(word)
     elif is_value:
         yield from secret_value(word, begin, len(word))

@@ -9,7 +9,7 @@ import pytest
 from trainc.kubernetes.validation import job_violations
 
 
-def job(**pod: Any) -> dict[str, Any]:
+def job_of_pod(**pod: Any) -> dict[str, Any]:
     """Return a Job with fields of its pod."""
     container = {"name": "a", "image": "b", "terminationMessagePolicy": "File", "imagePullPolicy": "Always"}
     spec = {"containers": [container], "restartPolicy": "Never", "dnsPolicy": "ClusterFirst", **pod}
@@ -34,5 +34,5 @@ def job(**pod: Any) -> dict[str, Any]:
     ],
 )
 def test_one_version_rejects_it(pod: dict[str, Any], field: str, message: str) -> None:
-    (found,) = job_violations(job(**pod))
+    (found,) = job_violations(job_of_pod(**pod))
     assert (found.field, found.severity, found.message) == (field, "warning", message)
