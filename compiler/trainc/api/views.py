@@ -146,12 +146,14 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
     given = [document.value for document in compilation.others]
     flavors = _flavors(compilation)
     for compiled in compilation.jobs:
-        yield from pods.jobs_of(
+        jobs = pods.jobs_of(
             compiled.objects[0],
             sources([*compiled.objects, *given], compiled.namespace),
             name,
             flavors.get(id(compiled.objects[0])),
         )
+        file = compiled.plan.job.document.file
+        yield from (job._replace(file=file) for job in jobs)
 
 
 def _flavors(compilation: Compilation) -> dict[int, dict[str, dict[str, str]]]:

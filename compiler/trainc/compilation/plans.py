@@ -147,19 +147,22 @@ def selected(
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
     With `check_only`, the TrainJobs of different kustomizations may have the same name, and those of different files
-    outside of a project, with a warning. `only` is a name in the source files, without the prefix and suffix of the
-    settings.
+    outside of a project, with a warning. TrainJobs with another name than `only` are ignored. It is a name in the
+    source files, without the prefix and suffix of the settings.
     """
     only, several = run.only, run.purpose.check_only and not run.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
     files: dict[tuple[str, str], set[str]] = {}
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
+    others: list[TrainJob] = []
     for document in documents:
         written = ObjectId.from_manifest(document.value)
         key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
-        if key in first:
+        if only is not None and job.source_name != only:
+            others.append(job)
+        elif key in first:
             found = apart(document, first[key].document) or _duplicate(
                 job, first[key], run.purpose.option_names.exclude
             )
@@ -172,10 +175,9 @@ def selected(
             diagnostics.append(found)
         else:
             first[key] = job
-    ordered = sorted([*first.items(), *more], key=itemgetter(0))
-    chosen = [job for _, job in ordered if only is None or job.source_name == only]
+    chosen = [job for _, job in sorted([*first.items(), *more], key=itemgetter(0))]
     if only is not None and not chosen:
-        diagnostics.append(_not_found(only, first.values()))
+        diagnostics.append(_not_found(only, others))
     return chosen, diagnostics
 
 

@@ -54,7 +54,7 @@ class Purpose(NamedTuple):
     legacy_files: bool = False
     """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
-    """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
+    """Whether each file is judged or shown by itself, so that TrainJobs of several files may have the same name."""
     stand_ins: StandIns = "none"
     """Whether stand-in TrainJobs check the runtimes of the paths that no TrainJob uses, or show those of paths without
     TrainJobs."""
@@ -79,11 +79,11 @@ BUILD: Final = Purpose(copies=False)
 VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", judges=True)
 FIX: Final = VALIDATE._replace(all_repeated=True)
 """`validate --fix`."""
-EXPLAIN: Final = Purpose(legacy_files=True, stand_ins="show")
-GRAPH: Final = Purpose(others="referenced", legacy_files=True)
-PODS: Final = Purpose(others="referenced", legacy_files=True, stand_ins="show")
-QUEUES: Final = Purpose(all_queue_faults=True)
-MIGRATE: Final = Purpose(others="referenced", queues=False)
+EXPLAIN: Final = Purpose(legacy_files=True, check_only=True, stand_ins="show")
+GRAPH: Final = Purpose(others="referenced", legacy_files=True, check_only=True)
+PODS: Final = Purpose(others="referenced", legacy_files=True, check_only=True, stand_ins="show")
+QUEUES: Final = Purpose(all_queue_faults=True, check_only=True)
+MIGRATE: Final = Purpose(others="referenced", queues=False, check_only=True)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

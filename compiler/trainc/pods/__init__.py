@@ -104,6 +104,8 @@ class Job(NamedTuple):
     sources: Sources
     flavors: Mapping[str, str] = {}
     """The Kueue flavor of each resource in an empty cluster, if the queue is known."""
+    file: str = ""
+    """The file of the TrainJob."""
     masks: bool = False
     """Whether the pods' containers have `***` for secrets, also where `$(NAME)` refers to them."""
 

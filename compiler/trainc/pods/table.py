@@ -8,6 +8,7 @@ Returns  lines that are at most that wide, with the number of pods and GPUs firs
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, groupby, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Final
@@ -39,7 +40,9 @@ def render(jobs: Iterable[Job], index: int | None, width: int) -> str:
     """Return the Jobs' pods, grouped by JobSet."""
     shown = [job._replace(masks=True) for job in jobs]
     jobsets = [list(alike) for _, alike in groupby(shown, key=lambda job: id(job.jobset))]
-    blocks = [list(jobset_lines(own, index, width)) for own in jobsets]
+    names = Counter(_name(own[0].jobset) for own in jobsets)
+    files = (own[0].file if names[_name(own[0].jobset)] > 1 else "" for own in jobsets)
+    blocks = [list(jobset_lines(own, index, width, file)) for own, file in zip(jobsets, files, strict=True)]
     if len(jobsets) > 1:
         numbers = [numbers_of(own, index) for own in jobsets]
         blocks.insert(0, [f"total: {len(jobsets)} JobSets, {size(*map(sum, zip(*numbers, strict=True)))}"])
@@ -63,18 +66,22 @@ def size(pods: int, gpus: int) -> str:
     return plural(pods, "pod") + (f", {plural(gpus, 'GPU')}" if gpus else "")
 
 
-def jobset_lines(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
-    """Yield one JobSet: the number of pods and GPUs, the table, and the containers."""
+def _name(jobset: Tree) -> str:
+    """Return the namespace and the name of a JobSet as its heading has them."""
+    name, namespace = jobset["metadata"]["name"], jobset["metadata"].get("namespace")
+    return f"{name} in namespace {namespace}" if namespace else str(name)
+
+
+def jobset_lines(jobs: list[Job], index: int | None, width: int, file: str) -> Iterator[str]:
+    """Yield one JobSet: the number of pods and GPUs, the table, and the containers; with the file, if it is given."""
     listed: list[tuple[list[Pod], int]] = []
     for _, alike in groupby(jobs, key=lambda job: id(job.replicated)):
         group = list(alike)
         count = sum(job.size if index is None else index < job.size for job in group)
         found = islice(chain.from_iterable(job.pods(index) for job in group), count if count == MOST + 1 else MOST)
         listed.append((list(found), count))
-    metadata = jobs[0].jobset["metadata"]
-    namespace = metadata.get("namespace")
-    where = f" in namespace {namespace}" if namespace else ""
-    yield f"{metadata['name']}{where}: {size(*numbers_of(jobs, index))}"
+    where = f" ({escape(file)})" if file else ""
+    yield f"{_name(jobs[0].jobset)}{where}: {size(*numbers_of(jobs, index))}"
     rows = iter(folded(with_flavors([pod for pods, _ in listed for pod in pods]), width))
     yield ""
     yield from next(rows)
