@@ -58,4 +58,4 @@ def test_migrate_judges_each_file() -> None:
     done = run("migrate", "legacy", "--write")
     assert done.code == 0, done.err
     for number in range(3):
-        assert "kind: TrainJob" in Path(f"legacy/p{number}.yaml").read_text()
+        assert json.loads(Path(f"legacy/p{number}.yaml").read_text())["kind"] == "TrainJob"
