@@ -7,8 +7,9 @@ Returns  a warning for each pattern that has no effect. Imported only for a proj
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from trainc.base.texts import and_others
 from trainc.diagnostics import Diagnostic
 from trainc.edits.transforming.setting_faults import UNUSED_SETTING
 from trainc.files.exclude import Excluded, Patterns
@@ -25,25 +26,33 @@ if TYPE_CHECKING:
     """A function that returns the names of the files and folders in some paths, without those below excluded ones."""
 
 
+SHOWN: Final = 10
+"""The patterns of a list that are reported one by one."""
+
+
 def warnings(settings: Settings, paths: Iterable[str], names: Names) -> Iterator[Diagnostic]:
     """Yield a warning for each pattern that matches nothing in the paths of a project, or in its output folder."""
     if settings.exclude:
         found = names(paths, Selection(exclude=settings.exclude))
-        for pattern, place in Excluded(settings.exclude).unused_patterns(found):
-            yield _unused_setting(f'no file or folder that trainc would read matches "{pattern}"', "trainc.yaml", place)
+        unused = Excluded(settings.exclude).unused_patterns(found)
+        yield from _unused_settings("no file or folder that trainc would read", "trainc.yaml", unused)
     output = settings.output
     if settings.keep and output is not None and os.path.isdir(output.path):
         found = names([output.path], Selection(read_before=()))
         patterns = Patterns(os.path.abspath(output.path), settings.keep, settings.keep_places)
-        for pattern, place in Excluded([patterns]).unused_patterns(found):
-            yield _unused_setting(f'no file in {output.written} matches "{pattern}"', "the output folder", place)
+        unused = Excluded([patterns]).unused_patterns(found)
+        yield from _unused_settings(f"no file in {output.written}", "the output folder", unused)
 
 
-def _unused_setting(message: str, base: str, place: Place) -> Diagnostic:
-    return Diagnostic.declared(
-        UNUSED_SETTING,
-        message,
-        f"correct the pattern, which is relative to {base}, or remove it",
-        field=field_of(place.path),
-        place=place,
-    )
+def _unused_settings(nothing: str, base: str, unused: Iterable[tuple[str, Place]]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of the first patterns, and the number of the others."""
+    patterns = list(unused)
+    for number, (pattern, place) in enumerate(patterns[:SHOWN], 1):
+        others = and_others(len(patterns) - SHOWN, "more pattern") if number == SHOWN else ""
+        yield Diagnostic.declared(
+            UNUSED_SETTING,
+            f'{nothing} matches "{pattern}"{others}',
+            f"correct the pattern, which is relative to {base}, or remove it",
+            field=field_of(place.path),
+            place=place,
+        )
