@@ -76,7 +76,10 @@ class _Fault:
         self.identity = document.identity
         self.path = path
         self.repairs = repairs
-        has_parts = is_collection or isinstance(get(document.value, path), (dict, list))
+        value = get(document.value, path)
+        self.name = value if isinstance(value, str) and path[-1] == "name" else ""
+        """The name that is wrong, to which other fields may refer."""
+        has_parts = is_collection or isinstance(value, (dict, list))
         self.parts = frozenset(path) if has_parts else frozenset()
         """The steps of its path, if it may have had a part to which another field refers."""
 
@@ -220,6 +223,8 @@ class _Repairs:
         """Return whether an error would stay if the repaired fields had other valid values."""
         if error.id in MISSING and any(not fault.parts.isdisjoint(HOLDERS) for fault in self.faults):
             return False
+        if any(fault.name and f'"{fault.name}"' in error.message for fault in self.faults):
+            return False  # about a reference to the faulty name
         return not self._is_at_repair(error.place)
 
     def _restored(self, error: Diagnostic) -> Diagnostic:
