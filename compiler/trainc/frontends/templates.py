@@ -23,7 +23,7 @@ from trainc.kubernetes.trees import get
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from trainc.diagnostics import Path
+    from trainc.diagnostics import Identity, Path
     from trainc.kubernetes.documents import YamlError
 
 TEMPLATE_NOT_RENDERED: Final = Declaration(
@@ -140,24 +140,24 @@ def replaced(
     documents   the TrainJobs and runtimes; a placeholder that only Helm has is an error without another one
     with_note   returns the note in place of an error for a chart; None if the chart has one
     """
-    causes: dict[int, list[tuple[Place, str]]] = {}
+    causes: dict[Identity, list[tuple[Place, str]]] = {}
     kept: list[Diagnostic] = []
-    first: dict[int, int] = {}
+    first: dict[Identity, int] = {}
     for diagnostic in diagnostics:
         cause = _cause(diagnostic)
         if cause is None:
             kept.append(diagnostic)
             continue
-        key = id(cause[0].document)
+        key = cause[0].document.identity
         first.setdefault(key, len(kept))
         causes.setdefault(key, []).append(cause)
     texts = {id(document.text): document.text for document in documents}
     with_braces = {key for key, text in texts.items() if "{{" in text}
     for document in documents:
-        if id(document.text) not in with_braces or id(document) in causes:
+        if id(document.text) not in with_braces or document.identity in causes:
             continue
         if (cause := _helm_object(document)) is not None:
-            causes[id(document)] = [cause]
+            causes[document.identity] = [cause]
     kept = _without_missing_runtimes(kept, documents)
     made = [_not_rendered(group) for group in causes.values()]
     files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
