@@ -475,14 +475,14 @@ spec:
 
 
 def test_a_suggestion_of_reviewdog_is_in_the_file_of_its_location() -> None:
-    """A fault that a job has from its runtime is located in the job, and its fix changes the runtime."""
+    """A fault that a job has from its runtime is located in the runtime, which its fix changes."""
     Path("job.yaml").write_text(f"{JOB}  runtimeRef: {{name: r}}\n")
     Path("runtime.yaml").write_text(RUNTIME)
     (found,) = json.loads(run("validate", "--format", "json").out)
     assert [edit["file"] for edit in found["fix"]["edits"]] == ["runtime.yaml"]
     (shown,) = json.loads(run("validate", "--format", "rdjson").out)["diagnostics"]
-    assert shown["location"]["path"] == "job.yaml"
-    assert "suggestions" not in shown
+    assert shown["location"]["path"] == "runtime.yaml"
+    assert len(shown["suggestions"]) == 1
 
 
 def json_edits(report: list[dict[str, Any]]) -> Edits:

@@ -122,7 +122,7 @@ def diagnosed(plans: Iterable[Plan], compiled: Compiler, environment: Environmen
         if later.repaired is not None and not any(map(is_of_template, found)):
             result.repaired[id(plan)] = later.repaired
         for reason in later.preventing:
-            result.unchecked.setdefault(reason, []).append(plan.job.source_name)
+            result.unchecked.setdefault(reason, []).append(plan.job.source_name or f"a {plan.job.word} without a name")
     return result
 
 
@@ -153,16 +153,17 @@ class _Repairs:
         plans: list[Plan] = []
         for _ in range(ROUNDS):
             if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
-                return Later(tuple(reported), preventing=(pending[0].id,))
+                return Later(tuple(reported), preventing=() if self.plan.objects else (pending[0].id,))
             self.spots.update(*map(_spots, pending))
             for each in {_key(each): each for each in pending}.values():
                 self._add(each)
             if not self.faults:
                 break
+            is_checked = bool((plans or [self.plan])[0].objects)  # in all phases: another error depends on a repair
             plans, (first, second) = self._runs()
             both = {*map(_key, first)} & {*map(_key, second)}
             new = [each for each in first if _key(each) in both - known and self._is_independent(each)]
-            restored = map(self._restored, new)
+            restored = [] if is_checked else map(self._restored, new)
             reported += [each for each in restored if _spots(each).isdisjoint(self.spots)]
             pending = [each for each in (*first, *second) if _key(each) not in known]
             known |= set(map(_key, pending))
@@ -173,7 +174,8 @@ class _Repairs:
     def _result(self, reported: list[Diagnostic], plans: Sequence[Plan]) -> Later:
         repaired, other = plans or (None, None)
         if repaired is None or other is None or not repaired.objects:
-            return Later(tuple(reported), preventing=tuple(self.unrepaired[:1]))
+            preventing = () if self.plan.objects else self.unrepaired[:1]
+            return Later(tuple(reported), preventing=tuple(preventing))
         lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
         named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
         repaired = repaired._replace(lint_findings=self._independent_findings(repaired, lint))

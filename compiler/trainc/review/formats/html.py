@@ -16,7 +16,7 @@ from trainc.base.data import data_path
 from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.provenance.tracing.correspondence import GONE
-from trainc.reports import in_order
+from trainc.reports import in_order, message
 from trainc.review.consequences import WORDS
 from trainc.review.formats import (
     amounts,
@@ -171,7 +171,7 @@ def _warnings(review: Review) -> Iterator[str]:
     for diagnostic in in_order(review.diagnostics):
         at = diagnostic.locate()
         where = f"<code>{text(str(at))}</code> " if at else ""
-        yield f"<li>{where}{text(diagnostic.message)}"
+        yield f"<li>{where}{text(message(diagnostic))}"
     yield "</ul></details></section>"
 
 

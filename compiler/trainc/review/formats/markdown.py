@@ -20,7 +20,7 @@ from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.pod_resources import order
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
-from trainc.reports import in_order
+from trainc.reports import in_order, message
 from trainc.review.consequences import RANK
 from trainc.review.formats import (
     BLOCKING,
@@ -347,7 +347,7 @@ def _warnings(review: Review) -> Iterator[str]:
     for diagnostic in in_order(review.diagnostics)[:NAMES]:
         at = diagnostic.locate()
         where = f"{code(str(at))}: " if at else ""
-        rows.append(f"- {where}{prose(diagnostic.message)}")
+        rows.append(f"- {where}{prose(message(diagnostic))}")
     if rows:
         yield _collapsed(numbers(review.diagnostics), "\n".join(rows))
 
