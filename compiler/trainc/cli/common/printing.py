@@ -178,9 +178,10 @@ def _unchecked_notes(compilation: Compilation) -> Iterator[str]:
     from trainc.source.printable import escape
 
     for id, names in compilation.unchecked.items():
-        more = f" and {len(names) - MOST_UNCHECKED} more" if len(names) > MOST_UNCHECKED else ""
         named = escape(", ".join(names[:MOST_UNCHECKED]))
-        yield f"Jobs and pods of {named}{more} were not checked because of {id}"
+        if len(names) > MOST_UNCHECKED:
+            named = f"{named} and {len(names) - MOST_UNCHECKED} more"
+        yield f"Jobs and pods of {named} were not checked because of {id}"
 
 
 def _counted_files(compilation: Compilation) -> str:
