@@ -33,7 +33,9 @@ CLAIMS: Final = {
     "Made for GitOps: Argo CD, Flux, kustomize, kpt, pre-commit, GitHub and GitLab": (
         "contracts/test_pipelines.py::test_the_steps_of_a_good_repository"
     ),
-    "trainc reports all errors at once, each with the line that caused it": "reports/test_reports.py::test_report",
+    "trainc reports all errors at once, each with the line that caused it": (
+        "unit/test_pairs_of_mistakes.py::test_two_mistakes_are_two_errors"
+    ),
     "The cluster would report this only in the JobSet's events.": "cluster/test_refusals.py::test_refused_jobs",
     "trainc agrees with the Go code on over 2,900 recorded Kubernetes results": (
         "contracts/test_readme.py::test_the_number_of_recorded_results"

@@ -53,6 +53,8 @@ MISTAKES: Final[dict[str, tuple[str, tuple[str | int, ...], Any]]] = {
     "a limit": ("runtime", (*NODE, "backoffLimit"), -1),
     "a policy": ("runtime", ("spec", "template", "spec", "failurePolicy", "maxRestarts"), "1"),
     "a success policy": ("runtime", ("spec", "template", "spec", "successPolicy"), {"operator": "Some"}),
+    "the class of a priority": ("runtime", (*POD, "priorityClassName"), "High Priority"),
+    "the type of suspend": ("job", ("spec", "suspend"), "yes"),
     "a label of a runtime": ("runtime", ("metadata", "labels", "team"), "a b"),
 }
 """The document of each mistake, its field and the wrong value."""
