@@ -133,7 +133,8 @@ class _CommitWalk(Walk[CommitFile, CommitFile]):
 
     def child(self, name: str, path: str, folder: CommitFile, kind: Kind) -> CommitFile:
         inside = f"{folder.inside}/{name}" if folder.inside else name
-        return CommitFile(path, inside, self.commit.entries(folder.entry)[name], self.commit.top)
+        entries = self.commit.objects.tree(folder.object)  # which `entries` has counted
+        return CommitFile(path, inside, entries[name], self.commit.top)
 
     def entries(self, path: str, folder: CommitFile) -> list[tuple[str, Kind, str]]:
         entries = self.commit.entries(folder.entry).items()
