@@ -247,7 +247,7 @@ def errors(folder: Path, count: int) -> Work:
     wrong = [job._replace(env=(*job.env, ("A=B", ""))) for job in given.jobs]
     below = inputs.folder_of_jobs(folder / "wrong", wrong)
     command = ["/bin/sh", "-c", f"'{peers.TRAINC}' validate '{below}' --runtimes '{given.options[1]}' || test $? = 1"]
-    if f"{count} errors in {count} files" not in (text := peers.printed(command)):
+    if f"\n{count} errors" not in (text := peers.printed(command)):
         raise SystemExit(f"the jobs have other errors:\n{text}")
     validate = Contestant(ERRORS, command, size_of(below), len(text))
     return Work(f"{jobs(count)} with errors", OURS, [given.contestant, validate])
