@@ -80,6 +80,16 @@ def test_a_fault_that_a_trainjob_avoids_names_the_others() -> None:
     assert message.endswith("must not contain a space (only with ml/j000 and ml/j001)")
 
 
+def test_a_trainjobs_own_field_comes_before_its_runtimes() -> None:
+    job = trainer_job(resources={"requests": {"cpu": 4}})
+    write("runtime.yaml", json.dumps(cluster_runtime(job, mlPolicy={"torch": {}})))
+    write("j.yaml", json.dumps(train_job({"resourcesPerNode": {"limits": {"cpu": 1}}})))
+    (error,) = [each for each in trainc.check(".").diagnostics if each.severity == "error"]
+    assert (error.id, error.locate().file, error.users) == ("request-above-limit", "j.yaml", None)  # type: ignore[union-attr]
+    assert [each.message for each in error.related] == ["in the runtime"]
+    assert error.help.startswith("set the request, too: ")
+
+
 def test_a_built_in_runtime_has_the_place_of_the_reference() -> None:
     patch = {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"metadata": {"labels": {"a": "b c"}}}}}
     for name in "ab":

@@ -168,7 +168,10 @@ def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, t
         if other in seen:
             continue
         seen.append(other)
-        if place == reference and other.document.identity == reference.document.identity:
+        is_own = other.document.identity == reference.document.identity
+        if is_own and trace.plan.is_of_runtime(place):
+            place, related = other, (Related("in the runtime", place), *related)
+        elif is_own and place == reference:  # of a runtime that no file of the tree has
             place, related = other, tuple(found._replace(message="in the runtime") for found in related)
         else:
             related = (*related, Related(message=label, place=other))
