@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.argocd.plugin_environment import fault
 from trainc.base.option_rows import ROWS
 from trainc.base.releases import release_fault
+from trainc.base.texts import first_of
 from trainc.compilation.run import Options, Purpose
 from trainc.files.confine import is_hidden, is_within
 from trainc.pipeline.library import OptionNames
@@ -81,8 +82,7 @@ def _announced(name: str, row: OptionRow, names: Sequence[str]) -> dict[str, Any
     elif row.form == "switch":
         entry |= {"itemType": "boolean", "string": "false"}
     elif names:
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        entry["tooltip"] += f": {', '.join(names[:NAMED])}{more}"
+        entry["tooltip"] += f": {first_of(names, NAMED)}"
     return entry
 
 

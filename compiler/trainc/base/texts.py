@@ -158,6 +158,16 @@ def only_elsewhere(what: str, namespaces: Sequence[str], namespace: str) -> str:
     return f'the given paths have {what} in namespace "{namespaces[0]}"{others}, but {own}'
 
 
+def first_of(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return the first names, and the number of the others.
+
+    >>> first_of(["a", "b"], 2), first_of(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more
+
+
 def and_others(others: int, noun: str = "more TrainJob") -> str:
     """Return the end of a message that applies to several objects; empty if it applies to one.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.texts import first_of
 from trainc.diagnostics import Diagnostic
 from trainc.pipeline.passes.resolve import BUILT_IN_RUNTIME
 from trainc.pipeline.runtime_owners import installed, origin
@@ -50,12 +51,11 @@ def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | No
     names, job = sorted(used), next(iter(used.values())).job
     release = next(iter(used.values())).release
     described = {name: _described(name, release, lint.get(name, frozenset())) for name in names}
-    named = ", ".join(f"{name} ({described[name]})" for name in names[:LISTED])
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    named = first_of([f"{name} ({text})" for name, text in described.items()], LISTED)
     runtimes, it, name = ("runtime", "it", names[0]) if len(names) == 1 else ("runtimes", "each", "NAME")
     return Diagnostic.declared(
         BUILT_IN_RUNTIME,
-        f"built-in {runtimes}: {named}{more}",
+        f"built-in {runtimes}: {named}",
         f"pin {it} with `trainc runtimes export {name}`" + (PULL if installed(release).intersection(names) else ""),
         object=job.id,
         field="spec.runtimeRef.name",

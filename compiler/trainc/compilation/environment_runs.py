@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import role_of
 from trainc.base.records import NamedTuple
-from trainc.base.texts import plural
+from trainc.base.texts import first_of, plural
 from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation, Run
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, Users, failed
@@ -117,8 +117,7 @@ def environment_required(settings: Settings, fix: SelectHelp) -> Diagnostic:
 
 def listed(names: Sequence[str]) -> str:
     """Return the names of environments, only the first ones if there are many."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
+    return first_of(names, LISTED)
 
 
 class CachedStreams:

@@ -345,9 +345,9 @@ def _incomplete_folder(folder: str, missing: Sequence[str]) -> Diagnostic:
 
 def shown(sources: Sequence[str]) -> str:
     """Return the first sources, relative to the current folder, for a message."""
-    first = ["standard input" if path == STDIN else os.path.relpath(path) for path in sources[:MOST_SHOWN]]
-    more = len(sources) - len(first)
-    return ", ".join(first) + (f" and {more} more" if more else "")
+    from trainc.base.texts import first_of
+
+    return first_of(["standard input" if path == STDIN else os.path.relpath(path) for path in sources], MOST_SHOWN)
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:

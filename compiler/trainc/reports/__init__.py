@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from trainc.base.declarations import PHASES
+from trainc.base.texts import first_of
 from trainc.diagnostics import Location, Place
 from trainc.reports.repeated import without_repeats
 
@@ -72,18 +73,12 @@ def message(diagnostic: Diagnostic) -> str:
     text = diagnostic.message
     if diagnostic.users is not None:
         names, all = diagnostic.users
-        named = f"{', '.join(names[:MOST_USERS])} and {len(names) - MOST_USERS} more"
-        named = named if len(names) > MOST_USERS else " and ".join(names)
+        named = first_of(names, MOST_USERS) if len(names) > MOST_USERS else " and ".join(names)
         text += f" ({'used by' if all else 'only with'} {named})"
     if not diagnostic.environments:
         return text
-    errors = f"; an error in {_listed(diagnostic.error_in)}" if diagnostic.error_in else ""
-    return f"{text} [{_listed(diagnostic.environments)}{errors}]"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_ENVIRONMENTS} more" if len(names) > MOST_ENVIRONMENTS else ""
-    return ", ".join(names[:MOST_ENVIRONMENTS]) + more
+    errors = f"; an error in {first_of(diagnostic.error_in, MOST_ENVIRONMENTS)}" if diagnostic.error_in else ""
+    return f"{text} [{first_of(diagnostic.environments, MOST_ENVIRONMENTS)}{errors}]"
 
 
 def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> list[Diagnostic]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
+from trainc.base.texts import first_of
 from trainc.budget import OverBudgetError, checked_output
 from trainc.cli.common import printing
 from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
@@ -215,10 +216,9 @@ def _loss(planned: _Planned, *, decided: bool) -> Diagnostic | None:
     if outputs.PASSED not in planned.changes.remove or (decided if part is None else part.passthrough):
         return None
     names = [_named(id) for id in _objects_in(planned.output, outputs.PASSED)]
-    more = f" and {len(names) - MOST_KEPT} more" if len(names) > MOST_KEPT else ""
     found = Diagnostic.declared(
         PASSTHROUGH_DROPPED,
-        f"would be removed, with {', '.join(names[:MOST_KEPT]) or 'documents of other kinds'}{more}",
+        f"would be removed, with {first_of(names, MOST_KEPT) or 'documents of other kinds'}",
         "use --passthrough, or set `passthrough` in trainc.yaml: true keeps the objects, false removes them",
         place=Location(file=os.path.join(planned.output.folder, outputs.PASSED)),
     )
@@ -255,8 +255,7 @@ def _data_note(planned: _Planned, parts: Sequence[Part]) -> str:
     lost = [_named(id) for id in old if _unversioned(id) not in kept and loses_data(id, used)]
     if not lost:
         return ""
-    more = f" and {len(lost) - MOST_KEPT} more" if len(lost) > MOST_KEPT else ""
-    return escape(f"{planned.output.folder}: removed {', '.join(lost[:MOST_KEPT])}{more}: {DELETED}")
+    return escape(f"{planned.output.folder}: removed {first_of(lost, MOST_KEPT)}: {DELETED}")
 
 
 def _unversioned(id: ObjectId) -> ObjectId:

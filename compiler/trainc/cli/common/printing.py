@@ -175,13 +175,11 @@ def verdict(compilation: Compilation) -> str:
 
 def _unchecked_notes(compilation: Compilation) -> Iterator[str]:
     """Yield a sentence for each error that prevents the check of Jobs and pods."""
+    from trainc.base.texts import first_of
     from trainc.source.printable import escape
 
     for id, names in compilation.unchecked.items():
-        named = escape(", ".join(names[:MOST_UNCHECKED]))
-        if len(names) > MOST_UNCHECKED:
-            named = f"{named} and {len(names) - MOST_UNCHECKED} more"
-        yield f"Jobs and pods of {named} were not checked because of {id}"
+        yield f"Jobs and pods of {escape(first_of(names, MOST_UNCHECKED))} were not checked because of {id}"
 
 
 def _counted_files(compilation: Compilation) -> str:

@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.declarations import Declaration
+from trainc.base.texts import first_of
 from trainc.diagnostics import Diagnostic
 from trainc.files import attributes
 from trainc.files.attributes import READ, AttributedFile
@@ -44,8 +45,7 @@ class MergeConflictError(Exception):
 
     def __init__(self, base: str, branch: str, files: Sequence[str]) -> None:
         """`files` are those of the conflict."""
-        shown = ", ".join(files[:SHOWN]) + (f" and {len(files) - SHOWN} more" if len(files) > SHOWN else "")
-        message = f"{base} and {branch} conflict in {shown}"
+        message = f"{base} and {branch} conflict in {first_of(files, SHOWN)}"
         super().__init__(message)
         self.diagnostic = Diagnostic.declared(
             MERGE_CONFLICT,

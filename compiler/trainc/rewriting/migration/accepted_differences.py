@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD
 from trainc.base.records import NamedTuple
+from trainc.base.texts import first_of
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
 from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
@@ -381,6 +382,4 @@ def reason(change: Change) -> str:
 
 def one_line(reasons: Iterable[str]) -> str:
     """Return the first reasons, and the number of the others."""
-    found = [*dict.fromkeys(reasons)]
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return "; ".join(found[:SHOWN]) + more
+    return first_of([*dict.fromkeys(reasons)], SHOWN, "; ")
