@@ -187,6 +187,12 @@ def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: o
     return fix._replace(changes=(change._replace(path=place),)) if same and change.path == path else None
 
 
+def at_path(change: Change, path: Path, target: Path) -> Change:
+    """Return a change at another path; `target` is where a field moves."""
+    found = change._replace(path=path)
+    return found._replace(target=target) if isinstance(found, Relocation) else found
+
+
 def _common(one: Path, other: Path) -> int:
     """Return the number of steps that two paths share from the start."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
@@ -196,12 +202,9 @@ def prefixed(fix: Fix | None, base: Path) -> Fix | None:
     """Return the fix of a part of an object as that of the whole object."""
     if fix is None or not base:
         return fix
-    changes = tuple(
-        change._replace(path=(*base, *change.path), target=(*base, *change.target))
-        if isinstance(change, Relocation)
-        else change._replace(path=(*base, *change.path))
-        for change in fix.changes
-    )
+    targets = (change.target if isinstance(change, Relocation) else () for change in fix.changes)
+    moved = zip(fix.changes, targets, strict=True)
+    changes = tuple(at_path(change, (*base, *change.path), (*base, *target)) for change, target in moved)
     return fix._replace(changes=changes)
 
 
@@ -248,6 +251,11 @@ def filled(value: Any, text: Callable[[Written], str | None]) -> Any:
     if isinstance(value, dict):
         return {key: filled(each, text) for key, each in value.items()}
     return [filled(each, text) for each in value] if isinstance(value, list) else value
+
+
+def as_parsed(value: Any) -> Any:
+    """Return a value with its `Written` texts as they were parsed."""
+    return filled(value, lambda written: str(written.parsed))
 
 
 def flow(value: Any) -> str:

@@ -11,16 +11,16 @@ Imported only for plans with errors.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, filled
+from trainc.base.fixes import Relocation, as_parsed, at_path
 from trainc.base.kinds import LEGACY, find
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.compilation.plans import diagnostics_of, trainjob
 from trainc.diagnostics import Place, failed
 from trainc.frontends.templates import is_of_template
+from trainc.kubernetes.fixed_values import changed
 from trainc.kubernetes.structural import read
 from trainc.kubernetes.structural.homes import schema_at
 from trainc.kubernetes.structural.nodes import resolved
@@ -33,7 +33,7 @@ from trainc.pipeline.passes.resolve import requested
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from trainc.base.fixes import Change
+    from trainc.base.fixes import Change, Fix
     from trainc.compilation.plans import Compiler
     from trainc.diagnostics import Diagnostic, Document, Identity, Path
     from trainc.edits.environment import Environment
@@ -231,7 +231,7 @@ class _Repairs:
 
     def _restored(self, error: Diagnostic) -> Diagnostic:
         """Return an error of the repaired documents as one of the documents as they are."""
-        changes = None if error.fix is None else self._changes(error, error.fix.changes)
+        changes = None if error.fix is None else self._changes(error, error.fix)
         fix = None if error.fix is None or changes is None else error.fix._replace(changes=tuple(changes))
         related = tuple(each._replace(place=self._in_document(each.place) or each.place) for each in error.related)
         place = self._in_document(error.place) or error.place
@@ -260,10 +260,11 @@ class _Repairs:
             self.unrepaired.append(error.id)
             return
         repairs: list[Repair] = []
-        if error.fix is not None and error.fix.changes:
-            paths = self._changes(error, error.fix.changes)
-            if paths is not None:
-                repairs.append(lambda value: _changed(value, paths))
+        changes = (
+            None if error.fix is None else self._changes(error, error.fix.mapped(lambda _, value: as_parsed(value)))
+        )
+        if changes:
+            repairs.append(lambda value: _with_changes(value, changes))
         repairs.append(lambda value: drop_field(value, place.path))
         root = self._root(place.document)
         schema = schema_at(root, place.path)
@@ -272,20 +273,19 @@ class _Repairs:
         is_collection = schema.get("type") in ("array", "object")
         self.faults.append(_Fault(error, place, repairs, is_collection=is_collection))
 
-    def _changes(self, error: Diagnostic, changes: Iterable[Change]) -> list[Change] | None:
+    def _changes(self, error: Diagnostic, fix: Fix) -> list[Change] | None:
         """Return the changes of a fix with the paths of the document; None if they are in another one."""
         assert isinstance(error.place, Place)
         document = error.fixed_in or error.place.document
         if document.identity != error.place.document.identity:
             return None
         found: list[Change] = []
-        for change in changes:
+        for change in fix.changes:
             place = self._in_document(Place(document, change.path))
             target = self._in_document(Place(document, change.target)) if isinstance(change, Relocation) else place
             if place is None or target is None:
                 return None
-            moved = change._replace(path=place.path)
-            found.append(moved._replace(target=target.path) if isinstance(moved, Relocation) else moved)
+            found.append(at_path(change, place.path, target.path))
         return found
 
     def _root(self, document: Document) -> Tree:
@@ -348,46 +348,16 @@ def _with(path: Path, value: Any) -> Repair:
     return lambda tree: None if get(tree, path[:-1]) is None else put(tree, path, value)
 
 
-def _changed(tree: Tree, changes: Iterable[Change]) -> Tree | None:
-    """Return a tree with the changes of a fix; None if it has not the fields that they change."""
-    tree = deepcopy(tree)
+def _with_changes(tree: Tree, changes: Iterable[Change]) -> Tree | None:
+    """Return a tree with the changes of a fix; None if another repair has removed a field that they change."""
     try:
         for change in changes:
-            _apply(tree, change)
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return None  # another repair has removed the field
+            if get(tree, change.path[:-1]) is None:
+                return None
+            tree = changed(tree, change)
+    except (LookupError, TypeError, ValueError):
+        return None
     return tree
-
-
-def _apply(tree: Tree, change: Change) -> None:
-    *above, last = change.path
-    parent = _at(tree, above)
-    match change:
-        case Renaming(_, name):
-            items = [(name if key == last else key, value) for key, value in parent.items()]
-            parent.clear()
-            parent.update(items)
-        case Removal():
-            del parent[last]
-        case Relocation(_, target, value):
-            del parent[last]
-            _at(tree, target[:-1], create=True)[target[-1]] = _value(value)
-        case Addition(_, value) if isinstance(parent, list):
-            parent.append(_value(value))
-        case Addition(_, value) | Replacement(_, value):
-            parent[last] = _value(value)
-
-
-def _at(tree: Tree, path: Iterable[str | int], *, create: bool = False) -> Any:
-    for step in path:
-        if create and isinstance(tree, dict) and not isinstance(tree.get(str(step)), (dict, list)):
-            tree[str(step)] = {}
-        tree = tree[step]  # type: ignore[index]
-    return tree
-
-
-def _value(value: Any) -> Any:
-    return filled(value, lambda written: str(written.parsed))
 
 
 def _samples_for(place: Place, root: Tree, schema: Tree) -> list[Any]:

@@ -14,13 +14,13 @@ from bisect import bisect_left, insort
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Addition, Relocation, Removal, Renaming
+from trainc.base.fixes import Relocation
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.documents import read_stream
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.documents.yamlerror import YamlError
-from trainc.kubernetes.trees import edit, put
+from trainc.kubernetes.fixed_values import changed
 from trainc.source.fix_edits import TextChange, text_changes
 
 if TYPE_CHECKING:
@@ -267,7 +267,10 @@ def _verify(old: str, new: str, changes: tuple[TextChange, ...]) -> None:
     for change in changes:
         if change.document not in values:
             raise NotVerifiedError
-        values[change.document] = _changed(values[change.document], change)
+        try:
+            values[change.document] = changed(values[change.document], change.in_text())
+        except ValueError as error:
+            raise NotVerifiedError from error
     if errors or [_text(document.value) for document in after] != [*map(_text, values.values())]:
         raise NotVerifiedError
 
@@ -275,31 +278,3 @@ def _verify(old: str, new: str, changes: tuple[TextChange, ...]) -> None:
 def _text(value: Any) -> str:
     """Return a value as text, which differs for 1 and true."""
     return json.dumps(value, sort_keys=True)
-
-
-def _changed(value: Any, text: TextChange) -> Any:
-    """Return a document's value with a change."""
-    *above, last = text.path
-    match text.change:
-        case Renaming(_, name):
-            return edit(value, tuple(above), lambda parent: _renamed(parent, last, name))
-        case Relocation(_, _, moved):
-            without = edit(value, tuple(above), lambda parent: _remove_step(parent, last))
-            return put(without, text.target, moved)
-        case Removal():
-            return edit(value, tuple(above), lambda parent: _remove_step(parent, last))
-        case Addition(_, added) if isinstance(last, int):
-            return edit(value, tuple(above), lambda items: [*items, added])
-    return put(value, text.path, text.change.value)
-
-
-def _remove_step(parent: Any, step: str | int) -> Any:
-    if isinstance(parent, list):
-        return [each for index, each in enumerate(parent) if index != step]
-    return {key: each for key, each in parent.items() if key != step}
-
-
-def _renamed(parent: dict[str, Any], name: str | int, new: str) -> dict[str, Any]:
-    if new in parent:
-        raise NotVerifiedError
-    return {new if key == name else key: value for key, value in parent.items()}

@@ -13,7 +13,7 @@ import os
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.fixes import Addition, Relocation, Renaming, Replacement
+from trainc.base.fixes import Addition, Relocation, Renaming, Replacement, at_path
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Location, Place
 from trainc.files.confine import repository_above
@@ -60,6 +60,10 @@ class TextChange(NamedTuple):
     """The path in that text to which it moves; the same path if it does not move."""
     change: Change
     edits: tuple[TextEdit, ...]
+
+    def in_text(self) -> Change:
+        """Return the change with its paths in that text."""
+        return at_path(self.change, self.path, self.target)
 
 
 def text_changes(fix: Fix, document: Document) -> tuple[TextChange, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Replacement, Written, filled, replace, safe_if
+from trainc.base.fixes import Fix, Replacement, Written, as_parsed, replace, safe_if
 from trainc.kubernetes.structural.homes import fits, variable
 from trainc.kubernetes.violations import listed, subject
 
@@ -84,8 +84,7 @@ def hint(path: Path, value: Any, expected: str, schema: Tree, root: Tree | None)
         return found
     (change,) = found.changes
     assert isinstance(change, Replacement)
-    meant = filled(change.value, lambda written: str(written.parsed))
-    return found if fits(meant, schema, root) else _plain_hint(path, expected, schema)
+    return found if fits(as_parsed(change.value), schema, root) else _plain_hint(path, expected, schema)
 
 
 def _plain_hint(path: Path, expected: str, schema: Tree) -> str:
