@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 Identity = tuple[int, Path]
+THE_RUNTIME = "the runtime"
+"""The message of a related place in a runtime that no file of the tree has."""
 
 
 class Error(Exception):

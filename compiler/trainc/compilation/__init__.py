@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
-from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, compiler_of, plans_of, selected, unused_gang
+from trainc.compilation.plans import (
+    DUPLICATE_TRAINJOB,
+    ONLY_NOT_FOUND,
+    compiler_of,
+    diagnostics_of,
+    plans_of,
+    selected,
+    unused_gang,
+)
 from trainc.compilation.results import Compilation, Compiled, duplicate_object, duplicates, fixed_names, wrong_namespace
 from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
@@ -245,12 +253,17 @@ def run_stages(build: Build) -> Build:
     build = build._replace(plans=plans).with_diagnostics(unused_gang(plans, build.run))
     if not any(plan.diagnostics or plan.refused or plan.stopped for plan in plans):
         return build
-    from trainc.compilation import later_errors
     from trainc.provenance.placing.runtime_faults import merged
 
-    found = later_errors.diagnosed(plans, compiled, build.run.settings.environment)
-    build = build._replace(repaired=found.repaired, unchecked=found.unchecked)
-    return build.with_diagnostics(merged(plans, found.diagnostics))
+    if any(plan.failed or plan.stopped for plan in plans):
+        from trainc.compilation import later_errors
+
+        found = later_errors.diagnosed(plans, compiled, build.run.settings.environment)
+        build = build._replace(repaired=found.repaired, unchecked=found.unchecked)
+        diagnostics = found.diagnostics
+    else:
+        diagnostics = {id(plan): [*diagnostics_of(plan)] for plan in plans}
+    return build.with_diagnostics(merged(plans, diagnostics))
 
 
 def check_unused_runtimes(build: Build) -> Build:

@@ -11,6 +11,7 @@ Imported only for plans with errors.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Relocation, as_parsed, at_path
@@ -18,7 +19,7 @@ from trainc.base.kinds import LEGACY, find
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.compilation.plans import diagnostics_of, trainjob
-from trainc.diagnostics import Place, failed
+from trainc.diagnostics import Place
 from trainc.frontends.templates import is_of_template
 from trainc.kubernetes.fixed_values import changed
 from trainc.kubernetes.structural import read
@@ -71,17 +72,15 @@ class _Fault:
     """An error, and the repairs of its document that have not failed yet: the first two are used."""
 
     def __init__(self, error: Diagnostic, place: Place, repairs: list[Repair], *, is_collection: bool) -> None:
-        document, path = place.document, place.path
         self.id = error.id
-        self.identity = document.identity
-        self.path = path
+        self.place = place
         self.repairs = repairs
-        value = get(document.value, path)
-        self.name = value if isinstance(value, str) and path[-1] == "name" else ""
+        value = get(place.document.value, place.path)
+        self.name = value if isinstance(value, str) and place.path[-1] == "name" else ""
         """The name that is wrong, to which other fields may refer."""
         has_parts = is_collection or isinstance(value, (dict, list))
-        self.parts = frozenset(path) if has_parts else frozenset()
-        """The steps of its path, if it may have had a part to which another field refers."""
+        self.is_holder = has_parts and not HOLDERS.isdisjoint(place.path)
+        """Whether it may have had a part to which another field refers."""
 
     def repair(self, number: int) -> Repair:
         return self.repairs[min(number, len(self.repairs) - 1)]
@@ -92,9 +91,9 @@ class _Fault:
         With only one repair, nothing shows whether an error depends on it: so may one of the fields beside it.
         """
         alone = len(self.repairs) == 1 and self.id != UNKNOWN_FIELD.id  # which the cluster leaves out, too
-        path = self.path[:-1] if alone else self.path
+        path = self.place.path[:-1] if alone else self.place.path
         same = min(len(place.path), len(path))
-        return place.document.identity == self.identity and place.path[:same] == path[:same]
+        return place.document.identity == self.place.document.identity and place.path[:same] == path[:same]
 
 
 class Found(NamedTuple):
@@ -146,11 +145,10 @@ class _Repairs:
 
     def run(self, errors: list[Diagnostic], allowed: int) -> Later:
         """Repair the errors in rounds, until no new ones are found; compile `allowed` replicated jobs at most."""
-        known = set(map(_key, errors))
         reported: list[Diagnostic] = []
         pending = [*errors, *self._errors_of_runtime(self.plan)]
-        known |= set(map(_key, pending))
-        plans: list[Plan] = []
+        known = set(map(_key, pending))
+        plans = [self.plan]
         for _ in range(ROUNDS):
             if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
                 return Later(tuple(reported), preventing=() if self.plan.objects else (pending[0].id,))
@@ -159,7 +157,7 @@ class _Repairs:
                 self._add(each)
             if not self.faults:
                 break
-            is_checked = bool((plans or [self.plan])[0].objects)  # in all phases: another error depends on a repair
+            is_checked = bool(plans[0].objects)  # in all phases: another error depends on a repair
             plans, (first, second) = self._runs()
             both = {*map(_key, first)} & {*map(_key, second)}
             new = [each for each in first if _key(each) in both - known and self._is_independent(each)]
@@ -172,17 +170,14 @@ class _Repairs:
         return self._result(reported, plans)
 
     def _result(self, reported: list[Diagnostic], plans: Sequence[Plan]) -> Later:
-        repaired, other = plans or (None, None)
-        if repaired is None or other is None or not repaired.objects:
+        repaired, *others = plans
+        if not others or not repaired.objects:
             preventing = () if self.plan.objects else self.unrepaired[:1]
             return Later(tuple(reported), preventing=tuple(preventing))
-        lint = tuple(each for each in repaired.lint_findings if each in other.lint_findings)
-        named = repaired.job.value["metadata"] | {"name": self.plan.job.source_name}  # for the messages
-        repaired = repaired._replace(lint_findings=self._independent_findings(repaired, lint))
-        return Later(
-            tuple(reported),
-            repaired._replace(job=repaired.job._replace(value=repaired.job.value | {"metadata": named})),
-        )
+        lint = [each for each in repaired.lint_findings if each in others[0].lint_findings]
+        named = put(repaired.job.value, ("metadata", "name"), self.plan.job.source_name)  # for the messages
+        found = self._independent_findings(repaired, lint)
+        return Later(tuple(reported), repaired._replace(job=repaired.job._replace(value=named), lint_findings=found))
 
     def _independent_findings(self, plan: Plan, lint: Iterable[Any]) -> tuple[Any, ...]:
         """Return the lint findings that are not at a repaired field."""
@@ -197,11 +192,10 @@ class _Repairs:
         for number in (0, 1):
             while True:
                 plan = self._compiled(number)
-                found = [] if plan is None else self._errors(plan)
+                found = self._errors(plan)
                 if not self._drop_failing(found, number):
                     break
-            if plan is not None:
-                plans.append(plan)
+            plans.append(plan)
             errors.append(found)
         return plans, errors
 
@@ -223,7 +217,7 @@ class _Repairs:
 
     def _is_independent(self, error: Diagnostic) -> bool:
         """Return whether an error would stay if the repaired fields had other valid values."""
-        if error.id in MISSING and any(not fault.parts.isdisjoint(HOLDERS) for fault in self.faults):
+        if error.id in MISSING and any(fault.is_holder for fault in self.faults):
             return False
         if any(fault.name and f'"{fault.name}"' in error.message for fault in self.faults):
             return False  # about a reference to the faulty name
@@ -260,11 +254,10 @@ class _Repairs:
             self.unrepaired.append(error.id)
             return
         repairs: list[Repair] = []
-        changes = (
-            None if error.fix is None else self._changes(error, error.fix.mapped(lambda _, value: as_parsed(value)))
-        )
-        if changes:
-            repairs.append(lambda value: _with_changes(value, changes))
+        if error.fix is not None:
+            fix = error.fix.mapped(lambda _, value: as_parsed(value))
+            if changes := self._changes(error, fix):
+                repairs.append(lambda value: _with_changes(value, changes))
         repairs.append(lambda value: drop_field(value, place.path))
         root = self._root(place.document)
         schema = schema_at(root, place.path)
@@ -293,30 +286,28 @@ class _Repairs:
         version, kind = document.value.get("apiVersion"), document.value.get("kind")
         row = find(version, kind)
         folder = row.schema_folder(version) if row in LEGACY and row is not None else self.plan.release.crds
-        try:
-            return read(str(kind), folder)
-        except OSError:
-            return {}
+        return _schema(str(kind), folder)
 
-    def _compiled(self, number: int) -> Plan | None:
+    def _compiled(self, number: int) -> Plan:
         """Return the plan of the TrainJob with one of the two repairs of each fault."""
-        values: dict[Identity, Tree | None] = {identity: each.value for identity, each in self.documents.items()}
+        values: dict[Identity, Tree] = {identity: each.value for identity, each in self.documents.items()}
         for fault in self.faults:
-            value = values[fault.identity]
-            changed = None if value is None else fault.repair(number)(value)
-            values[fault.identity] = value if changed is None else changed
+            identity = fault.place.document.identity
+            repaired = fault.repair(number)(values[identity])
+            values[identity] = values[identity] if repaired is None else repaired
         self.runs += 1
         job = self.plan.job.document
         document = job._replace(value=values[job.identity])
         return self.compiled(trainjob(document, self.environment), self._library(values))
 
-    def _library(self, values: Mapping[Identity, Tree | None]) -> Library:
+    def _library(self, values: Mapping[Identity, Tree]) -> Library:
+        """Return the library with the repaired runtime in front."""
         library, entry = self.plan.library, self.entry
         if entry is None or values[entry.document.identity] is entry.document.value:
             return library
-        document = entry.document._replace(value=values[entry.document.identity])
-        level = Level(entry.level, entry.conform_document)
-        level.entries = {key_of(entry.document): LibraryEntry(document, entry.level, entry.conform_document)}
+        repaired = entry.document._replace(value=values[entry.document.identity])
+        level = Level(entry.level, entry.conform_document)  # its key stays, also if a repair changes the name
+        level.entries[key_of(entry.document)] = LibraryEntry(repaired, entry.level, entry.conform_document)
         return library._replace(levels=(level, *library.levels))
 
     def _errors(self, plan: Plan) -> list[Diagnostic]:
@@ -326,8 +317,15 @@ class _Repairs:
     def _errors_of_runtime(self, plan: Plan) -> list[Diagnostic]:
         """Return the errors of the runtime itself, which no plan has."""
         entry = requested(plan) if plan.stopped else None
-        found = () if entry is None else entry.conform_quietly()[1]
-        return [each for each in found if each.severity == "error"] if failed(found) else []
+        return [] if entry is None else [each for each in entry.conform_quietly()[1] if each.severity == "error"]
+
+
+@cache  # one value for each schema
+def _schema(kind: str, folder: str) -> Tree:
+    try:
+        return read(kind, folder)
+    except OSError:
+        return {}
 
 
 def _key(error: Diagnostic) -> Hashable:

@@ -100,10 +100,13 @@ def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
 
 def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the stages, and the violations in the JobSet at their source lines."""
-    diagnostics = _diagnostics_of_plan(plan)
-    if plan.job.repeated:
-        diagnostics = (_with_repeated_places(diagnostic, plan.job) for diagnostic in diagnostics)
-    yield from diagnostics
+    found = plan.diagnostics
+    if plan.refused:
+        from trainc.provenance.placing.refused import diagnose
+
+        found += tuple(map(plan.in_own_names, diagnose(plan)))
+    for diagnostic in found:
+        yield _with_repeated_places(diagnostic, plan.job) if plan.job.repeated else diagnostic
 
 
 def unused_gang(plans: Iterable[Plan], run: Run) -> Iterator[Diagnostic]:
@@ -114,14 +117,6 @@ def unused_gang(plans: Iterable[Plan], run: Run) -> Iterator[Diagnostic]:
             f"{run.purpose.option_names.gang} has no effect: the paths have no legacy job to compile",
             "set the gang of a TrainJob in podGroupPolicy of its runtime",
         )
-
-
-def _diagnostics_of_plan(plan: Plan) -> Iterator[Diagnostic]:
-    yield from plan.diagnostics
-    if plan.refused:
-        from trainc.provenance.placing.refused import diagnose
-
-        yield from map(plan.in_own_names, diagnose(plan))
 
 
 def _with_repeated_places(diagnostic: Diagnostic, job: TrainJob) -> Diagnostic:

@@ -17,7 +17,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Document
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline import frameworks, stages
-from trainc.pipeline.library import Level, Library, LibraryEntry, key_of
+from trainc.pipeline.library import Level, Library, LibraryEntry
 from trainc.pipeline.lint.triggers import OVERCOMMITTED
 from trainc.pipeline.objects import STEPS, TrainJob, ancestor
 from trainc.pipeline.plan import Plan, pod_spec
@@ -56,8 +56,7 @@ def attempted(entry: LibraryEntry, library: Library, run: Run, name: str, *, sho
     def conform(_document: Document, _level: str) -> Conformed:
         return entry.conform_quietly()
 
-    level = Level(entry.level, conform)
-    level.entries = {key_of(entry.document): LibraryEntry(entry.document, entry.level, conform)}
+    level, _ = Level.build(entry.level, [entry.document], conform)
     plans: list[Plan] = []
     for spec in specs(runtime):
         job = stand_in(runtime, name, spec, shown=shown)

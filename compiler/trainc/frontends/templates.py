@@ -142,15 +142,12 @@ def replaced(
     """
     causes: dict[Identity, list[tuple[Place, str]]] = {}
     kept: list[Diagnostic] = []
-    first: dict[Identity, int] = {}
     for diagnostic in diagnostics:
         cause = _cause(diagnostic)
         if cause is None:
             kept.append(diagnostic)
             continue
-        key = cause[0].document.identity
-        first.setdefault(key, len(kept))
-        causes.setdefault(key, []).append(cause)
+        causes.setdefault(cause[0].document.identity, []).append(cause)
     texts = {id(document.text): document.text for document in documents}
     with_braces = {key for key, text in texts.items() if "{{" in text}
     for document in documents:

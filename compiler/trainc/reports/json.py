@@ -3,10 +3,9 @@
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
 "file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
 "endColumn"}]}`. Lines and columns count from 1, and are 0 for a whole file. The end is exclusive, and 0 if only the
-start is known. In a project with environments, `"environments"` lists the names of those that have the fault; a fault
-in a runtime has `"users"`, the TrainJobs that have it. A
-diagnostic with a fix has `"fix": {"title", "applicability", "edits": [{"file", "line", "column", "endLine",
-"endColumn", "text"}]}`. Secrets are masked.
+start is known. In a project with environments, `"environments"` lists the names of those that have the fault. A fault
+in a runtime has `"users"`, the TrainJobs that have it. A diagnostic with a fix has `"fix": {"title", "applicability",
+"edits": [{"file", "line", "column", "endLine", "endColumn", "text"}]}`. Secrets are masked.
 """
 
 from __future__ import annotations

@@ -13,14 +13,15 @@ from trainc.base.texts import and_others
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import in_jobset, load, stored
-from trainc.provenance.placing.runtime_faults import line, with_users
+from trainc.provenance.placing.runtime_faults import accepted_users, line, with_users
 from trainc.provenance.tracing import Trace, edited_by, nearest_existing, reported_at
 from trainc.provenance.tracing.correspondence import GONE, corresponding_path, value_at
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Hashable, Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic, LintFinding, Location
+    from trainc.diagnostics import Diagnostic, Identity, LintFinding, Location
     from trainc.pipeline.plan import Plan
 
 
@@ -38,6 +39,7 @@ def warnings(linted: Iterable[Plan], plans: Sequence[Plan]) -> tuple[list[Diagno
         for key, found in reversed(of_plan.items()):
             causes.setdefault(key, []).append(found)
     traces: dict[int, Trace] = {}
+    accepted = accepted_users(plans) if plans else None
     for (plan, finding), *others in causes.values():
         for warning in load(finding.rule).warning(plan.job.id, plan, finding):
             place, related = warning.place, warning.related
@@ -59,14 +61,14 @@ def warnings(linted: Iterable[Plan], plans: Sequence[Plan]) -> tuple[list[Diagno
                 subject = plan.runtime.id if plan.is_of_runtime(place) else warning.object
                 warning = warning._replace(object=subject, place=place, related=related)  # noqa: PLW2901 (the same warning)
                 warning = plan.in_own_names(warning)  # noqa: PLW2901 (the same warning)
-                reported[key] = _counted(warning, [plan, *(other for other, _ in others)], plans)
+                reported[key] = _counted(warning, [plan, *(other for other, _ in others)], accepted)
     return list(reported.values()), built_in
 
 
-def _counted(warning: Diagnostic, having: Sequence[Plan], plans: Sequence[Plan]) -> Diagnostic:
+def _counted(warning: Diagnostic, having: Sequence[Plan], accepted: Counter[Identity] | None) -> Diagnostic:
     """Return a warning with the TrainJobs that have it: the users of a runtime, or the number of the others."""
-    if plans and line(having[0], warning) is not None:
-        return with_users(warning, {id(plan): plan for plan in having}, plans)
+    if accepted is not None and line(having[0], warning) is not None:
+        return with_users(warning, having, accepted)
     return warning._replace(message=warning.message + and_others(len(having) - 1))
 
 

@@ -7,15 +7,15 @@ Returns  the diagnostics of all of them. One whose cause is a line of a runtime 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.diagnostics import ObjectId, Place, Related, Users
-from trainc.provenance.tracing import THE_RUNTIME
+from trainc.diagnostics import THE_RUNTIME, ObjectId, Place, Related, Users
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Identity
     from trainc.pipeline.objects import TrainJob
     from trainc.pipeline.plan import Plan
 
@@ -25,15 +25,28 @@ NAME: Final = "NAME"
 
 def merged(plans: Sequence[Plan], diagnostics: Mapping[int, Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
     """Yield the diagnostics of plans, by their identity; those of one line of a runtime as one."""
-    faults: dict[Hashable, tuple[Diagnostic, dict[int, Plan]]] = {}
+    faults: dict[Hashable, tuple[Diagnostic, list[Plan]]] = {}
     for plan in plans:
-        for number, found in enumerate(diagnostics[id(plan)]):
+        for found in diagnostics[id(plan)]:
             place = line(plan, found)
-            key = (id(plan), number) if place is None else _key(plan, found, place)
-            faults.setdefault(key, (found, {}))[1][id(plan)] = plan
+            if place is None:
+                faults[len(faults)] = found, []
+                continue
+            having = faults.setdefault(_key(plan, found, place), (found, []))[1]
+            if not having or having[-1] is not plan:
+                having.append(plan)
+    accepted = accepted_users(plans)
     for found, having in faults.values():
-        first, *_ = having.values()
-        yield found if line(first, found) is None else with_users(found, having, plans)
+        yield with_users(found, having, accepted) if having else found
+
+
+def accepted_users(plans: Iterable[Plan]) -> Counter[Identity]:
+    """Return the number of accepted TrainJobs that use each runtime."""
+    return Counter(plan.runtime.document.identity for plan in plans if _is_accepted(plan))
+
+
+def _is_accepted(plan: Plan) -> bool:
+    return bool(plan.objects) and not plan.failed
 
 
 def line(plan: Plan, diagnostic: Diagnostic) -> Place | None:
@@ -49,20 +62,18 @@ def _key(plan: Plan, diagnostic: Diagnostic, place: Place) -> Hashable:
     return diagnostic.id, diagnostic.severity, message, place.document.identity, place.path, place.key, place.part
 
 
-def with_users(diagnostic: Diagnostic, having: Mapping[int, Plan], plans: Iterable[Plan]) -> Diagnostic:
+def with_users(diagnostic: Diagnostic, having: Sequence[Plan], accepted: Counter[Identity]) -> Diagnostic:
     """Return a diagnostic about a line of a runtime with the TrainJobs that have it.
 
     Args:
         diagnostic: one of a line of a runtime.
-        having: these TrainJobs, by the identity of the plan.
-        plans: all plans of the run.
+        having: the plans of these TrainJobs.
+        accepted: the number of accepted TrainJobs of each runtime.
     """
-    first, *_ = having.values()
-    runtime = first.runtime.document.identity
-    names = tuple(_name(plan.job) for plan in having.values())
-    compiled = (plan for plan in plans if plan.objects and not plan.failed and id(plan) not in having)
-    spared = any(plan.runtime.document.identity == runtime for plan in compiled)
-    at = first.job.at("spec", "runtimeRef")
+    job, runtime = having[0].job, having[0].runtime.document.identity
+    names = tuple(_name(plan.job) for plan in having)
+    spared = accepted[runtime] > sum(map(_is_accepted, having))
+    at = job.at("spec", "runtimeRef")
     if diagnostic.place == at and len(names) == 1:
         return diagnostic
     related = (Related("the TrainJob", at),) if spared and diagnostic.place != at else ()

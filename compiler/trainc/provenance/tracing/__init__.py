@@ -12,7 +12,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
-from trainc.diagnostics import Path, Place, Related
+from trainc.diagnostics import THE_RUNTIME, Path, Place, Related
 from trainc.edits.environment import KEYS, described
 from trainc.edits.patching.patch_faults import ENVIRONMENTS, name_of
 from trainc.emit.order import objects_of_a_job
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "nearest_existing", "reported_at", "runtime_of", "stage_source"]
 
-THE_RUNTIME: Final = "the runtime"
-"""The message of a related place in a runtime that no file of the tree has."""
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
 HASH: Final = "name_suffix_hash"
