@@ -128,6 +128,13 @@ def test_other_faults_stay() -> None:
     assert [id for id, _ in reported()] == ["unknown-field", "template-not-rendered"]
 
 
+def test_the_summary_names_the_error_of_the_report() -> None:
+    write("x.yaml", job_text().replace("torch-distributed", "'{{ runtime }}'"))
+    lines = run("validate", "x.yaml").out.splitlines()
+    assert [line.partition("[")[2].partition("]")[0] for line in lines if "error[" in line] == ["template-not-rendered"]
+    assert "Jobs and pods of a were not checked because of template-not-rendered" in lines
+
+
 def test_a_syntax_error_beside_a_placeholder_stays() -> None:
     write("x.yaml", job_text(nodes="1\n\timage: b", command='["{{ item }}"]'))
     assert [id for id, _ in reported()] == ["yaml"]

@@ -438,7 +438,11 @@ def replace_errors_of_templates(build: Build) -> Build:
     from trainc.frontends import templates
 
     found = templates.replaced(build.diagnostics, documents, build.reading.with_note)
-    return build._replace(diagnostics=tuple(found))
+    ids, unchecked = {each.id for each in found}, dict[str, list[str]]()
+    for cause, names in build.unchecked.items():  # by an error of the report
+        if (shown := cause if cause in ids else templates.TEMPLATE_NOT_RENDERED.id) in ids:
+            unchecked.setdefault(shown, []).extend(names)
+    return build._replace(diagnostics=tuple(found), unchecked=unchecked)
 
 
 def collapse_repeated(build: Build) -> Build:
