@@ -4,8 +4,9 @@ Reads    the plans of a run, and the function that compiles a TrainJob.
 Returns  the diagnostics of the plans, with the errors that would remain if the first ones were repaired, and the plans
          of the repaired TrainJobs for the lint rules.
 
-A faulty value is repaired in two ways: by its fix, by leaving the value out, or by a valid value of the schema. An
-error that only one of them has is caused by the repair, and so is one at the repaired field: neither is reported.
+A faulty value is repaired by its fix, by leaving it out, or by a valid value of the schema, and the TrainJob is
+compiled with two of these repairs. An error that only one of the two has depends on the repair, as does an error at
+the repaired field: neither is reported.
 Imported only for plans with errors.
 """
 
