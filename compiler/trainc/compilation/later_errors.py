@@ -66,7 +66,7 @@ class Later(NamedTuple):
     repaired: Plan | None = None
     """The plan of the repaired TrainJob, with the lint findings that do not depend on a repair; None without one."""
     preventing: tuple[str, ...] = ()
-    """The ids of the errors that could not be repaired, so that there are no Jobs and pods to check."""
+    """The id of an error that could not be repaired, so that there are no Jobs and pods to check."""
 
 
 class _Fault:
@@ -149,10 +149,11 @@ class _Repairs:
         reported: list[Diagnostic] = []
         pending = [*errors, *self._errors_of_runtime(self.plan)]
         known = set(map(_key, pending))
+        ids = [each.id for each in pending]  # of the report
         plans = [self.plan]
         for _ in range(ROUNDS):
             if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
-                return Later(tuple(reported), preventing=() if self.plan.objects else (pending[0].id,))
+                return Later(tuple(reported), preventing=self._preventing(ids))
             self.spots.update(*map(_spots, pending))
             for each in {_key(each): each for each in pending}.values():
                 self._add(each)
@@ -168,14 +169,17 @@ class _Repairs:
             known |= set(map(_key, pending))
             if not pending:
                 break
-        return self._result(reported, plans)
-
-    def _result(self, reported: list[Diagnostic], plans: Sequence[Plan]) -> Later:
         repaired, *others = plans
         if not others or not repaired.objects:
-            preventing = () if self.plan.objects else self.unrepaired[:1]
-            return Later(tuple(reported), preventing=tuple(preventing))
-        lint = [each for each in repaired.lint_findings if each in others[0].lint_findings]
+            return Later(tuple(reported), preventing=self._preventing(ids))
+        return self._result(reported, repaired, others[0])
+
+    def _preventing(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the id of the error that prevents the check of Jobs and pods: one that could not be repaired."""
+        return () if self.plan.objects else tuple([each for each in ids if each in self.unrepaired] or ids)[:1]
+
+    def _result(self, reported: list[Diagnostic], repaired: Plan, other: Plan) -> Later:
+        lint = [each for each in repaired.lint_findings if each in other.lint_findings]
         named = put(repaired.job.value, ("metadata", "name"), self.plan.job.source_name)  # for the messages
         found = self._independent_findings(repaired, lint)
         return Later(tuple(reported), repaired._replace(job=repaired.job._replace(value=named), lint_findings=found))
