@@ -11,10 +11,12 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline import schedulers
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, pod_at, training
+from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import may_have_unread_keys, turned_off
 from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.plan import pod_spec
+from trainc.pipeline.training import has_policy, training, training_traits
+from trainc.pipeline.training import nodes as nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +33,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     The pods may name a PodGroup that trainc does not create, or a scheduler that creates one. A queue whose key is not
     read is reported as such.
     """
-    if traits(plan.runtime).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
+    if training_traits(plan).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
     marks = [scheduler.MARK for scheduler in schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))]
     templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
@@ -77,7 +79,7 @@ def nodes(plan: Plan) -> int:
     """
     if plan.needed is not None:
         return plan.needed
-    if plan.job.own_runtime is not None:
-        return plan.nodes
+    if plan.job.own_runtime is not None or not has_policy(plan):
+        return nodes_of(plan)
     of_job = plan.job.trainer.get("numNodes")
     return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)
