@@ -136,7 +136,7 @@ def invocations(within: Word, programs: frozenset[str], lookup: Lookup = lambda 
         while (at := text.find(name, end)) >= 0:
             end = at + len(name)
             found.append((at, name))
-    known = _unchanged(text, lookup) if found else lookup
+    known = _lookup_of_script(text, lookup) if found else lookup
     for at, name in sorted(found):
         before = text[max(text.rfind("\n", 0, at) + 1, at - 256) : at]
         module = _PYTHON.search(before)
@@ -146,7 +146,7 @@ def invocations(within: Word, programs: frozenset[str], lookup: Lookup = lambda 
             yield _words_at(within, at, known)
 
 
-def _unchanged(text: str, lookup: Lookup) -> Lookup:
+def _lookup_of_script(text: str, lookup: Lookup) -> Lookup:
     """Return the variables of the container that a script does not set."""
     if _SET_BY_OTHERS.search(text):
         return lambda _: None
@@ -184,7 +184,8 @@ def _words_at(within: Word, at: int, lookup: Lookup) -> list[Word]:
     text, end = within.text, min(at + LONGEST, len(within.text))
     found = []
     while word := _WORD.match(text, at, end):
-        found.append(Word(_without_quotes(_replaced(word[0], lookup)), within.path, word.span()))
+        rest = "`" if text[word.end() : word.end() + 1] == "`" else ""  # a command substitution: the word is unknown
+        found.append(Word(f"{_without_quotes(_replaced(word[0], lookup))}{rest}", within.path, word.span()))
         space = _BETWEEN.match(text, word.end(), end)
         at = space.end() if space else word.end()
     return found

@@ -68,9 +68,10 @@ def main_slots(plan: Plan) -> Iterator[Slot]:
 
 
 def main_of(plan: Plan, job: int) -> Slot | None:
-    """Return the main container of a job that trains."""
+    """Return the main container of a job that trains; of a legacy job also the only one, whatever its name."""
     if has_policy(plan):
-        return main_container(plan, job)
+        only = plan.containers(job) if plan.job.own_runtime is not None else []
+        return main_container(plan, job) or (only[0] if len(only) == 1 else None)
     return next((slot for slot in main_slots(plan) if slot.job == job), None)
 
 

@@ -102,7 +102,7 @@ def variables(plan: Plan, path: Path, container: Tree) -> ContainerEnvironment:
     """
     from trainc.kubernetes.container_environment import Known, Unknown, environment
 
-    later = Unknown("it is set in the cluster")
+    later = Unknown("")
     template = get(stored(plan), path[:-3], {})
     labels, annotations = ({**(get(template, ("metadata", key)) or {})} for key in ("labels", "annotations"))
     labels["jobset.sigs.k8s.io/jobset-name"] = plan.name

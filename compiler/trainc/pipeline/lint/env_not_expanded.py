@@ -100,11 +100,11 @@ def in_command(plan: Plan, path: Path, container: Tree) -> Iterator[LintFinding]
                 continue
             if known.lookup(name) == match[0]:
                 found.add(name)
-                what = ("", match[0], name, near(name, known.variables), "shell" if runs_text else "")
+                what = ("", match[0], name, nearest_variable(name, known.variables), "shell" if runs_text else "")
                 yield LintFinding("env-not-expanded", (*path, key, index), what, part=match.span())
 
 
-def near(name: str, names: Iterable[str]) -> str:
+def nearest_variable(name: str, names: Iterable[str]) -> str:
     """Return the variable that is meant, or an empty string."""
     from trainc.base.suggestions import nearest_name
 
@@ -167,7 +167,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The program gets the reference as it is written, and a shell runs the name as a command."""
     variable, text, name, known, others = finding.what
     if not variable:
-        return of_command(name, known, in_shell=others == "shell")
+        return message_of_command(name, known, in_shell=others == "shell")
     written = {item.get("name") for item in plan.job.trainer.get("env") or ()}
     is_own = {name, variable} <= written
     text, name, variable = shortened(text), shortened(name), shortened(variable)
@@ -186,7 +186,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     return Finding(message=f"Kubernetes does not replace {text}: {reason}{more}", help=help)
 
 
-def of_command(name: str, near: str, *, in_shell: bool) -> Finding:
+def message_of_command(name: str, near: str, *, in_shell: bool) -> Finding:
     """Return the message for a reference in a command or an argument."""
     shown = shortened(name)
     more = ", and the shell runs it as a command" if in_shell else ""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Path
-    from trainc.kubernetes.commands import Word
+    from trainc.kubernetes.commands import Lookup, Word
     from trainc.kubernetes.container_environment import ContainerEnvironment
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
@@ -42,7 +42,7 @@ FLAGS: Final = {"accelerate": "num-machines", "accelerate.commands.launch": "num
 """The programs and modules that start processes on several nodes, with the flag that says on how many."""
 
 
-class Group:
+class Rendezvous:
     """The pods that find one another by the same address."""
 
     def __init__(self) -> None:
@@ -52,8 +52,8 @@ class Group:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the variables and flags whose number of nodes is not that of the pods that train."""
-    groups = dict[str, Group]()
-    found: list[tuple[Path, Tree, ContainerEnvironment, Group]] = []
+    groups = dict[str, Rendezvous]()
+    found: list[tuple[Path, Tree, ContainerEnvironment, Rendezvous]] = []
     for job in training(plan):
         slot = main_of(plan, job)
         if slot is None:
@@ -62,7 +62,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         env = variables(plan, slot.path, container)
         if writes_cluster(plan):
             env.variables.pop(CLUSTER, None)
-        group = groups.setdefault("" if has_policy(plan) else address(env), Group())
+        group = groups.setdefault("" if has_policy(plan) else address(env), Rendezvous())
         pods = plan.counts[job] * int(plan.jobs[job].get("replicas", 1))
         group.pods += pods
         group.evaluators += pods if role(env) == EVALUATOR else 0
@@ -70,7 +70,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     for path, container, env, group in found:
         count = hosts(plan) if has_policy(plan) else group.pods
         yield from in_variables(path, container, env, count, group.evaluators)
-        for flag, value, word in flags(container, env):
+        for flag, value, word in flags(container, env.known):
             if value != count:
                 yield LintFinding(
                     "node-count", (*path, *word.path), (f"--{flag}", str(value), str(count)), part=word.part
@@ -156,9 +156,9 @@ def sizes(container: Tree, env: ContainerEnvironment, count: int) -> set[int]:
     return found | {int(env.known(WORLD) or 0)} if is_alone else found
 
 
-def flags(container: Tree, env: ContainerEnvironment) -> Iterator[tuple[str, int, Word]]:
+def flags(container: Tree, lookup: Lookup) -> Iterator[tuple[str, int, Word]]:
     """Yield the flag of a launcher with a number of nodes, the number, and the word that has it."""
-    words = runs(container, frozenset(FLAGS), env.known)
+    words = runs(container, frozenset(FLAGS), lookup)
     program = next(iter(words), None)
     flag = FLAGS.get(program.text.rpartition("/")[2], "") if program else ""
     for at, word in enumerate(words[1:], start=1):

@@ -184,7 +184,8 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
             yield from container_rules(container)
             if framework.independent_nodes and may_name_host(container, plan.name):
                 yield "rendezvous-host"
-            is_main = container.get("name") == framework.container or not framework.container
+            is_only = plan.job.own_runtime is not None and len(pod[key]) == 1
+            is_main = container.get("name") == framework.container or not framework.container or is_only
             if is_main and key == "containers":
                 yield from node_rules(container, framework.family)
 
