@@ -6,13 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linting import GPUS, clean_container, env, fires, pytorchjob, replicated, runtime_of, silent, trainjob, warnings
+from linting import (
+    GPUS,
+    NO_NAMES,
+    clean_container,
+    env,
+    fires,
+    pytorchjob,
+    replicated,
+    runtime_of,
+    silent,
+    trainjob,
+    warnings,
+)
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
 from trainc.compilation.run import Options
 from trainc.kubernetes.commands import runs
-from trainc.pipeline.lint import node_count, torchrun_flags
+from trainc.pipeline.lint import literal_node_count, torchrun_flags
 from trainc.pipeline.training import TORCHRUN
 
 OPERATOR = {
@@ -105,7 +117,7 @@ def test_the_flags_of_torchrun(command: tuple[str, ...], expected: dict[str, str
 
 @pytest.mark.parametrize(("command", "expected"), OTHERS, ids=[" ".join(command) for command, _ in OTHERS])
 def test_the_number_of_nodes_of_other_launchers(command: tuple[str, ...], expected: list[int]) -> None:
-    assert [value for _, value, _ in node_count.flags({"command": [*command]}, OPERATOR.get)] == expected
+    assert [value for _, value, _ in literal_node_count.flags({"command": [*command]}, OPERATOR.get)] == expected
 
 
 def test_a_word_of_a_script_has_its_own_place() -> None:
@@ -113,6 +125,9 @@ def test_a_word_of_a_script_has_its_own_place() -> None:
     _, flag, _ = runs({"command": ["sh", "-c", text]}, TORCHRUN, OPERATOR.get)
     assert flag.part is not None
     assert (flag.text, text[slice(*flag.part)]) == ("--nnodes=16", "--nnodes=$WORLD_SIZE")
+
+
+ADDRESS = {"MASTER_ADDR": "j-node-0-0.j"}
 
 
 def plain_runtime(*, label: str = "torch", trainer: Any = None, **fields: Any) -> dict[str, Any]:
@@ -136,6 +151,14 @@ def two_roles(config: str, *, workers: int = 2) -> tuple[Any, Any]:
     return runtime_of(*jobs, policy={}, labels={"trainer.kubeflow.org/framework": "tensorflow"}), trainjob()
 
 
+def without_names() -> tuple[Any, Any]:
+    """Return two nodes that look up the first one, without a policy, in a JobSet whose pods have no host names."""
+    container = clean_container(env=env(**ADDRESS))
+    labels = {"trainer.kubeflow.org/framework": "torch"}
+    runtime = runtime_of(replicated(container), policy={}, of_jobset=NO_NAMES, labels=labels)
+    return runtime, trainjob(numNodes=2)
+
+
 def elastic(least: int, most: int) -> dict[str, Any]:
     """Return a PyTorchJob with two workers and an elastic policy."""
     job = pytorchjob()
@@ -143,27 +166,32 @@ def elastic(least: int, most: int) -> dict[str, Any]:
     return job
 
 
-ADDRESS = {"MASTER_ADDR": "j-node-0-0.j"}
 CLUSTER = '{"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "task": {"index": $(JOB_COMPLETION_INDEX)}}'
 COUNTS = [
-    fires("node-count", *trained(8, {"WORLD_SIZE": "4"}), id="fewer processes than nodes"),
-    fires("node-count", *trained(2, {"WORLD_SIZE": "4"}), id="twice as many processes on CPUs"),
-    fires("node-count", *trained(1, {"WORLD_SIZE": "4", **ADDRESS}), id="one node that waits for others"),
-    fires("node-count", *trained(8, {"PET_NNODES": "4"}), id="nodes of torchrun"),
-    fires("node-count", *trained(8, {"PET_NNODES": "2:4"}), id="a range of nodes"),
-    fires("node-count", *trained(2, {"PADDLE_NNODES": "4"}), id="nodes of Paddle"),
-    fires("node-count", *trained(4, {}, "accelerate", "launch", "--num_machines=2", "train.py"), id="accelerate"),
-    fires("node-count", *trained(4, {}, "sh", "-c", "deepspeed --num_nodes 2 train.py"), id="deepspeed"),
-    fires("node-count", *two_roles(CLUSTER, workers=3), id="hosts of TensorFlow"),
-    silent("node-count", *trained(4, {"WORLD_SIZE": "4", "PET_NNODES": "4", "NNODES": "1:8"}), id="the same number"),
-    silent("node-count", *trained(2, {"WORLD_SIZE": "16", "PET_NPROC_PER_NODE": "8"}), id="processes of torchrun"),
-    silent("node-count", *trained(2, {"WORLD_SIZE": "4"}, resourcesPerNode=GPUS), id="one process per GPU"),
-    silent("node-count", *trained(1, {"WORLD_SIZE": "4"}), id="one node that starts its processes"),
-    silent("node-count", *trained(2, {"WORLD_SIZE": "$(SIZE)", "NNODES": "auto"}), id="unknown"),
-    silent("node-count", *trained(2, {"EPOCHS": "4", "WORLD": "4"}), id="other variables"),
-    silent("node-count", *two_roles(CLUSTER), id="as many hosts as pods"),
-    silent("node-count", *two_roles('{"cluster": {"worker": "b:1"}}'), id="no cluster"),
-    silent("node-count", *two_roles("not JSON"), id="not JSON"),
+    fires("literal-node-count", *trained(8, {"WORLD_SIZE": "4"}), id="fewer processes than nodes"),
+    fires("literal-node-count", *trained(2, {"WORLD_SIZE": "4"}), id="twice as many processes on CPUs"),
+    fires("literal-node-count", *trained(1, {"WORLD_SIZE": "4", **ADDRESS}), id="one node that waits for others"),
+    fires("literal-node-count", *trained(8, {"PET_NNODES": "4"}), id="nodes of torchrun"),
+    fires("literal-node-count", *trained(8, {"PET_NNODES": "2:4"}), id="a range of nodes"),
+    fires("literal-node-count", *trained(2, {"PADDLE_NNODES": "4"}), id="nodes of Paddle"),
+    fires(
+        "literal-node-count", *trained(4, {}, "accelerate", "launch", "--num_machines=2", "train.py"), id="accelerate"
+    ),
+    fires("literal-node-count", *trained(4, {}, "sh", "-c", "deepspeed --num_nodes 2 train.py"), id="deepspeed"),
+    fires("literal-node-count", *two_roles(CLUSTER, workers=3), id="hosts of TensorFlow"),
+    silent(
+        "literal-node-count", *trained(4, {"WORLD_SIZE": "4", "PET_NNODES": "4", "NNODES": "1:8"}), id="the same number"
+    ),
+    silent(
+        "literal-node-count", *trained(2, {"WORLD_SIZE": "16", "PET_NPROC_PER_NODE": "8"}), id="processes of torchrun"
+    ),
+    silent("literal-node-count", *trained(2, {"WORLD_SIZE": "4"}, resourcesPerNode=GPUS), id="one process per GPU"),
+    silent("literal-node-count", *trained(1, {"WORLD_SIZE": "4"}), id="one node that starts its processes"),
+    silent("literal-node-count", *trained(2, {"WORLD_SIZE": "$(SIZE)", "NNODES": "auto"}), id="unknown"),
+    silent("literal-node-count", *trained(2, {"EPOCHS": "4", "WORLD": "4"}), id="other variables"),
+    silent("literal-node-count", *two_roles(CLUSTER), id="as many hosts as pods"),
+    silent("literal-node-count", *two_roles('{"cluster": {"worker": "b:1"}}'), id="no cluster"),
+    silent("literal-node-count", *two_roles("not JSON"), id="not JSON"),
 ]
 REFERENCES = [
     fires("env-not-expanded", *trained(2, {}, "train", "--rank=$(RANK)"), id="nothing sets it"),
@@ -188,6 +216,7 @@ REFERENCES = [
     ),
 ]
 FLAGS = [
+    fires("rendezvous-host", *without_names(), id="without a policy"),
     fires("torchrun-flags", *trained(2, {"N": "4"}, "sh", "-c", "torchrun --nnodes=$N t.py"), id="in a shell"),
     fires("torchrun-flags", *trained(2, {"N": "4"}, "torchrun", "--nnodes=$(N)", "t.py"), id="without a shell"),
     fires("torchrun-flags", *trained(2, {}, "torchrun", "--rdzv-endpoint=localhost:1", "t.py"), id="the loopback"),
@@ -197,12 +226,14 @@ FLAGS = [
 
 @pytest.mark.parametrize(("documents", "rules"), [*COUNTS, *REFERENCES, *FLAGS])
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
-    found = [each for each in warnings(tmp_path, *documents) if each.id in (*rules, "node-count", "torchrun-flags")]
+    found = [
+        each for each in warnings(tmp_path, *documents) if each.id in (*rules, "literal-node-count", "torchrun-flags")
+    ]
     assert [each.id for each in found] == rules
     assert not rules or texts(found) == snapshot
 
 
-@pytest.mark.parametrize(("least", "expected"), [(3, ["node-count"]), (1, [])])
+@pytest.mark.parametrize(("least", "expected"), [(3, ["literal-node-count"]), (1, [])])
 def test_the_range_of_an_elastic_policy(tmp_path: Path, least: int, expected: list[str]) -> None:
     found = warnings(tmp_path, elastic(least, 4), options=Options(legacy=True))
     assert [each.id for each in found] == expected

@@ -145,7 +145,7 @@ def triggers(plan: Plan) -> Iterator[str]:
     if may_have_unread_keys(plan):
         yield "key-not-read"
     if not counted_by_plan(plan):
-        yield "node-count"
+        yield "literal-node-count"
     for job in spec.get("replicatedJobs") or ():
         if "dependsOn" in job:
             yield "depends-on-itself"
@@ -335,7 +335,7 @@ def word_rules(word: str) -> tuple[str, ...]:
     """Return the rules that a word of a command may break."""
     found = ("secret-in-command",) if may_hold_secret(word) or named_secret(word) else ()
     if any(flag in word for flag in COUNTING):
-        found = (*found, "node-count")
+        found = (*found, "literal-node-count")
     if "$(" in word:
         found = (*found, "env-not-expanded")
     return (*found, "command-words") if may_hold_option(word) else found

@@ -73,7 +73,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         for flag, value, word in flags(container, env.known):
             if value != count:
                 yield LintFinding(
-                    "node-count", (*path, *word.path), (f"--{flag}", str(value), str(count)), part=word.part
+                    "literal-node-count", (*path, *word.path), (f"--{flag}", str(value), str(count)), part=word.part
                 )
 
 
@@ -141,7 +141,7 @@ def in_variables(
         else:
             continue
         if number:
-            yield LintFinding("node-count", (*path, "env", index, "value"), (name, number, str(count)))
+            yield LintFinding("literal-node-count", (*path, "env", index, "value"), (name, number, str(count)))
 
 
 def sizes(container: Tree, env: ContainerEnvironment, count: int) -> set[int]:
@@ -172,7 +172,7 @@ def flags(container: Tree, lookup: Lookup) -> Iterator[tuple[str, int, Word]]:
             return  # the flags after the script are its own
 
 
-@lint_rule("node-count", "Another number of nodes than the job has")
+@lint_rule("literal-node-count", "Another number of nodes than the job has")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The nodes wait for nodes that do not exist, or train without some of them."""
     name, number, count = finding.what
