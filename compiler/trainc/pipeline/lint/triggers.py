@@ -172,6 +172,9 @@ def has_default_scheduler(spec: Tree) -> bool:
 def mpi_rules(plan: Plan) -> Iterator[str]:
     """Yield the rules that a job with a launcher may break."""
     trainer, policy = plan.job.trainer, plan.runtime.policy or {}
+    launcher = plan.named(traits(plan.runtime).launcher)
+    if launcher is not None and may_refuse_key(plan.objects[0]["spec"]["replicatedJobs"][launcher]["template"]["spec"]):
+        yield "ssh-key-mode"
     if "image" in trainer or plan.job.own_runtime is not None:
         yield "mpi-image"
     if plan.job.own_runtime is None:
@@ -179,6 +182,19 @@ def mpi_rules(plan: Plan) -> Iterator[str]:
         pods = sum(count * job.get("replicas", 1) for job, count in zip(plan.jobs, plan.counts, strict=True))
         if pods != nodes + (not plan.runtime.settings.get("runLauncherAsNode")):
             yield "mpi-nodes"
+
+
+def may_refuse_key(job: Tree) -> bool:
+    """Return whether ssh may refuse a key in the pods of a Job: unless each user is not root, and fsGroup is set."""
+    pod = job["template"].get("spec") or {}
+    of_pod = security_context(pod)
+    users = (security_context(each).get("runAsUser", of_pod.get("runAsUser")) for each in pod.get("containers") or ())
+    return "fsGroup" not in of_pod or not all(users)
+
+
+def security_context(tree: Tree) -> Tree:
+    """Return the security context of a pod or a container, or an empty mapping."""
+    return tree.get("securityContext") or {}
 
 
 def may_have_unread_keys(plan: Plan) -> bool:
