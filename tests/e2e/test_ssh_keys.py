@@ -75,7 +75,7 @@ def sshd(case: Case) -> list[str]:
 
 
 def pods_of(case: Case, names: tuple[str, str]) -> tuple[Any, Any]:
-    """Return the pods of the launcher and the node. That of a user's node can always read its host key, the same file."""
+    """Return the pods of the launcher and the node. A node of a user can read the key, which is also its host key."""
     launcher, node = container(names[0], case, MPIRUN), container(names[1], case, sshd(case))
     return pod(launcher, case.fs_group), pod(node, MPIUSER if case.user else case.fs_group)
 
@@ -83,7 +83,9 @@ def pods_of(case: Case, names: tuple[str, str]) -> tuple[Any, Any]:
 def trainjob(case: Case) -> list[Any]:
     jobs = [
         {"name": name, "template": {"metadata": {"labels": labels}, "spec": {"template": each}}}
-        for name, labels, each in zip(("launcher", "node"), (ANCESTOR, {}), pods_of(case, ("node", "node")), strict=True)
+        for name, labels, each in zip(
+            ("launcher", "node"), (ANCESTOR, {}), pods_of(case, ("node", "node")), strict=True
+        )
     ]
     api = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
     policy = {"numNodes": 1, "mpi": {"sshAuthMountPath": case.folder}}

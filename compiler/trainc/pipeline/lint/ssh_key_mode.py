@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
-RULE: Final = "ssh-key-mode"
 USER: Final = ("securityContext", "runAsUser")
 PRIVATE_KEY: Final = "ssh-privatekey"
 FOLDER: Final = "/.ssh"
@@ -87,13 +86,13 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         if not is_readable(key, groups):
             is_certain = are_all or not key.effective_mode & GROUP_READS
             fault = "unreadable" if is_certain else "unreadable outside group 0"
-            yield LintFinding(RULE, path, (fault, *what, str(next(iter(sorted(groups)), user))))
+            yield LintFinding("ssh-key-mode", path, (fault, *what, str(next(iter(sorted(groups)), user))))
     elif key.is_too_open:
         group = "" if key.fs_group is None else str(key.fs_group)
         if group and not key.mode & ~OWNER_ONLY:
-            yield LintFinding(RULE, (*of_pod, "securityContext", "fsGroup"), ("fsGroup", *what, group))
+            yield LintFinding("ssh-key-mode", (*of_pod, "securityContext", "fsGroup"), ("fsGroup", *what, group))
         else:
-            yield LintFinding(RULE, path, ("open", *what, group), shared=path[-1] == "mountPath")
+            yield LintFinding("ssh-key-mode", path, ("open", *what, group), shared=path[-1] == "mountPath")
 
 
 def key_file(pod: Tree, container: Tree) -> KeyFile | None:
@@ -143,7 +142,7 @@ def is_readable(key: KeyFile, groups: frozenset[int]) -> bool:
     return bool(mode & OTHERS_READ or (mode & GROUP_READS and (key.fs_group is not None or 0 in groups)))
 
 
-@lint_rule(RULE, "SSH key that ssh refuses")
+@lint_rule("ssh-key-mode", "SSH key that ssh refuses")
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """mpirun starts the ranks by ssh, which fails without the private key of the job's Secret."""
     fault, mode, file, user, group = finding.what
