@@ -38,6 +38,8 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     slot, node = main_container(plan, plan.named(known.launcher)), plan.named(known.node)
     if slot is None or node is None or not plan.counts[node] or plan.job.own_runtime is not None:
         return
+    if plan.runtime.settings.get("mpiImplementation") != "OpenMPI":
+        return
     container: Tree = pod_at(plan, slot.job)[slot.containers][slot.at]
     run = launch(words(container))
     if run is None or run.program not in MPIRUN or not run.is_complete or slot.job not in plan.trainers():
