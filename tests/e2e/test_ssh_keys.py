@@ -67,7 +67,7 @@ def pod(main: Any, fs_group: int | None) -> Any:
     return {"spec": {"containers": [main], "securityContext": {} if fs_group is None else {"fsGroup": fs_group}}}
 
 
-MPIRUN = ["mpirun", "--allow-run-as-root", "/opt/venv/bin/python", "/workspace/keys.py"]
+MPIRUN = ["mpirun", "--allow-run-as-root", "/opt/venv/bin/python", "/workspace/started.py"]
 
 
 def sshd(case: Case) -> list[str]:
