@@ -1,4 +1,4 @@
-"""Folders to work in, PyYAML with libyaml, cheaper garbage collections, and the summary of a run: what skipped tests need."""
+"""Folders to work in, cheaper YAML and garbage collections, and the summary of a run: what the skipped tests need."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A fix or a help that is followed once is right: its diagnostic is gone, and no new error is in its place.
 
-Each one is followed alone, or a help with the other diagnostics that have the same help. A help is followed if it writes
-a whole field, such as `nprocPerNode: "1"`, or the example of a name. The snapshot lists the others by id: an expert
-reads them when it changes.
+Each one is followed alone, or a help with the other diagnostics that have the same help. A help is followed if it
+writes a whole field, such as `nprocPerNode: "1"`, or the example of a name. The snapshot lists the others by id: an
+expert reads them when it changes.
 """
 
 from __future__ import annotations
