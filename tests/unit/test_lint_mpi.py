@@ -23,7 +23,7 @@ SSHD = ["/usr/sbin/sshd", "-De"]
 MPIRUN = ["mpirun", "solve"]
 
 
-def of_job(main: Any, name: str, pod: Any, labels: Any) -> dict[str, Any]:
+def labelled_job(main: Any, name: str, pod: Any, labels: Any) -> dict[str, Any]:
     """Return a replicated job with these labels."""
     job = replicated(main, pod=pod, name=name)
     job["template"]["metadata"] = {"labels": labels}
@@ -41,8 +41,12 @@ def runtime(
     """
     pod = more.pop("pod", {"securityContext": {"fsGroup": 1000}})
     user = {"securityContext": {"runAsUser": 1000}}
-    launcher = of_job(clean_container(**{"command": MPIRUN, **user, **(launcher or {})}), "launcher", pod, ANCESTOR)
-    nodes = of_job(clean_container(**{"command": SSHD, **user, **(node or {})}), "node", of_node or pod, labels or {})
+    launcher = labelled_job(
+        clean_container(**{"command": MPIRUN, **user, **(launcher or {})}), "launcher", pod, ANCESTOR
+    )
+    nodes = labelled_job(
+        clean_container(**{"command": SSHD, **user, **(node or {})}), "node", of_node or pod, labels or {}
+    )
     settings = {"sshAuthMountPath": OF_USER, "runLauncherAsNode": True, **more}
     return runtime_of(launcher, nodes, *others, policy={"numNodes": 1, "mpi": settings})
 
@@ -261,22 +265,22 @@ NODES = [
 ]
 MAIN = clean_container(command=SSHD)
 JOBS = [
-    fires("mpi-unlisted-job", runtime(of_job(MAIN, "more-nodes", {}, {})), trainjob(numNodes=2), id="with sshd"),
+    fires("mpi-unlisted-job", runtime(labelled_job(MAIN, "more-nodes", {}, {})), trainjob(numNodes=2), id="with sshd"),
     fires(
         "mpi-unlisted-job",
-        runtime(of_job(clean_container(command=["train"]), "trainer", {}, ANCESTOR)),
+        runtime(labelled_job(clean_container(command=["train"]), "trainer", {}, ANCESTOR)),
         trainjob(numNodes=2),
         id="a trainer",
     ),
     fires(
         "mpi-unlisted-job",
-        runtime(of_job(clean_container(), "more", {}, {}), node={"command": None}),
+        runtime(labelled_job(clean_container(), "more", {}, {}), node={"command": None}),
         trainjob(numNodes=2),
         id="like the nodes",
     ),
     silent(
         "mpi-unlisted-job",
-        runtime(of_job(clean_container(command=["evaluate"]), "evaluator", {}, {})),
+        runtime(labelled_job(clean_container(command=["evaluate"]), "evaluator", {}, {})),
         trainjob(numNodes=2),
         id="another program",
     ),

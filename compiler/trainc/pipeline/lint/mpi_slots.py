@@ -49,7 +49,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 
 def uses_hostfile(run: Launch) -> bool:
-    """Return whether the hosts are certainly those of the policy's hostfile, which horovodrun reads only if told to."""
+    """Return whether the hosts are those of the policy's hostfile, which horovodrun reads only with an option."""
     from trainc.pipeline.frameworks.mpi.implementations import HOSTFILE
     from trainc.pipeline.frameworks.mpi.mpirun import HOROVODRUN, HOSTFILES
 

@@ -42,7 +42,7 @@ _VALUES: Final = {
 """The number of values of each option."""
 
 
-class Option(NamedTuple):
+class MpirunOption(NamedTuple):
     """An option of a command, without its dashes."""
 
     name: str
@@ -57,11 +57,11 @@ class Launch(NamedTuple):
     program: str
     words: tuple[Word, ...]
     """All its words."""
-    options: tuple[Option, ...]
+    options: tuple[MpirunOption, ...]
     is_complete: bool
     """Whether all options are known."""
 
-    def ranks(self) -> Option | None:
+    def ranks(self) -> MpirunOption | None:
         """Return the option with the number of ranks, if it is a number and the command starts one program."""
         found = [option for option in self.options if option.name in RANKS]
         if len(found) != 1 or any(word.text == ":" for word in self.words):
@@ -92,7 +92,7 @@ def _read(words: list[Word]) -> Launch:
             is_complete = False
             break
         given = () if equals else tuple(word.text for word in words[at + 1 : at + 1 + count])
-        options.append(Option(name, (value,) if equals else given, words[at if equals else at + count]))
+        options.append(MpirunOption(name, (value,) if equals else given, words[at if equals else at + count]))
         at += 1 if equals else 1 + count
     return Launch(program(words[0].text), tuple(words), tuple(options), is_complete)
 
