@@ -85,7 +85,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         groups, are_all = groups_of(pod, container)
         if not is_readable(key, groups):
             is_certain = are_all or not key.effective_mode & GROUP_READS
-            fault = "unreadable" if is_certain else "unreadable outside group 0"
+            fault = "unreadable" if is_certain else "conditional"
             yield LintFinding("ssh-key-mode", path, (fault, *what, str(next(iter(sorted(groups)), user))))
     elif key.is_too_open:
         group = "" if key.fs_group is None else str(key.fs_group)
