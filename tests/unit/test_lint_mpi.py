@@ -105,6 +105,7 @@ KEYS = [
     silent("ssh-key-mode", *keys(path=OF_ROOT, context={"runAsNonRoot": True}), id="the user of the image, not root"),
     silent("ssh-key-mode", *keys(context=ROOT, path="/keys"), id="not where ssh looks"),
     silent("ssh-key-mode", *keys(context=ROOT, command=COPIES), id="a copy"),
+    silent("ssh-key-mode", *keys(context=ROOT, env=env(OMPI_MCA_plm_rsh_agent="/opt/exec")), id="no ssh"),
     silent("ssh-key-mode", *keys(context=ROOT, env=env(SSH_OPTIONS="-i /keys/id_ed25519")), id="another key"),
     silent(
         "ssh-key-mode",
@@ -236,6 +237,8 @@ VARIABLES = [
     silent("mpi-ranks-env", runtime(mpiImplementation="MPICH"), trainjob(env=env(A="1")), id="Hydra sends all"),
 ]
 CODE_AND_SLEEP = in_shell("export A=1; mkdir -p /run/sshd\nsleep 1d")
+SLEEPS = {"command": ["sleep", "1d"]}
+AGENT = {"command": ["mpirun", "--mca", "plm_rsh_agent", "/opt/exec", "solve"]}
 NODES = [
     *(
         fires("mpi-sshd", mpijob(worker={"command": [*command]}), id=" ".join(command))
@@ -256,6 +259,12 @@ NODES = [
             in_shell("$(which server) & sleep 1d"),
             CODE_AND_SLEEP,
         )
+    ),
+    silent("mpi-sshd", mpijob(AGENT, SLEEPS), id="another program than ssh"),
+    silent(
+        "mpi-sshd",
+        mpijob(worker=SLEEPS, of_workers={"containers": [clean_container(**SLEEPS), clean_container(name="server")]}),
+        id="the command of another image",
     ),
     silent("mpi-sshd", mpijob(worker={"command": None}), id="the operator's sshd"),
     silent("mpi-sshd", mpijob(worker={"command": None, "args": ["worker"]}), id="the image's command"),

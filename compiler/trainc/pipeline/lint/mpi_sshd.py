@@ -39,20 +39,25 @@ _ASSIGNMENTS: Final = re.compile(r"^(?:[A-Za-z_]\w*=\S*\s+)*(?:exec\s+)?")
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the command of the nodes if it certainly is no sshd."""
+    from trainc.pipeline.frameworks.mpi.mpirun import replaces_ssh
+
     known = traits(plan.runtime)
-    slot, launcher = main_container(plan, plan.named(known.node)), plan.named(known.launcher)
-    if slot is None or launcher is None or not plan.counts[slot.job] or not plan.counts[launcher]:
+    slot, launcher = main_container(plan, plan.named(known.node)), main_container(plan, plan.named(known.launcher))
+    if slot is None or launcher is None or not plan.counts[slot.job] or not plan.counts[launcher.job]:
         return
     pod = pod_at(plan, slot.job)
-    if any(runs_sshd(container) for container in pod["containers"]):
+    if any(may_run_sshd(container) for container in pod["containers"]):
+        return
+    if replaces_ssh(pod_at(plan, launcher.job)[launcher.containers][launcher.at]):
         return
     if name := other_program(pod[slot.containers][slot.at]):
         yield LintFinding("mpi-sshd", (*slot.path, "command"), (name, str(plan.jobs[slot.job]["name"])))
 
 
-def runs_sshd(container: Tree) -> bool:
-    """Return whether the command of a container mentions ssh."""
-    return any(SSH in word.text for word in words(container))
+def may_run_sshd(container: Tree) -> bool:
+    """Return whether a container has no command of its own, or one that mentions ssh."""
+    command = words(container)
+    return not command or any(SSH in word.text for word in command)
 
 
 def other_program(container: Tree) -> str:

@@ -64,6 +64,8 @@ class KeyFile(NamedTuple):
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the setting because of which the launcher's ssh has no key."""
+    from trainc.pipeline.frameworks.mpi.mpirun import replaces_ssh
+
     known = traits(plan.runtime)
     slot, node = main_container(plan, plan.named(known.launcher)), plan.named(known.node)
     if slot is None or node is None or not plan.counts[slot.job] or not plan.counts[node]:
@@ -71,7 +73,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     pod = pod_at(plan, slot.job)
     container: Tree = pod[slot.containers][slot.at]
     key = key_file(pod, container)
-    if key is None or may_use_other_key(container, key):
+    if key is None or may_use_other_key(container, key) or replaces_ssh(container):
         return
     of_pod: Path = pod_spec(slot.job)
     at, user = user_of(pod, container)

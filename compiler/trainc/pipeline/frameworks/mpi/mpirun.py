@@ -16,8 +16,15 @@ from trainc.kubernetes.commands import Word, invocations, is_conditional, progra
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.trees import Tree
+
 MPIRUN: Final = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
 HOROVODRUN: Final = "horovodrun"
+AGENTS: Final = ("plm_rsh_agent", "plm_ssh_agent", "-bootstrap", "-launcher")
+"""Parts of words and of names of variables with which another program than ssh starts the processes on the nodes."""
+HYDRA_AGENTS: Final = frozenset(
+    {"HYDRA_BOOTSTRAP", "HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC", "I_MPI_HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP_EXEC"}
+)
 RANKS: Final = frozenset({"np", "n", "c", "num-proc"})
 """The options with the number of ranks."""
 HOSTFILES: Final = frozenset({"hostfile", "machinefile", "default-hostfile"})
@@ -81,6 +88,15 @@ def launch(command: list[Word]) -> Launch | None:
     found = [list(islice(invocations(inline, name), 2)) for name in (*sorted(MPIRUN), HOROVODRUN)]
     runs = [run for each in found for run in each]
     return _read(runs[0]) if len(runs) == 1 else None
+
+
+def replaces_ssh(container: Tree) -> bool:
+    """Return whether a launcher may start the processes on the nodes without ssh."""
+    variables = [str(variable["name"]) for variable in container.get("env") or ()]
+    if any(name in HYDRA_AGENTS for name in variables):
+        return True
+    texts = (*variables, *(container.get("command") or ()), *(container.get("args") or ()))
+    return any(agent in text for agent in AGENTS for text in texts)
 
 
 def _read(words: list[Word]) -> Launch:
