@@ -87,10 +87,10 @@ def wrong_examples() -> Iterator[tuple[str, str]]:
 EXAMPLES = dict(wrong_examples())
 
 
-FIXED = [page for page in EXAMPLES if ENTRIES[page].fix]
+WITH_A_FIX = [page for page in EXAMPLES if ENTRIES[page].fix]
 
 
-@pytest.mark.parametrize("page", [*FIXED, *one_in_four(page for page in EXAMPLES if page not in FIXED)])
+@pytest.mark.parametrize("page", [*WITH_A_FIX, *one_in_four(page for page in EXAMPLES if page not in WITH_A_FIX)])
 def test_a_fix_of_an_example_removes_its_diagnostic(page: str) -> None:
     job = Path("job.yaml")
     job.write_text(EXAMPLES[page])
