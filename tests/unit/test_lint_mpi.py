@@ -13,7 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.base.releases import V2_2, V2_3
 from trainc.compilation.run import Options
-from trainc.kubernetes.commands import Word
 from trainc.pipeline.frameworks.mpi.mpirun import launch
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.settings import Settings
@@ -382,6 +381,6 @@ COMMANDS = [
 @pytest.mark.parametrize("wrapped", ["", "bash", "sh"])
 def test_the_number_of_ranks(command: str, ranks: int | None, wrapped: str) -> None:
     texts = [wrapped, "-c", f"cd /src\n{command}\n"] if wrapped else command.split()
-    run = launch([Word(text, ("command", index)) for index, text in enumerate(texts)])
+    run = launch({"command": texts})
     found = run.ranks() if run else None
     assert (int(found.values[0]) if found else None) == ranks

@@ -113,7 +113,9 @@ def runs(container: Tree, programs: frozenset[str], lookup: Lookup = lambda _: N
 def begin(command: list[Word], programs: frozenset[str]) -> int | None:
     """Return the index of the program or Python module that a command without a shell runs, if it is one of these.
 
-    >>> begin([Word(text, ()) for text in ("/usr/bin/python3", "-u", "-m", "pip", "install")], frozenset({"pip"}))
+    The names of modules have a dot.
+
+    >>> begin([Word(text, ()) for text in ("/usr/bin/python3", "-u", "-m", "pip.main", "install")], frozenset({"pip.main"}))
     3
     """
     first = program(command[0].text) if command else ""
@@ -122,7 +124,7 @@ def begin(command: list[Word], programs: frozenset[str]) -> int | None:
     if first.startswith("python"):
         for at, word in enumerate(command[1:-1], start=1):
             if word.text == "-m":
-                return at + 1 if command[at + 1].text in programs else None
+                return at + 1 if (name := command[at + 1].text) in programs and "." in name else None
             if not word.text.startswith("-"):
                 break
     return None
@@ -142,7 +144,7 @@ def invocations(within: Word, programs: frozenset[str], lookup: Lookup = lambda 
         module = _PYTHON.search(before)
         before = before[: module.start()] if module else before
         after = text[at + len(name) : at + len(name) + 1]
-        if _starts_command(before) and after in ("", " ", "\t", "\n", "\\"):
+        if ("." in name) == bool(module) and _starts_command(before) and after in ("", " ", "\t", "\n", "\\"):
             yield _words_at(within, at, known)
 
 
