@@ -327,7 +327,8 @@ IMAGES = [
 
 @pytest.mark.parametrize(("documents", "rules"), [*KEYS, *SLOTS, *VARIABLES, *NODES, *JOBS, *PORTS, *IMAGES])
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
-    found = [d for d in warnings(tmp_path, *documents, options=Options(legacy=True)) if d.stage == "lint"]
+    reported = warnings(tmp_path, *documents, options=Options(legacy=True))
+    found = [d for d in reported if d.stage == "lint" and d.id != "env-not-expanded"]
     assert [d.id for d in found] == rules
     assert not rules or texts(found).replace(f"{tmp_path}/", "") == snapshot
 

@@ -115,7 +115,7 @@ def begin(command: list[Word], programs: frozenset[str]) -> int | None:
 
     The names of modules have a dot.
 
-    >>> begin([Word(text, ()) for text in ("/usr/bin/python3", "-u", "-m", "pip.main", "install")], frozenset({"pip.main"}))
+    >>> begin([Word(text, ()) for text in ("/bin/python3", "-u", "-m", "a.b", "--c")], frozenset({"a.b"}))
     3
     """
     first = program(command[0].text) if command else ""
