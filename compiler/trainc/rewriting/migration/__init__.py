@@ -237,7 +237,7 @@ class _Search:
             if key in self.accepted:
                 candidate, runs, rows = self.accepted[key]
                 rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-                losses = tuple(job_losses.written_losses(self.plain.compiled[key].plan))
+                losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
                 yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:
