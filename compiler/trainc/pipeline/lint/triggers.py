@@ -26,8 +26,10 @@ IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 UNKNOWN: Final = "unknown-rule"
 """The rule that finds other ids in the annotation."""
-VALIDATE_ONLY: Final = "no-gang"
-"""The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
+VALIDATE_ONLY: Final = frozenset({"no-gang", "ttl-repeats-training"})
+"""The rules that only `validate` reports: whether their finding is a problem depends on the cluster, or on what is
+applied to it.
+"""
 
 LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
 """Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
@@ -123,6 +125,8 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "no-gang"
     if plan.job.own_runtime is not None:
         yield from ("legacy-losses", "legacy-host", *(("gang-too-large",) if runtime.gang else ()))
+    if "ttlSecondsAfterFinished" in spec:
+        yield "ttl-repeats-training"
     yield from queued_rules(plan)
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
