@@ -414,12 +414,12 @@ def _file(diagnostic: Diagnostic) -> str:
 
 
 def _is_needed(document: Document) -> bool:
-    """Return whether a pod can refer to an object, or its kind is one of Kueue's or a training job."""
+    """Return whether a pod can refer to an object or to the Secret made of it, or its kind is one of Kueue's or a training job."""
     from trainc.files.foreign import QUEUE_KINDS, REFERENCED
 
     kind, version = document.value.get("kind"), document.value.get("apiVersion")
     group = version.partition("/")[0] if isinstance(version, str) else ""
-    return kind in REFERENCED or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
+    return str(kind).endswith(REFERENCED) or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
 
 
 def _no_document(file: inputs.File) -> Diagnostic:
