@@ -56,6 +56,8 @@ WAITING = {**replicated(), "dependsOn": [{"name": "fetch", "status": "Complete"}
         silent("queue-no-requests", runtime_of(replicated(), FETCH), trainjob(), id="no queue"),
         fires("suspended-with-queue", runtime_of(), trainjob(labels=QUEUE, suspend=True), id="suspended"),
         silent("suspended-with-queue", runtime_of(), trainjob(suspend=True), id="no queue"),
+        fires("ttl-repeats-training", runtime_of(of_jobset=TTL), trainjob(), id="a time to live"),
+        silent("ttl-repeats-training", runtime_of(), trainjob(), id="no time to live"),
     ],
 )
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:

@@ -195,9 +195,9 @@ def _references(jobset: Tree) -> Iterator[tuple[str, Reference, bool]]:
 
 
 def _referable(document: Document, namespace: str) -> tuple[str, str] | None:
-    """Return the kind and name of a document, or of the Secret made of it, if a pod in the namespace may refer to it.
+    """Return a document's kind and name if a pod in the namespace may refer to it. An empty namespace matches any.
 
-    An empty namespace matches any.
+    Those of an ExternalSecret or a SealedSecret are of the Secret that a controller creates for it.
     """
     id = ObjectId.from_manifest(document.value)
     kind, name = ("Secret", secret_name(document, id)) if id.kind in MAKERS else (id.kind, id.name)

@@ -57,7 +57,7 @@ METADATA: Final = {
 METADATA_SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in METADATA}}
 """The part of the schema that a message about an unknown field needs."""
 EXPORTED: Final = "creationTimestamp"
-"""The field of a template's metadata that Go programs write as null, and that CRDs lack: `kubectl apply` omits nulls."""
+"""The field of a template's metadata that Go programs write as null, and CRDs lack: `kubectl apply` omits nulls."""
 _INT32: Final = (-(2**31), 2**31 - 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
 _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # the server does not treat larger floats as integers

@@ -1,8 +1,8 @@
 """A time to live with which a finished training starts again.
 
-Source: JobSet v0.12, which deletes a finished JobSet after `ttlSecondsAfterFinished`. kubeflow/trainer, the controller of
-TrainJobs: v2.1 creates a missing JobSet of any TrainJob, v2.2 and v2.3 that of a failed one (kubeflow/trainer#3779). Argo CD
-v3.2 and Flux v2.7 create a missing object of their source; Argo CD creates a hook only at a sync.
+Source: JobSet v0.12, which deletes a finished JobSet after `ttlSecondsAfterFinished`. kubeflow/trainer, the controller
+of TrainJobs: v2.1 creates a missing JobSet of any TrainJob, v2.2 and v2.3 that of a failed one (kubeflow/trainer#3779).
+Argo CD v3.2 and Flux v2.7 create a missing object of their source; Argo CD creates a hook only at a sync.
 """
 
 from __future__ import annotations
