@@ -27,16 +27,16 @@ demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
 
 test: lint
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 # Run the tests that take half of the time: hostile input, benchmarks, the wheel, the Argo CD sidecar ...
 test-slow: $(VENV)/.dev-installed
-	ALL_EXAMPLES=1 $(BIN)/pytest -n auto -m "slow or examples"
+	ALL_EXAMPLES=1 $(BIN)/pytest -n auto --dist worksteal -m "slow or examples"
 
 # Run most tests with the lowest versions that pyproject.toml allows, on the oldest Python of this machine.
 test-floors:
 	$(PYTHON) scripts/floors.py $(FLOORS)
-	$(FLOORS)/bin/python -m pytest -n auto tests/unit tests/conformance tests/golden tests/reports
+	$(FLOORS)/bin/python -m pytest -n auto --dist worksteal tests/unit tests/conformance tests/golden tests/reports
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (tests/cluster/server.py).
 test-cluster: $(VENV)/.dev-installed

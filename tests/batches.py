@@ -19,7 +19,7 @@ from hypothesis import settings
 
 _SIZE = 50
 _CHOSEN = os.environ.get("CASES", "")
-_ALL_EXAMPLES = bool(os.environ.get("ALL_EXAMPLES"))
+_ALL_EXAMPLES = "ALL_EXAMPLES" in os.environ or "EXAMPLES" in os.environ
 
 
 def in_batches(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:
@@ -79,14 +79,24 @@ def _id(batch: Sequence[Any]) -> str:
 
 def one_in_four(cases: Iterable[Any]) -> list[Any]:
     """Return the cases as parameters: each fourth one for `make test`, and the others for `make test-slow`."""
+    return one_in(4, cases)
+
+
+def one_in(number: int, cases: Iterable[Any]) -> list[Any]:
+    """Return the cases as `one_in_four` does, with another number."""
     params = [case if isinstance(case, ParameterSet) else pytest.param(case, id=str(case)) for case in cases]
     return [
-        pytest.param(*param.values, id=param.id, marks=[*param.marks, *([pytest.mark.slow] if index % 4 else [])])
+        pytest.param(*param.values, id=param.id, marks=[*param.marks, *([pytest.mark.slow] if index % number else [])])
         for index, param in enumerate(params)
     ]
 
 
 def examples(most: int, **others: Any) -> Callable[[Any], Any]:
     """Check a property with a quarter of the examples in `make test`, and with all of them in `make test-slow`."""
-    check = settings(max_examples=most if _ALL_EXAMPLES else most // 4, deadline=None, **others)
+    check = settings(max_examples=fewer(most), deadline=None, **others)
     return lambda test: pytest.mark.examples(check(test))
+
+
+def fewer(most: int) -> int:
+    """Return a quarter of the rounds of a test marked `examples` in `make test`, and all in `make test-slow`."""
+    return most if _ALL_EXAMPLES else max(most // 4, 1)

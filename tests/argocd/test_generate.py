@@ -263,6 +263,7 @@ def test_by_hand_without_any_variable(application: Path, monkeypatch: pytest.Mon
     assert "generate" in run("cmp").err + run("cmp").out
 
 
+@pytest.mark.slow
 def test_ten_thousand_passing_objects_take_less_than_argocd_has(application: Path) -> None:
     before = time.process_time()
     claims = [CLAIM.replace("name: data", f"name: data-{number}") for number in range(10_000)]

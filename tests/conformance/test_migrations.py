@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from batches import in_batches, one_in_four
+from batches import in_batches, one_in
 from conformance.recordings import DATA, or_skip
 from purposes import internal
 
@@ -84,7 +84,7 @@ def compiled_text(text: str) -> Compilation:
     return internal(trainc.compile(text=text, options=OPTIONS))
 
 
-@in_batches("name, text", one_in_four(CASES))
+@in_batches("name, text", one_in(12, CASES))
 def test_a_migration(name: str, text: str) -> None:
     if compiled_text(text).failed:
         return  # the operator crashed

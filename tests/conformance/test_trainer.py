@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batches import in_batches
+from batches import in_batches, one_in_four
 from conformance.recordings import DATA, UNVALIDATED, are_equal, marks, or_skip
 
 import trainc
@@ -40,7 +40,7 @@ def release_of(case: Path) -> TrainerRelease:
     return next((release for release in RELEASES if release.tag == tag and "targets" in case.parts), DEFAULT_RELEASE)
 
 
-@in_batches("case", cases())
+@in_batches("case", one_in_four(cases()))
 def test_case(case: Path) -> None:
     compare(case)
 

@@ -147,6 +147,7 @@ def test_a_good_pull_request(runner: Runner, tmp_path: Path) -> None:
     assert methods(tmp_path) == ["GET", "POST"]
 
 
+@pytest.mark.slow
 def test_a_second_run_edits_the_comment(runner: Runner, tmp_path: Path) -> None:
     for step in (REVIEW, COMMENT):
         runner(step)
@@ -161,6 +162,7 @@ def test_a_second_run_edits_the_comment(runner: Runner, tmp_path: Path) -> None:
     assert methods(tmp_path) == ["GET", "POST", "GET", "PATCH", "GET"]  # the same text is not written again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "first"),
     [
@@ -178,6 +180,7 @@ def test_no_other_comment_is_edited(kind: str, first: str, runner: Runner, tmp_p
     assert len(comments(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_a_token_without_permission(runner: Runner) -> None:
     runner(REVIEW)
     ended = runner(COMMENT, REFUSED="POST")
@@ -208,6 +211,7 @@ def test_a_shallow_clone(runner: Runner) -> None:
     assert (ended.code, ended.out.count("fetch-depth: 0")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_several_paths(runner: Runner, tmp_path: Path) -> None:
     several = {"paths": "jobs\nruntimes\n"}
     assert [runner(step, several).code for step in (VALIDATE, CHECK, REVIEW)] == [0, 0, 0]

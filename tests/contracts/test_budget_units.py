@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from batches import one_in_four
 from committing import commit
 from files import write
 from running import run
@@ -95,7 +96,7 @@ CASES: list[tuple[Unit, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
+@pytest.mark.parametrize(("unit", "command"), one_in_four(pytest.param(*case, id="-".join(case)) for case in CASES))
 def test_every_command(unit: Unit, command: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [*DOCUMENTS, *MORE.get(unit, ())]
     text = "---\n".join(documents)

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from batches import fewer
 from committing import git
 from files import write
 from running import Done, run
@@ -25,7 +26,7 @@ from running import Done, run
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
 """The timeout of a process, in seconds."""
-ROUNDS = int(os.environ.get("ROUNDS", "10"))
+ROUNDS = int(os.environ.get("ROUNDS") or fewer(10))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -226,6 +227,7 @@ def link_out(path: str) -> None:
     os.symlink("../outside" if os.path.dirname(path) == "" else "../../outside", path)
 
 
+@pytest.mark.examples
 def test_5_a_folder_that_becomes_a_link_during_the_walk_leaks_nothing() -> None:
     folder_of_a_job("jobs/c")
     with swapping("jobs/c", link_out, folder_of_a_job):
@@ -234,6 +236,7 @@ def test_5_a_folder_that_becomes_a_link_during_the_walk_leaks_nothing() -> None:
     assert {done.code for done in runs} <= {0, 1}
 
 
+@pytest.mark.examples
 def test_5_an_output_folder_that_becomes_a_link_is_not_written_through() -> None:
     before = files("../outside")
     os.mkdir("rendered")
@@ -243,6 +246,7 @@ def test_5_an_output_folder_that_becomes_a_link_is_not_written_through() -> None
     assert {done.code for done in runs} <= {0, 1}
 
 
+@pytest.mark.examples
 def test_5_a_file_that_becomes_a_pipe_does_not_hang() -> None:
     with swapping("jobs/c.yaml", os.mkfifo, lambda path: write(path, JOB.format(name="swapped"))):
         runs = [run_apart("build", "jobs") for _ in range(ROUNDS)]
@@ -306,6 +310,7 @@ def test_6_a_path_beyond_path_max_is_an_error_and_nothing_is_pruned() -> None:
 # 7. Two builds into one folder.
 
 
+@pytest.mark.examples
 def test_7_two_builds_into_one_folder_lose_track_of_nothing() -> None:
     for number in range(30):
         write(f"one/{number}.yaml", JOB.format(name=f"one-{number}"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from batches import one_in_four
 
 ROOT: Final = Path(__file__).parents[2]
 JOB: Final = '"$JOB"'
@@ -56,7 +57,7 @@ def is_clean(done: subprocess.CompletedProcess[str], code: int, reason: str) -> 
     assert (done.returncode, reason in done.stdout + done.stderr) == (code, True), done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", one_in_four(COMMANDS))
 def test_a_deleted_current_folder(command: str, tmp_path: Path) -> None:
     done = shell(f"mkdir a; cd a; rmdir ../a; trainc {command} < /dev/null", tmp_path)
     assert done.returncode in (1, 2)

@@ -31,6 +31,7 @@ def test_every_expression_is_linear() -> None:
     assert [row for row in rows if row[2]] == []
 
 
+@pytest.mark.slow
 def test_no_expression_has_a_possessive_group() -> None:
     """Before CPython 3.11.5, a possessive group keeps what its last iteration consumed before that failed."""
     found = uses()

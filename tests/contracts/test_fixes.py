@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batches import fewer, one_in_four
 from contracts.test_diagnostics import BESIDE, CONSOLES, EXAMPLE, PAGES
 from contracts.test_helps import FAULTS, JOB, REFERENCE, ROWS
 from declared import ENTRIES
@@ -86,7 +87,10 @@ def wrong_examples() -> Iterator[tuple[str, str]]:
 EXAMPLES = dict(wrong_examples())
 
 
-@pytest.mark.parametrize("page", EXAMPLES)
+WITH_A_FIX = [page for page in EXAMPLES if ENTRIES[page].fix]
+
+
+@pytest.mark.parametrize("page", [*WITH_A_FIX, *one_in_four(page for page in EXAMPLES if page not in WITH_A_FIX)])
 def test_a_fix_of_an_example_removes_its_diagnostic(page: str) -> None:
     job = Path("job.yaml")
     job.write_text(EXAMPLES[page])
@@ -414,10 +418,11 @@ entry()
 """
 
 
+@pytest.mark.examples
 def test_a_killed_fix_leaves_the_old_or_the_new_file() -> None:
     new = TYPO.replace("numNode:", "numNodes:")
     states: list[str] = []
-    for steps in range(1, 40):
+    for steps in range(1, 40, 4 // fewer(4)):
         for name in ("job.yaml", "more.yaml"):
             Path(name).write_text(TYPO.replace("name: a,", f"name: {name[0]},"))
         words = ["validate", "job.yaml", "more.yaml", "--fix"]

@@ -94,6 +94,7 @@ def test_zizmor_reads_every_workflow() -> None:
         assert f"{file.relative_to(ROOT)}\n" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", STEPS)
 def test_the_steps_of_a_good_repository(tool: str, project: Path) -> None:
     steps = here(STEPS[tool])
@@ -110,6 +111,7 @@ def test_the_steps_with_an_invalid_job(tool: str, project: Path) -> None:
     assert {path.name for path in project.iterdir() if path.is_file()} >= reports[tool]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", STEPS)
 def test_the_steps_without_a_job(tool: str, project: Path) -> None:
     (project / "jobs" / "first-job.yaml").unlink()
@@ -161,6 +163,7 @@ def test_the_review_of_a_change(tool: str, pull_request: Path) -> None:
     assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", STEPS)
 @pytest.mark.parametrize("folder", ["origin/main...HEAD", "main...HEAD", "main", "HEAD"])
 def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_request: Path) -> None:
@@ -171,6 +174,7 @@ def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_r
     assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", STEPS)
 def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Path) -> None:
     job = pull_request / "jobs" / "first-job.yaml"
@@ -183,6 +187,7 @@ def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Pat
     assert "warning[image-version]" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", STEPS)
 def test_the_review_writes_through_no_link(tool: str, pull_request: Path) -> None:
     outside = pull_request.parent / "outside"

@@ -144,6 +144,7 @@ def test_a_commit(file: str, old: str, new: str, expected: dict[str, str], said:
     assert done.returncode == ("Failed" in expected.values())
 
 
+@pytest.mark.slow
 def test_a_fix_stops_the_commit_once() -> None:
     (hook,) = [hook | {"language": "system"} for hook in HOOKS if hook["id"] == "trainc-fix"]
     Path(".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
@@ -158,6 +159,7 @@ def test_a_fix_stops_the_commit_once() -> None:
     assert verdicts(pre_commit("run").stdout) == {"trainc-fix": "Passed"}
 
 
+@pytest.mark.slow
 def test_a_removal() -> None:
     Path("jobs/first-job.yaml").unlink()
     git("add", "--all")

@@ -23,6 +23,7 @@ def test_the_unit_test_has_types() -> None:
     assert EXAMPLE.read_text().partition('"""\n\n')[2] == shown.text.partition("\n")[2]
 
 
+@pytest.mark.slow
 def test_the_examples_have_types(tmp_path: Path) -> None:
     blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)
     examples = (example for block in blocks for example in doctest.DocTestParser().get_examples(block))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from batches import one_in_four
 from contracts import test_schemas
 from contracts.recipes import LISTED, RECIPES, TEXTS, Recipe, recipes_of
 from contracts.steps import Step, Tree
@@ -17,10 +18,9 @@ from trainc.base.releases import RELEASES
 from trainc.pipeline.checks import cel
 
 ROOT = Path(__file__).parents[2]
-each_step = pytest.mark.parametrize(
-    ("recipe", "step"),
-    [pytest.param(recipe, step, id=f"{recipe.title}: {step.named[0]}") for recipe in RECIPES for step in recipe.steps],
-)
+STEPS = [
+    pytest.param(recipe, step, id=f"{recipe.title}: {step.named[0]}") for recipe in RECIPES for step in recipe.steps
+]
 
 
 EVERY_ID = next(recipe for recipe in RECIPES if recipe.title == "A diagnostic that no check yields")
@@ -34,7 +34,7 @@ def test_every_leaf_has_every_step(recipe: Recipe) -> None:
     assert recipe.missing_steps(tree) == []
 
 
-@each_step
+@pytest.mark.parametrize(("recipe", "step"), one_in_four(STEPS))
 def test_a_forgotten_step_is_reported(recipe: Recipe, step: Step) -> None:
     leaf, tree = recipe.steps[step], Tree(ROOT)
     assert step.done(tree, leaf)
@@ -42,7 +42,7 @@ def test_a_forgotten_step_is_reported(recipe: Recipe, step: Step) -> None:
     assert recipe.missing_steps(changed) or EVERY_ID.missing_steps(changed)
 
 
-@each_step
+@pytest.mark.parametrize(("recipe", "step"), STEPS)
 def test_the_recipe_names_the_step(recipe: Recipe, step: Step) -> None:
     text = TEXTS[recipe.title] + (TEXTS["A check"] if " of a check" in TEXTS[recipe.title] else "")
     names = [name.replace("{}", recipe.placeholder) for name in step.named]

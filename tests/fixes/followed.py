@@ -130,7 +130,7 @@ class Stream:
     def __init__(self, path: Path, default: str = "") -> None:
         self.path = path
         text = path.read_text() if path.exists() else default
-        self.nodes = list(yaml.compose_all(text))
+        self.nodes = list(yaml.compose_all(text, yaml.CSafeLoader))
         self.trees = list(yaml.safe_load_all(text))
 
     def write(self) -> None:

@@ -181,6 +181,7 @@ def counted() -> Iterator[None]:
     print(dict(SEEN))
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("option", ["--fix", "--unsafe-fixes"])
 @settings(

@@ -37,6 +37,7 @@ def errors(diagnostics: list[Problem]) -> Counter[str]:
     return Counter(each["id"] for each in diagnostics if each["severity"] == "error")
 
 
+@pytest.mark.examples
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -213,11 +213,11 @@ BROKEN = {
     "other",
     [
         pytest.param(GOOD, id="good"),
-        pytest.param(GOOD.replace("image: i", "image: j"), id="another image"),
+        pytest.param(GOOD.replace("image: i", "image: j"), id="another image", marks=pytest.mark.slow),
         pytest.param(BROKEN["no spec"], id="without a spec"),
     ],
 )
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.slow)])
 def test_no_manifest_causes_an_internal_error(text: str, other: str, form: str, tmp_path: Path) -> None:
     one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
     one.write_text(text)

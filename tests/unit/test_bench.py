@@ -143,6 +143,7 @@ def test_the_limits_on_processor_time_beside_kubectl() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_page_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page has the printed text: the machine, the limits, and a table for each workload."""
     page = tmp_path / "results.md"
@@ -192,6 +193,7 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in spent.values())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind on the PATH")
 def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
     one, three, check, patched, before = instructions.limits(tmp_path, 30, peers.TRAINC)
@@ -226,6 +228,7 @@ def test_the_rows_of_a_project(tmp_path: Path) -> None:
     assert row == "| a | b | 1.10 | 1.500 | no |"
 
 
+@pytest.mark.slow
 def test_instructions_are_counted(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     assert instructions.by_callgrind(["-I", "-S", "-c", "pass"], profile) > 1_000_000

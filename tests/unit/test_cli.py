@@ -70,7 +70,7 @@ def test_a_wrong_command_line_is_2(arguments: list[str]) -> None:
 
 
 def test_a_wrong_input_is_1_and_prints_nothing_but_diagnostics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(GOLDEN)
+    monkeypatch.chdir(GOLDEN / "wrong-runtime-name")
     done = run("build", ".", "--no-config")
     assert (done.code, done.out) == (1, "")
     assert "error[runtime-not-found]" in done.err

@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from batches import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import trainc
@@ -112,7 +113,7 @@ def by_hand(documents: list[Tree], file: Tree, environment: Tree) -> list[Tree]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(repositories(), layers, layers)
 def test_an_environment_is_what_a_person_would_write(documents: list[Tree], file: Tree, environment: Tree) -> None:
     with TemporaryDirectory() as name:

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from batches import examples
 from committing import commit, git
 from files import write
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from running import run
 
@@ -274,7 +275,7 @@ def test_5000_patterns_match_what_git_ignores(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 9000), min_size=2, max_size=5), st.lists(st.booleans(), min_size=5, max_size=5))
 @example([10, 20], [False, True, False, False, False])
-@settings(max_examples=100, deadline=None, derandomize=True)
+@examples(100, derandomize=True)
 def test_lists_of_patterns_match_what_git_ignores(
     tmp_path_factory: pytest.TempPathFactory, seeds: list[int], negated: list[bool]
 ) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import jsonpatch
 import pytest
 import yaml
-from batches import one_in_four
+from batches import examples, one_in_four
 from differential import sound
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from manifests import GOLDEN_CASES
 from purposes import internal
@@ -300,7 +300,7 @@ def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.Mo
     )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32))
 def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     file = tmp_path_factory.mktemp("made") / "job.yaml"

@@ -463,6 +463,7 @@ def chain(levels: int) -> list[Tree]:
     return [*queues, *[kueue("Cohort", f"c{i}", parentName=f"c{i + 1}") for i in range(levels - 1)]]
 
 
+@pytest.mark.slow
 def test_ten_thousand_queues_and_cohorts(empty_folder: Path) -> None:
     documents = [Document("x", 1, "", tree) for tree in (FLAVOR, local_queue(target="b0"), *chain(10_000))]
     start = time.process_time()

@@ -6,14 +6,14 @@ The jobs are those of the golden cases, and the recorded ones. A kind joins by h
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import yaml
-from batches import examples, one_in_four
+from batches import examples, one_in
 from conformance.recordings import DATA
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
@@ -131,7 +131,7 @@ def check(job: Tree, gang: str | None = None, fields: Collection[Steps] | None =
     assert wrong == []
 
 
-@pytest.mark.parametrize("job", one_in_four(pytest.param(job, id=name) for name, job in golden()))
+@pytest.mark.parametrize("job", one_in(8, (pytest.param(job, id=name) for name, job in golden())))
 def test_the_losses_are_the_fields_without_influence(job: Tree) -> None:
     check(job)
 
@@ -193,15 +193,25 @@ def test_the_losses_of_fields_drawn_from_the_schema(data: st.DataObject) -> None
     check(edited, fields=[path])
 
 
-@pytest.mark.parametrize("gang", ["volcano", "coscheduling"])
-@pytest.mark.parametrize("case", ["legacy-pytorchjob-folded", "legacy-pytorchjob-roles", "legacy-mpijob-openmpi"])
+@pytest.mark.parametrize(
+    ("case", "gang"),
+    [
+        ("legacy-pytorchjob-folded", "volcano"),
+        ("legacy-mpijob-openmpi", "coscheduling"),
+        pytest.param("legacy-pytorchjob-folded", "coscheduling", marks=pytest.mark.slow),
+        pytest.param("legacy-pytorchjob-roles", "volcano", marks=pytest.mark.slow),
+        pytest.param("legacy-pytorchjob-roles", "coscheduling", marks=pytest.mark.slow),
+        pytest.param("legacy-mpijob-openmpi", "volcano", marks=pytest.mark.slow),
+    ],
+)
 def test_the_losses_of_gangs(case: str, gang: str) -> None:
     (job,) = (job for name, job in golden() if name.startswith(f"{case}/"))
     check(put(job, ("spec", "runPolicy", "schedulingPolicy"), SCHEDULING), gang)
 
 
-def test_every_loss_has_a_rule_of_its_kind() -> None:
-    for _, job in (*golden(), *recorded()):
+@pytest.mark.parametrize("jobs", [golden, pytest.param(recorded, marks=pytest.mark.slow)])
+def test_every_loss_has_a_rule_of_its_kind(jobs: Callable[[], Iterator[tuple[str, Tree]]]) -> None:
+    for _, job in jobs():
         result = lowered(job)
         for loss in () if result is None else losses(result):
             assert loss.rule in KINDS[row_of(job)].losses

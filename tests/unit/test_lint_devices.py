@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from batches import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from linting import (
     MPI,
@@ -531,7 +532,7 @@ def test_the_resources_of_a_release(tmp_path: Path, release: TrainerRelease, rul
     assert [d.id for d in found if d.stage == "lint"] == rules
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     gpus=st.integers(1, 16),
     policy=st.sampled_from([{"torch": {}}, {"xgboost": {}}, {"jax": {}}]),

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from batches import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from running import run
 
@@ -26,10 +27,10 @@ JOB: Final[dict[str, Any]] = {
     "metadata": {"name": "a", "namespace": "t"},
     "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"image": "a:1"}},
 }
-LAW: Final = settings(
-    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-SLOW: Final = settings(LAW, max_examples=5)
+LAW: Final[dict[str, Any]] = {
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
 
 # A value is masked alike in all outputs.
 
@@ -49,7 +50,7 @@ STYLES: Final = st.sampled_from((None, "'", '"', "|", ">"))
 @given(
     TEXTS | LISTS | st.builds(lambda name, value: {"name": name, "value": value}, NAMES, TEXTS), STYLES, st.booleans()
 )
-@LAW
+@examples(200, **LAW)
 def test_a_text_is_masked_as_its_value(value: Any, style: str | None, in_json: bool) -> None:
     """Each notation of YAML, and JSON, with its secrets masked is a notation of the masked value."""
     tree = {"a": {"b": value}}
@@ -123,7 +124,7 @@ WHERE: Final = (
 @given(
     st.sampled_from(BESIDE), st.sampled_from(("x", "hunter2", "a,b", "k=v", "%2F", "é")), st.sampled_from(SHELL), CODE
 )
-@settings(LAW, max_examples=400)
+@examples(400, **LAW)
 def test_no_mask_hides_a_part_of_a_script(before: str, word: str, sign: str, code: str) -> None:
     """Wherever a container has a command, only the whole value of a flag is masked."""
     text = f"run {before}{word}{sign}{code}"
@@ -147,7 +148,7 @@ FIELDS: Final = st.fixed_dictionaries(
 
 
 @given(FIELDS, FIELDS)
-@SLOW
+@examples(12, **LAW)
 def test_all_outputs_show_a_value_alike(old: Any, new: Any) -> None:
     """`explain` and `diff` show each value as in the masked JobSet, `pods` with its references replaced."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -289,7 +290,7 @@ def outputs(patches: list[Any], kind: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", ["TrainJob", "JobSet"])
 @given(st.lists(st.sampled_from(NAMED), min_size=1, max_size=4))
-@SLOW
+@examples(12, **LAW)
 def test_no_output_shows_a_secret_of_a_random_patch(kind: str, patches: list[Any]) -> None:
     for command, text in outputs([NAMED[1], *patches], kind):
         assert SECRET not in text, command

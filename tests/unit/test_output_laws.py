@@ -18,9 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from batches import examples
 from committing import commit, git
 from environments import JOB
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from running import run
 
@@ -195,7 +196,7 @@ steps = st.tuples(st.sampled_from(list(STEPS)), st.sampled_from(NAMES), st.sampl
 @example([("add job", "a", "b"), ("merge", "a", "b"), ("merge", "a", "a"), ("remove source", "a", "b")])
 @example([("add job", "a", "a"), ("build", "a", "b"), ("set environments", "a", "b"), ("build", "a", "b")])
 @example([("set environments", "a", "c"), ("build", "a", "b"), ("set environments", "a", "b"), ("build", "a", "b")])
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@examples(EXAMPLES, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_the_laws(history: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         patched.chdir(folder)

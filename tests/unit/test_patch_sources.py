@@ -6,8 +6,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from batches import examples
 from differential.test_merges import Maker
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainc.diagnostics import Document, Place
@@ -81,7 +82,7 @@ def test_sources(before: Any, patch: Any, path: str, source: str) -> None:
     assert source_of(before, patch, *(int(step) if step.isdecimal() else step for step in path.split())) == source
 
 
-@settings(max_examples=600, deadline=None, database=None)
+@examples(600, database=None)
 @given(seed=st.integers(min_value=0, max_value=2**63))
 def test_each_source_has_the_value(seed: int) -> None:
     maker = Maker(Random(seed))

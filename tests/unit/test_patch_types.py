@@ -7,8 +7,9 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from batches import examples
 from differential.test_merges import Maker
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trainc.diagnostics import Document, Place
@@ -131,7 +132,7 @@ def test_other_maps_are_not_merged(field: str, before: Any, patch: Any, reason: 
     assert raised.value.path[:2] == (field, "key")
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@examples(300, database=None)
 @given(seed=st.integers(min_value=0, max_value=2**63))
 def test_a_template_in_a_map_is_merged_as_by_itself(seed: int) -> None:
     maker = Maker(Random(seed))

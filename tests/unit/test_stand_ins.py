@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from batches import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from linting import clean_container, replicated, runtime_of, trainjob
 from manifests import write_json
@@ -326,7 +327,7 @@ TRAINERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(faults=FAULTS, trainer=TRAINERS, has_image=st.booleans(), is_trainer=st.booleans())
 def test_a_refused_runtime_is_refused_with_every_trainjob(
     tmp_path: Path, faults: list[Any], trainer: Any, has_image: bool, is_trainer: bool

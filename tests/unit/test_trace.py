@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from batches import one_in_four
+from batches import one_in, one_in_four
 from hypothesis import given
 from hypothesis import strategies as st
 from manifests import GOLDEN_CASES
@@ -262,7 +262,7 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
                     assert str(said) == str(origin.value) == str(value_at(obj, path)), path
 
 
-@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
+@pytest.mark.parametrize("case", one_in(16, GOLDEN_CASES))
 def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for job in golden_jobs(case)[:1]:
         paths = list(leaves(job.objects[0]))

@@ -7,7 +7,8 @@ import random
 from typing import Any
 
 import yaml
-from hypothesis import assume, given, settings
+from batches import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from trainc.base.trainjob_dialects import DIALECTS, detect
@@ -121,7 +122,7 @@ def laid_out(tree: dict[str, Any], seed: int) -> tuple[str, int]:
     return "\n".join(lines) + "\n", comments
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@examples(EXAMPLES)
 @given(jobs, st.integers(0, 10**6))
 def test_rewritten(tree: dict[str, Any], seed: int) -> None:
     text, comments = laid_out(tree, seed)
