@@ -41,5 +41,5 @@ def warning(_: Plan, finding: LintFinding) -> Finding:
     (name,) = finding.what
     return Finding(
         message=f"the container requests {name}, but may not lock memory: NCCL can fail to register its buffers",
-        help="add the capability to the container: `securityContext: {capabilities: {add: [IPC_LOCK]}}`",
+        help="add IPC_LOCK to securityContext.capabilities.add of the container",
     )
