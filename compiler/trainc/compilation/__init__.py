@@ -204,9 +204,15 @@ def find_runtimes(build: Build) -> Build:
     given = _given_objects(build)
     searched = searched._replace(
         has_secret=lambda namespace, name: given().has_secret(namespace, name),
-        claim_modes=lambda namespace, name: given().claim_modes(namespace, name),
+        claim_modes=(lambda namespace, name: given().claim_modes(namespace, name)) if _may_have_claims(build) else None,
     )
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
+
+
+def _may_have_claims(build: Build) -> bool:
+    """Return whether the paths may have a claim for one node, without a parse of the skipped files."""
+    of_kind = (document.value.get("kind") == "PersistentVolumeClaim" for document in build.documents["other"])
+    return any(of_kind) or any(b"ReadWriteOnce" in file.data for file in build.reading.skipped)
 
 
 def _given_objects(build: Build) -> Callable[[], GivenObjects]:

@@ -183,7 +183,7 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
     if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
         yield from ("host-network-port", "rendezvous-host")
     for volume in pod.get("volumes") or ():
-        if "persistentVolumeClaim" in volume:
+        if "persistentVolumeClaim" in volume and plan.library.claim_modes is not None:
             yield "claim-on-several-nodes"
         if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
             yield "volume-medium"
