@@ -100,7 +100,7 @@ def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
 WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
 NO_NAMES = {"network": {"enableDNSHostnames": False}}
-MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}
+MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/home/mpiuser/.ssh", "mpiImplementation": "OpenMPI"}}
 
 
 def marked(folder: Path, text: str, options: Options = NO_OPTIONS) -> list[tuple[str, str, str, str]]:

@@ -35,10 +35,20 @@ from trainc.settings import Settings, load_file
 from trainc.settings.extending import FileSource
 
 OPTIONS: Final = Options(legacy=True, no_config=True)
+PUBLIC: Final = Path(__file__).parents[1] / "migration" / "intel-mpi" / "input.yaml"
+"""An MPIJob that does not run as root."""
 WITHOUT_A_FORM: Final = {
     "v0.8.0/workers-before-the-launcher": "the hostfile has the launcher first; Trainer lists the hosts in the order "
     "of the jobs, which dependsOn decides",
     "v0.8.0/slots-zero": "a TrainJob with no process on each node breaks the rule process-count",
+    **dict.fromkeys(
+        (
+            *(f"v0.8.0/{each}-launcher-as-worker-with-indexes" for each in ("openmpi", "intel", "mpich")),
+            *("v0.8.0/openmpi-variables-of-the-job", "v0.8.0/host-names-in-the-text", "v0.8.0/managed-by-multikueue"),
+            *("v0.8.0/suspended", "v0.8.0/suspended-in-a-queue"),
+        ),
+        "ssh of root ignores a key with the mode that Trainer sets: the rule ssh-key-mode",
+    ),
 }
 """The jobs that no TrainJob replaces."""
 ADDRESS: Final = re.compile(r"^(?:.*_)?(?:MASTER_ADDR|COORDINATOR_ADDRESS|MASTER)$")
@@ -164,7 +174,8 @@ NEEDED_BY: Final = {
     "jaxjob/v1.9.3/s139-JAXJob-volcano": {
         "job-names", "container-names", "host-names", "job-name-label", "added-variables", "variable-order"
     },
-    "mpijob/v0.8.0/openmpi-variables-of-the-job": {"volume-names", "trainer-labels", "ssh-key-modes", "search-domain"},
+    "mpijob/v0.8.0/openmpi-keys-of-another-user": {"volume-names", "trainer-labels", "ssh-key-modes", "search-domain"},
+    "a public job": {"ssh-key-group"},
     "pytorchjob/v1.7.0/s000-empty-policy": {"port-names"},
     "pytorchjob/v1.7.0/s013-host-only": {"rendezvous-port"},
     "pytorchjob/v1.7.0/s094-static-master-only": {"process-variables"},
@@ -175,6 +186,7 @@ NEEDED_BY: Final = {
 
 def test_each_row_is_needed() -> None:
     texts = {case.id: case.values[1] for case in CASES}
+    texts |= {"a public job": PUBLIC.read_text()} if texts else {}
     for case, rows in NEEDED_BY.items() if texts else ():
         assert rows <= {row.id for row in migrated(texts[case]).jobs[0].rows}, case
     assert set().union(*NEEDED_BY.values()) == {row.id for row in TABLE}

@@ -85,17 +85,21 @@ class Running:
 class Cluster:
     """The pods of one job, as a context manager that ends all of them."""
 
-    def __init__(self, manifest: Path, folder: Path, image: Image, *, secret: str = "") -> None:
+    def __init__(
+        self, manifest: Path, folder: Path, image: Image, *, secret: str = "", options: tuple[str, ...] = ()
+    ) -> None:
         self.folder = folder
         self.image = image
-        self.objects = json.loads(trainc("build", "--legacy", str(manifest), "--format", "json"))
-        self.pods: list[dict[str, Any]] = json.loads(trainc("pods", str(manifest), "--format", "json"))
+        self.objects = json.loads(trainc("build", "--legacy", *options, str(manifest), "--format", "json"))
+        self.pods: list[dict[str, Any]] = json.loads(trainc("pods", *options, str(manifest), "--format", "json"))
         self.running: list[Running] = []
         if secret:
             import yaml
 
             self.objects += [
-                item for item in yaml.safe_load_all(trainc("secret", secret, "--legacy", str(manifest))) if item
+                item
+                for item in yaml.safe_load_all(trainc("secret", secret, "--legacy", *options, str(manifest)))
+                if item
             ]
         self._networks: list[str] = []
         for number, pod in enumerate(self.pods, 1):
@@ -207,6 +211,8 @@ class Cluster:
         """Write the input file of `enter.py`."""
         image = self.image
         user = container.get("securityContext", {}).get("runAsUser", 0)
+        # Each user of the images has a group with its number.
+        primary = container.get("securityContext", {}).get("runAsGroup", user)
         group = pod["spec"].get("securityContext", {}).get("fsGroup", 0)
         command = [*(container["command"] or ()), *(container["args"] or ())]
         assert command, f"{pod['name']}: the tests' image has no command of its own"
@@ -228,6 +234,7 @@ class Cluster:
                 ),
             ],
             "owner": user,
+            "primary": primary,
             "group": group,
             "workdir": container.get("workingDir", image.workdir),
             "env": {**image.env, "HOSTNAME": pod["hostname"], **container["env"]},

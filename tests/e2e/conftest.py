@@ -75,17 +75,24 @@ def needs() -> Callable[..., None]:
 def cluster(tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
     """Return a factory: `cluster("torch")` is the cluster of jobs/torch.yaml, which ends with the test.
 
-    With `migrated`, it is the cluster of the TrainJob that replaces the legacy job of that file.
+    A path is another file. With `migrated`, it is the cluster of the TrainJob that replaces the legacy job of the file.
     """
     made: list[Cluster] = []
 
-    def make(name: str, image: Image = PYTHON, *, secret: str = "", migrated: bool = False) -> Cluster:
-        manifest = HERE / "jobs" / f"{name}.yaml"
+    def make(
+        name: str | Path,
+        image: Image = PYTHON,
+        *,
+        secret: str = "",
+        migrated: bool = False,
+        options: tuple[str, ...] = (),
+    ) -> Cluster:
+        manifest = name if isinstance(name, Path) else HERE / "jobs" / f"{name}.yaml"
         if migrated:
             text = trainc("migrate", str(manifest))
             manifest = tmp_path / "migrated.yaml"
             manifest.write_text(text)
-        one = Cluster(manifest, tmp_path, image, secret=secret)
+        one = Cluster(manifest, tmp_path, image, secret=secret, options=options)
         made.append(one)
         return one.__enter__()
 

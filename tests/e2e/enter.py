@@ -1,7 +1,7 @@
 """Become one container of a pod: the first process in namespaces of its own, which then becomes the command.
 
-Reads    the name of a file with {"hostname", "users", "fresh", "shown", "files", "links", "mounts", "owner", "group",
-         "workdir", "env", "command"}, as `cluster.py` writes it.
+Reads    the name of a file with {"hostname", "users", "fresh", "shown", "files", "links", "mounts", "owner", "primary",
+         "group", "workdir", "env", "command"}, as `cluster.py` writes it.
 Returns  nothing: it exits like the command. The machine's files stay unchanged: the process has a new root in memory,
          with a copy of /etc, the empty folders of `fresh`, and the machine's other folders bound read-only.
 """
@@ -106,7 +106,7 @@ def main() -> None:
     enter(pod, file.with_suffix(".root"))
     if pod["owner"]:
         os.setgroups([pod["group"]] if pod["group"] else [])
-        os.setgid(pod["owner"])
+        os.setgid(pod["primary"])
         os.setuid(pod["owner"])
     # `unshare --kill-child` sets this too, but a change of user clears it.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

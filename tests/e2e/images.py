@@ -70,14 +70,14 @@ OPENMPI_OF_ROOT = OPENMPI._replace(
     home="/root",
     workdir="/root",
     files=(
-        ("/etc/ssh/sshd_config", "HostKey /root/.ssh/id_rsa\nStrictModes no\n"),
+        ("/etc/ssh/sshd_config", "StrictModes no\n"),
         (
             "/etc/ssh/ssh_config",
             "Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n",
         ),
     ),
 )
-"""An image whose sshd needs no options, with keys in the home of root."""
+"""An image whose sshd needs no options, with keys in the home of root, and with the machine's host keys."""
 MPICH = _mpi(
     ("bin/mpirun", "/usr/bin/mpiexec.hydra"),
     ("bin/hydra_pmi_proxy", "/usr/bin/hydra_pmi_proxy"),

@@ -108,6 +108,12 @@ DOMAIN = {"searches": ["mnist.ml.svc.cluster.local"]}
             jobset(pod={"volumes": [{"name": "a", "secret": MODES}]}),
             ["ssh-key-modes"],
         ),
+        (jobset(), jobset(pod={"securityContext": {"fsGroup": 1000}}), ["ssh-key-group"]),
+        (
+            jobset(pod={"securityContext": {"runAsUser": 1000}}),
+            jobset(pod={"securityContext": {"runAsUser": 1000, "fsGroup": 1000}}),
+            ["ssh-key-group"],
+        ),
         (jobset(pod={"dnsConfig": DOMAIN}), jobset(), ["search-domain"]),
         (
             jobset(resources={"limits": AMOUNTS}),

@@ -63,6 +63,7 @@ apiVersion: kubeflow.org/v2beta1
 kind: MPIJob
 metadata: {name: pi, namespace: hpc}
 spec:
+  sshAuthMountPath: /home/mpiuser/.ssh
   mpiReplicaSpecs:
     Launcher: {template: {spec: {containers: [{name: main, image: "acme/pi:v1", command: [mpirun, pi]}]}}}
     Worker: {replicas: 2, template: {spec: {containers: [{name: main, image: "acme/pi:v1"}]}}}
@@ -479,6 +480,33 @@ def test_a_gang_that_trainer_cannot_make_is_an_error() -> None:
     Path("job.yaml").write_text(VOLCANO.replace("plugins:", "minAvailable: 1\n  plugins:"))
     done = run("migrate", "job.yaml")
     assert "exact: spec.minMember: 1 -> 3)" in errors(done)[0]
+
+
+def test_keys_that_ssh_of_root_ignores() -> None:
+    Path("job.yaml").write_text(MPI.replace("/home/mpiuser/.ssh", "/root/.ssh"))
+    (error,) = errors(run("migrate", "job.yaml"))
+    assert "policy: it breaks the rule ssh-key-mode: ssh of root ignores its key /root/.ssh/id_rsa" in error
+
+
+@pytest.mark.parametrize(
+    ("context", "volumes", "group"),
+    [
+        pytest.param("{runAsUser: 1000}", "[]", "fsGroup: 1000", id="the number of the user"),
+        pytest.param("{runAsUser: 1000, runAsGroup: 3000}", "[]", "fsGroup: 3000", id="its group"),
+        pytest.param("{runAsUser: 1000, runAsGroup: 0}", "[]", "", id="a group that can read the key"),
+        pytest.param("{runAsUser: 1000, fsGroup: 5}", "[]", "fsGroup: 5", id="that of the job"),
+        pytest.param("{}", "[]", "", id="the user of the image"),
+        pytest.param("{runAsUser: 1000}", "[{name: a, emptyDir: {}}]", "fsGroup: 1000", id="a folder of the pod"),
+        pytest.param("{runAsUser: 1000}", "[{name: a, persistentVolumeClaim: {claimName: a}}]", None, id="a claim"),
+    ],
+)
+def test_the_group_that_reads_the_ssh_key(context: str, volumes: str, group: str | None) -> None:
+    of_pod = f"{{spec: {{securityContext: {context}, volumes: {volumes}, "
+    Path("job.yaml").write_text(MPI.replace("{spec: {", of_pod))
+    done = run("migrate", "job.yaml")
+    assert done.code == (1 if group is None else 0)
+    assert group is None or ("fsGroup" in done.out) is bool(group)
+    assert not group or done.out.count(group) == 2
 
 
 def test_keys_that_no_exact_form_has() -> None:

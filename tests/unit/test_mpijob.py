@@ -612,6 +612,7 @@ def test_lint_rules(rule: str, tree: Tree, path: tuple[Any, ...]) -> None:
     assert found.place.in_text().written_path == path
 
 
+OWN_PORT = solver_container(command=["/usr/sbin/sshd", "-De", "-p", "2222"])
 QUEUE = {"labels": {"kueue.x-k8s.io/queue-name": "cpu"}}
 
 
@@ -622,7 +623,7 @@ QUEUE = {"labels": {"kueue.x-k8s.io/queue-name": "cpu"}}
         ("mpi-image", mpi_job(Launcher=mpi_role(1, OTHER))),
         ("shell-words", two(launcher=mpi_role(1, solver_container(command=["sh", "-c", "mpirun -n $NODES solver"])))),
         ("shell-words", two(launcher=mpi_role(1, solver_container(), solver_container("b", command=["a", "$B"])))),
-        ("host-network-port", two(worker=mpi_role(2, hostNetwork=True))),
+        ("host-network-port", two(worker=mpi_role(2, OWN_PORT, hostNetwork=True))),
         ("no-gang", two(worker=mpi_role(1))),
         ("no-gang", two(metadata=QUEUE)),
         ("no-resources", two(worker=mpi_role(2, solver_container(resources={"requests": {"cpu": 1}})))),

@@ -1,5 +1,6 @@
 """An image of the MPI launcher that the nodes do not have: trainer.image, or that of an MPIJob's role.
 
+Silent if the command names the installation of Open MPI, which both images then have at this path.
 Source: kubeflow/trainer v2.3.0: spec.trainer's image is written to the jobs with the trainer's label, which in MPI
 runtimes is usually the launcher (kubeflow/trainer#2825).
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.commands import words
 from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the container of the node job if it has another image than the trainer, or than an MPIJob's launcher."""
+    if names_binary(plan):
+        return
     slot, trainers = main_container(plan, plan.named(traits(plan.runtime).node)), list(plan.trainers())
     if slot is not None and plan.job.own_runtime is not None:
         yield from different_image(plan, slot)
@@ -29,6 +33,15 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     kept = pod_at(plan, slot.job)["containers"][slot.at].get("image", "")
     if trainers and kept and kept != plan.job.trainer["image"]:
         yield LintFinding("mpi-image", (*slot.path, "image"), (kept,), related=(("its image", (*slot.path, "image")),))
+
+
+def names_binary(plan: Plan) -> bool:
+    """Return whether the launcher names the installation of Open MPI on the nodes, by `--prefix` or mpirun's path."""
+    from trainc.pipeline.frameworks.mpi.mpirun import launch
+
+    slot = main_container(plan, plan.named(traits(plan.runtime).launcher))
+    run = None if slot is None else launch(words(pod_at(plan, slot.job)[slot.containers][slot.at]))
+    return run is not None and ("/" in run.words[0].text or any(option.name == "prefix" for option in run.options))
 
 
 def different_image(plan: Plan, node: Slot) -> Iterator[LintFinding]:

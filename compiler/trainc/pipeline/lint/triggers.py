@@ -84,6 +84,9 @@ STORAGE: Final = "STORAGE_URI"
 """The variable with the address of a model or a dataset, for an initializer."""
 READABLE: Final = ("hf://", "s3://")
 """The addresses that all initializers of Trainer read."""
+RANKS: Final = ("-n", "-c")
+"""Parts of the words that set the number of ranks."""
+SSHD: Final = ("sshd",)
 LONGEST_COUNT: Final = 6
 """The most digits of a number of devices that a node can have."""
 OF_CORES: Final = "0123456789m"
@@ -205,7 +208,21 @@ def has_default_scheduler(spec: Tree) -> bool:
 
 def mpi_rules(plan: Plan) -> Iterator[str]:
     """Yield the rules that a job with a launcher may break."""
-    trainer, policy = plan.job.trainer, plan.runtime.policy or {}
+    trainer, policy, known = plan.job.trainer, plan.runtime.policy or {}, traits(plan.runtime)
+    for job, replicated in zip(plan.jobs, plan.objects[0]["spec"].get("replicatedJobs") or (), strict=False):
+        of_pods = replicated["template"]["spec"]
+        if job.get("name") == known.launcher:
+            if may_refuse_key(of_pods):
+                yield "ssh-key-mode"
+            if has_word(of_pods, RANKS):
+                yield "mpi-slots"
+            if trainer.get("env"):
+                yield "mpi-ranks-env"
+        elif job.get("name") == known.node:
+            if not has_word(of_pods, SSHD):
+                yield "mpi-sshd"
+        elif plan.job.own_runtime is None:
+            yield "mpi-unlisted-job"
     if "image" in trainer or plan.job.own_runtime is not None:
         yield "mpi-image"
     if plan.job.own_runtime is None:
@@ -213,6 +230,26 @@ def mpi_rules(plan: Plan) -> Iterator[str]:
         pods = sum(count * job.get("replicas", 1) for job, count in zip(plan.jobs, plan.counts, strict=True))
         if pods != nodes + (not plan.runtime.settings.get("runLauncherAsNode")):
             yield "mpi-nodes"
+
+
+def has_word(job: Tree, parts: tuple[str, ...]) -> bool:
+    """Return whether a word of a command of a Job's pods has one of these parts."""
+    containers = (job["template"].get("spec") or {}).get("containers") or ()
+    texts = (text for each in containers for key in ("command", "args") for text in each.get(key) or ())
+    return any(part in text for text in texts for part in parts)
+
+
+def may_refuse_key(job: Tree) -> bool:
+    """Return whether ssh may refuse a key in the pods of a Job: unless each user is not root, and fsGroup is set."""
+    pod = job["template"].get("spec") or {}
+    of_pod = security_context(pod)
+    users = (security_context(each).get("runAsUser", of_pod.get("runAsUser")) for each in pod.get("containers") or ())
+    return "fsGroup" not in of_pod or not all(users)
+
+
+def security_context(tree: Tree) -> Tree:
+    """Return the security context of a pod or a container, or an empty mapping."""
+    return tree.get("securityContext") or {}
 
 
 def may_have_unread_keys(plan: Plan) -> bool:

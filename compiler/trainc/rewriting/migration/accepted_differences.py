@@ -165,13 +165,22 @@ def _rendezvous_ports(container: Tree) -> set[int]:
 
 
 def _is_mode_of_keys(difference: ObjectDifference) -> bool:
-    """Return whether the mode of SSH keys differs: ssh and sshd accept all modes without access for others."""
+    """Return whether the mode of SSH keys differs. The rule `ssh-key-mode` reports those that ssh refuses."""
     path = difference.change.path
     at = next((index for index, step in enumerate(path) if step == "volumes"), None)
     if at is None or path[at + 2 : at + 3] != ("secret",):
         return False
     is_mode = path[at + 3 :] == ("defaultMode",) or (path[at + 3 : at + 4] == ("items",) and path[-1] == "mode")
     return is_mode and difference.kind == JOBSET.kind
+
+
+def _is_group_of_keys(difference: ObjectDifference) -> bool:
+    """Return whether pods get an fsGroup, and nothing else in their security context."""
+    change = difference.change
+    if change.kind != "added" or difference.kind != JOBSET.kind or difference.old:
+        return False
+    is_context = change.path[-1:] == ("securityContext",) and set(change.new) == {"fsGroup"}
+    return is_context or change.path[-2:] == ("securityContext", "fsGroup")
 
 
 def _is_search_domain(difference: ObjectDifference) -> bool:
@@ -261,8 +270,14 @@ TABLE: Final[tuple[Row, ...]] = (
     Row(
         "ssh-key-modes",
         "the file modes of SSH keys",
-        "only the owner can read them, as ssh and sshd require",
+        "ssh accepts the key with each of the modes (rule `ssh-key-mode`)",
         applies=_is_mode_of_keys,
+    ),
+    Row(
+        "ssh-key-group",
+        "fsGroup of the pods",
+        "with Trainer v2.3, only root and this group can read the SSH key; no volume of the pods outlives them",
+        applies=_is_group_of_keys,
     ),
     Row(
         "search-domain",

@@ -29,7 +29,7 @@ from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
-from trainc.pipeline.plan import NODE, Plan
+from trainc.pipeline.plan import NODE, Plan, pod_spec
 from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES
 from trainc.rewriting.migration.host_files import host_files, named_files
 from trainc.rewriting.migration.migrated import Candidate, RejectedForm
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _ENTRY: Final = ("image", "command", "args")
 _OF_JOB: Final = ("suspend", "activeDeadlineSeconds")
+_LASTING: Final = frozenset({"persistentVolumeClaim", "ephemeral", "csi"})
 _AMOUNTS: Final = frozenset({"limits", "requests"})
 
 
@@ -122,8 +123,11 @@ class _LegacyJob:
             yield RejectedForm("policy", tuple(faults))
             return
         by_policy = self._added_by(without, given)
-        for ports, env in product((False, True), (True, False)):
+        for group, ports, env in product(self._groups(trainer.job), (False, True), (True, False)):
             spec = self._template_of_policy(names, by_policy, ports=ports)
+            if group is not None:
+                for index in names:
+                    spec = edit(spec, (*pod_spec(index), "securityContext"), partial(_with_group, group=group))
             left, job = self._split(spec, trainer, counts=False, env=env, resources=not of_policy.launcher)
             yield self._candidate("policy", given | job, self._runtime(left, counted, settings), trainer)
 
@@ -220,6 +224,22 @@ class _LegacyJob:
         given = str(of_runtime if of_job is None else of_job)
         return {PROCESSES_FIELD: int(given)} if given.isascii() and given.isdecimal() else {}
 
+    def _groups(self, launcher: int) -> tuple[int | None, ...]:
+        """Return the groups that pods may have as fsGroup: none, or that of a user who cannot read Trainer's SSH keys.
+
+        In volumes that outlive the pod, fsGroup would change the files.
+        """
+        if not self.traits.launcher:
+            return (None,)
+        pods: list[Tree] = [get(self.plan.spec, pod_spec(job)) for job in range(len(self.plan.jobs))]
+        volumes = [volume for pod in pods for volume in pod.get("volumes") or ()]
+        contexts = [each.get("securityContext") or {} for each in (pods[launcher], pods[launcher]["containers"][0])]
+        user, group = ({key: None} | contexts[0] | contexts[1] for key in ("runAsUser", "runAsGroup"))
+        if not user["runAsUser"] or "fsGroup" in contexts[0] or any(volume.keys() & _LASTING for volume in volumes):
+            return (None,)
+        first = group["runAsGroup"]
+        return None, user["runAsUser"] if first is None else first
+
     def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
         """Return the template for a policy.
 
@@ -301,6 +321,10 @@ class _LegacyJob:
         """Return whether another container than the main one has a variable that holds a count."""
         others = (container for path, container in containers(self.template.after) if path != main.path)
         return any(each["name"] in self.template.counts for other in others for each in other.get("env") or ())
+
+
+def _with_group(context: Tree | None, group: int) -> Tree:
+    return {**(context or {}), "fsGroup": group}
 
 
 def _with_texts(container: Tree, texts: Tree, env: list[Tree]) -> Tree:
