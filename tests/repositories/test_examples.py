@@ -120,7 +120,7 @@ def test_the_trees_contain_the_four_patches(environment: str) -> None:
         proxy = {"name": "HTTPS_PROXY", "value": "http://proxy.acme.io:3128"}
         assert (proxy in container.get("env", [])) is (name in LANGUAGE)
         assert pod["priorityClassName"] == "research"
-        assert jobset["ttlSecondsAfterFinished"] == 86400
+        assert jobset["failurePolicy"]["maxRestarts"] == 2
         assert ("affinity" in pod) is (environment == "prod" and name not in CPUS)
 
 
@@ -128,7 +128,7 @@ def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
     lines = {
         "**.env[HTTPS_PROXY].value": ("trainc.yaml", "http://proxy.acme.io:3128"),
         "**.priorityClassName": ("platform/patches/priority.yaml", "priorityClassName"),
-        "**.ttlSecondsAfterFinished": ("trainc.yaml", "86400"),
+        "**.maxRestarts": ("trainc.yaml", "maxRestarts: 2"),
         "**.nodeAffinity.**.key": ("trainc.yaml", "acme.io/pool"),
     }
     for pattern, (file, text) in lines.items():

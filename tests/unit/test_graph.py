@@ -138,6 +138,24 @@ def test_the_origin_of_an_object(other: list[Any], origin: str) -> None:
     assert f"   └─ ConfigMap  c  {origin}  for node\n" in shown(*documents(node), *others)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "spec", "origin"),
+    [
+        pytest.param("ExternalSecret", "c", {}, "from ExternalSecret in jobs.json", id="an ExternalSecret"),
+        pytest.param(
+            "ExternalSecret", "a", {"target": {"name": "c"}}, "from ExternalSecret in jobs.json", id="by its target"
+        ),
+        pytest.param("ExternalSecret", "c", {"target": {"name": "a"}}, "must exist", id="another target"),
+        pytest.param("SealedSecret", "c", {}, "from SealedSecret in jobs.json", id="a SealedSecret"),
+        pytest.param("TopSecret", "c", {}, "must exist", id="another kind"),
+    ],
+)
+def test_a_secret_that_a_controller_makes(kind: str, name: str, spec: Any, origin: str) -> None:
+    node = named_job("node", pod={"volumes": [{"name": "v", "secret": {"secretName": "c"}}]})
+    maker = {"apiVersion": "example.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+    assert f"   └─ Secret  c  {origin}  for node\n" in shown(*documents(node), maker)
+
+
 def test_several_jobs_on_one_runtime_share_its_box() -> None:
     (chart,) = diagrams(shown(*documents(named_job("node"), names=("a", "b")), form="mermaid"))
     assert (chart.subgraphs, [id for id in chart.boxes if id.startswith("r")]) == (2, ["r1"])

@@ -56,7 +56,7 @@ RESOURCES = [
         silent("resource-typo", *with_resource("limits", name), id=name)
         for name in (
             *("amd.com/gpu", "nvidia.com/vgpu", "nvidia.com/mig-1g.5gb", "huawei.com/Ascend710", "acme.io/gpu"),
-            *("habana.ai/gaudi2", "rdma/hca_shared_devices_a", "x" * 60 + ".io/gpu"),
+            *("habana.ai/gaudi2", "x" * 60 + ".io/gpu"),
         )
     ),
     *(
@@ -220,7 +220,7 @@ SHELL = [
         silent("shell-words", runtime_of(), trainjob(command=command), id=" ".join(command))
         for command in (
             ["bash", "-c", "cd /src && train $RANK"],
-            ["/bin/sh", "-c", "train", ">", "log"],
+            ["/bin/sh", "-c", "train > log"],
             ["tini", "--", "bash", "-c", "train $RANK"],
             ["train", "--rank=$(RANK)"],
             ["train", "--cost=$5", "--escaped=$$HOME"],

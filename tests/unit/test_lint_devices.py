@@ -198,6 +198,11 @@ COUNTS = [
 EFA = "vpc.amazonaws.com/efa"
 
 
+OTHERS = ("no-gang", "rdma-memory-lock")
+"""The rules that also apply to the manifests of other rules."""
+LOCKING = {"capabilities": {"add": ["IPC_LOCK"]}}
+
+
 def fabric(
     *,
     count: int = 2,
@@ -208,7 +213,7 @@ def fabric(
     **variables: str,
 ) -> Any:
     """Return pods with 8 GPUs and other devices on several nodes, with variables."""
-    limits, context = {"nvidia.com/gpu": 8, **(others or {})}, {"privileged": privileged}
+    limits, context = {"nvidia.com/gpu": 8, **(others or {})}, {"privileged": privileged, **LOCKING}
     eight = clean_container(resources={"limits": limits}, volumeMounts=[SHM], securityContext=context)
     pods = replicated(eight, pod={**SHARED, **(pod or {})}, of_pods=of_pods)
     return runtime_of(pods), trainjob(numNodes=count, env=env(**variables))
@@ -433,7 +438,7 @@ NAMED = 'Trainer counts only resources with "gpu" in the name'
 )
 def test_text_and_caret(tmp_path: Path, text: str, id: str, mark: str, message: str) -> None:
     severity = "error" if id == "device-count" else "warning"
-    assert [row for row in marked(tmp_path, text) if row[0] != "no-gang"] == [(id, severity, mark, message)]
+    assert [row for row in marked(tmp_path, text) if row[0] not in OTHERS] == [(id, severity, mark, message)]
 
 
 LAUNCHER = "the launcher and at least one pod of job"

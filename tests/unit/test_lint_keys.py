@@ -20,6 +20,10 @@ KUEUE, VOLCANO = "kueue.x-k8s.io/", "scheduling.volcano.sh/"
 JOBSET, KAI = "alpha.jobset.sigs.k8s.io/", "kai.scheduler/"
 GANG: dict[str, Any] = {"volcano": {}}
 OF_VOLCANO = replicated(pod={"schedulerName": "volcano"})
+OF_YUNIKORN = replicated(pod={"schedulerName": "yunikorn"})
+GROUP = {"schedulingGroup": {"podGroupName": "a"}}
+TASK_GROUP = replicated(of_pods={"annotations": {"yunikorn.apache.org/task-group-name": "a"}})
+OTHER_GROUP = replicated(of_pods={"annotations": {"yunikorn.apache.org/queue": "a"}})
 OF_KAI = replicated(pod={"schedulerName": "kai-scheduler"})
 
 
@@ -108,7 +112,11 @@ SCHEDULERS = [
     silent("gang-scheduler", runtime_of(OF_VOLCANO, gang=GANG), trainjob(), id="Volcano's scheduler"),
     silent("gang-scheduler", runtime_of(gang={"coscheduling": {}}), trainjob(), id="coscheduling"),
     silent("no-gang", runtime_of(OF_KAI), trainjob(numNodes=2), id="KAI"),
-    fires("no-gang", runtime_of(OF_VOLCANO), trainjob(numNodes=2), id="another scheduler"),
+    silent("no-gang", runtime_of(OF_YUNIKORN), trainjob(numNodes=2), id="a scheduler that may form gangs"),
+    silent("no-gang", runtime_of(replicated(pod=GROUP)), trainjob(numNodes=2), id="a group of Kubernetes"),
+    silent("no-gang", runtime_of(TASK_GROUP), trainjob(numNodes=2), id="a task group of YuniKorn"),
+    fires("no-gang", runtime_of(OF_VOLCANO), trainjob(numNodes=2), id="a scheduler that forms no gangs"),
+    fires("no-gang", runtime_of(OTHER_GROUP), trainjob(numNodes=2), id="another annotation"),
 ]
 
 

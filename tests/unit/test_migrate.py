@@ -355,6 +355,23 @@ def test_strict_writes_nothing() -> None:
     assert run("migrate", "job.yaml", "--write").code == 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ("trainerVersion: '2.3'\noutput: none\n", True),
+        ("trainerVersion: '2.4'\noutput: none\n", False),
+        ("trainerVersion: '2.3'\noutput: rendered\n", False),
+        ("output: none\nlint: {disable: [ttl-repeats-training]}\n", False),
+    ],
+)
+def test_a_time_to_live_that_repeats_the_training_is_reported(settings: str, warned: bool) -> None:
+    policy = "  runPolicy: {ttlSecondsAfterFinished: 60}\n  pytorchReplicaSpecs:"
+    Path("job.yaml").write_text(named().replace("  pytorchReplicaSpecs:", policy))
+    Path("trainc.yaml").write_text(settings)
+    done = run("migrate", "job.yaml")
+    assert (done.code, "warning[ttl-repeats-training]" in done.err) == (0, warned)
+
+
 def test_check_fails_if_a_legacy_job_is_left() -> None:
     Path("job.yaml").write_text(named())
     done = run("migrate", ".", "--check")

@@ -253,6 +253,14 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
         "v2.2.1, pkg/controller/clustertrainingruntime_controller.go:85: the finalizer",
         lambda release: "in use can be deleted" in notes(release, V2_3),
     ),
+    "2.1-removed_jobset": (
+        "v2.2.1, pkg/controller/trainjob_controller.go:122: no objects are created for a finished TrainJob",
+        lambda release: "a failed JobSet that its time to live removes" in notes(release, V2_2),
+    ),
+    "2.3-removed_jobset": (
+        "development branch of 2026-08-21: the condition Failed is not removed, kubeflow/trainer#3891",
+        lambda release: "removes is not created again" in notes(release, V2_4),
+    ),
     "2.3-rules": (
         "release notes of v2.4.0, kubeflow/trainer#3809",
         lambda release: "minimum-count" in ids(release, team_job("torch-distributed", trainer={"numProcPerNode": 0})),

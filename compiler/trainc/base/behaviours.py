@@ -337,6 +337,16 @@ BEHAVIOURS: Final = (
         },
         objects=False,
     ),
+    Behaviour(
+        "removed_jobset",
+        "Removed JobSets",
+        {
+            "created again": "a JobSet that its time to live removes is created again",
+            "created again after a failure": "a failed JobSet that its time to live removes is created again",
+            "not created again": "a JobSet that its time to live removes is not created again",
+        },
+        objects=False,
+    ),
 )
 """All behaviours, in the order of the page."""
 

@@ -121,6 +121,8 @@ class TrainerRelease(NamedTuple):
     """Whether a TrainJob follows changes of its runtime while it is suspended."""
     runtime_deletion: Literal["blocked", "allowed"]
     """The deletion of a runtime in use."""
+    removed_jobset: Literal["created again", "created again after a failure", "not created again"]
+    """The JobSet of a finished TrainJob that its time to live has removed."""
 
     # JobSet
     coordinator_label: Literal["unchecked", "checked"]
@@ -210,6 +212,7 @@ V2_1: Final = TrainerRelease(
     patches_change="after",
     runtime_read="each time",
     runtime_deletion="blocked",
+    removed_jobset="created again",
     coordinator_label="unchecked",
 )
 V2_2: Final = V2_1._replace(
@@ -227,6 +230,7 @@ V2_2: Final = V2_1._replace(
     elastic_policy="unknown",
     immutable="initializer, trainer",
     patches_change="before or after",
+    removed_jobset="created again after a failure",
     coordinator_label="checked",
 )
 V2_3: Final = V2_2._replace(
@@ -277,6 +281,7 @@ V2_4: Final = V2_3._replace(
     flux_processes="checked by the CRD",
     mpi_image="launcher and nodes",
     mpi_resume="fails",
+    removed_jobset="not created again",
 )
 RELEASES: Final = (V2_1, V2_2, V2_3, V2_4)
 """All releases, the oldest first."""

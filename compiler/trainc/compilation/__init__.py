@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from trainc.base.kinds import Role
     from trainc.budget import Meter
-    from trainc.compilation.foreign_references import GivenSecrets
+    from trainc.compilation.foreign_references import GivenObjects
     from trainc.edits.patching import Patches
     from trainc.edits.transforming import Transformation
     from trainc.frontends.reading import Reader
@@ -201,22 +201,32 @@ def find_runtimes(build: Build) -> Build:
         from trainc.compilation.built_in import announced
 
         before.append(announced(build.run.settings.release))
-    searched = searched._replace(has_secret=_secrets_of(build))
+    given = _given_objects(build)
+    searched = searched._replace(
+        has_secret=lambda namespace, name: given().has_secret(namespace, name),
+        claim_modes=(lambda namespace, name: given().claim_modes(namespace, name)) if _may_have_claims(build) else None,
+    )
     return build._replace(library=searched).with_diagnostics(_excluded_once(before))
 
 
-def _secrets_of(build: Build) -> Callable[[str, str], bool]:
-    """Return a function that returns whether the paths have a Secret; it parses them on its first call."""
-    known: list[GivenSecrets] = []
+def _may_have_claims(build: Build) -> bool:
+    """Return whether the paths may have a claim for one node, without a parse of the skipped files."""
+    of_kind = (document.value.get("kind") == "PersistentVolumeClaim" for document in build.documents["other"])
+    return any(of_kind) or any(b"ReadWriteOnce" in file.data for file in build.reading.skipped)
 
-    def has(namespace: str, name: str) -> bool:
+
+def _given_objects(build: Build) -> Callable[[], GivenObjects]:
+    """Return a function that returns the Secrets and the claims of the paths; it parses them on its first call."""
+    known: list[GivenObjects] = []
+
+    def given() -> GivenObjects:
         if not known:
-            from trainc.compilation.foreign_references import GivenSecrets
+            from trainc.compilation.foreign_references import GivenObjects
 
-            known.append(GivenSecrets(build.reading, build.run.settings.environment))
-        return known[0].has(namespace, name)
+            known.append(GivenObjects(build.reading, build.run.settings.environment))
+        return known[0]
 
-    return has
+    return given
 
 
 def check_given_runtimes(build: Build) -> Build:

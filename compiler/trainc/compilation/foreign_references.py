@@ -1,6 +1,6 @@
 """References of pods to objects of other teams: a pod can only use those of its own namespace.
 
-`GivenSecrets` has the Secrets in the paths of a run, by namespace and name.
+`GivenObjects` has the Secrets and the claims in the paths of a run, by namespace and name.
 
 Reads    the compiled TrainJobs, and the given documents of other kinds.
 Returns  a warning for each ConfigMap, Secret or claim that pods need and that only the namespaces of other TrainJobs
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from trainc.base.declarations import Declaration
 from trainc.base.texts import only_elsewhere
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
-from trainc.frontends.reading import SECRET, documents_of
+from trainc.frontends.reading import documents_of, may_be_looked_up
 from trainc.kubernetes.pod_references import Kind, references
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
@@ -95,17 +95,20 @@ def _warning(plan: Plan, path: Path, reference: Reference, elsewhere: list[str],
     )
 
 
-class GivenSecrets:
-    """The Secrets of a run, which are looked up once."""
+CLAIM: Final = "PersistentVolumeClaim"
+
+
+class GivenObjects:
+    """The Secrets and the claims of a run, which are looked up once."""
 
     def __init__(self, reading: Reading, environment: Environment | None) -> None:
         self._reading = reading
         self._environment = environment
 
     @cached_property
-    def names(self) -> dict[str, set[str]]:
-        """The namespaces of the Secrets by name."""
-        found: dict[str, set[str]] = {}
+    def _found(self) -> dict[tuple[str, str], dict[str, Document]]:
+        """The Secrets and the claims by kind and name, each by its namespace."""
+        found: dict[tuple[str, str], dict[str, Document]] = {}
         documents = [*self._documents()]
         if self._environment is not None:
             from trainc.edits.transforming import Transformation
@@ -114,19 +117,31 @@ class GivenSecrets:
         for document in documents:
             id = ObjectId.from_manifest(document.value)
             if name := secret_name(document, id):
-                found.setdefault(name, set()).add(id.namespace)
+                found.setdefault(("Secret", name), {})[id.namespace] = document
+            elif id.kind == CLAIM:
+                found.setdefault((CLAIM, id.name), {})[id.namespace] = document
         return found
 
-    def has(self, namespace: str, name: str) -> bool:
+    def _find(self, kind: str, namespace: str, name: str) -> Document | None:
+        """Return the object that a pod of the namespace finds. An empty namespace matches any."""
+        found = self._found.get((kind, name), {})
+        return found.get(namespace) or found.get("") or (None if namespace else next(iter(found.values()), None))
+
+    def has_secret(self, namespace: str, name: str) -> bool:
         """Return whether a pod of the namespace finds the Secret."""
-        namespaces = self.names.get(name, set[str]())
-        return bool(namespaces) and (not namespace or bool({"", namespace} & namespaces))
+        return self._find("Secret", namespace, name) is not None
+
+    def claim_modes(self, namespace: str, name: str) -> tuple[str, ...]:
+        """Return the access modes of the claim that a pod of the namespace finds; none if there is no such claim."""
+        claim = self._find(CLAIM, namespace, name)
+        modes = None if claim is None else get(claim.value, ("spec", "accessModes"))
+        return tuple(mode for mode in modes if isinstance(mode, str)) if isinstance(modes, list) else ()
 
     def _documents(self) -> Iterator[Document]:
         reading = self._reading
         yield from reading.documents["other"]
         for file in reading.skipped:
-            if SECRET in file.data:
+            if may_be_looked_up(file.data):
                 for document in documents_of(file, lambda error, diagnostic: True):
                     if not isinstance(document, Diagnostic):
                         yield document

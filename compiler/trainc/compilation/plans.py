@@ -66,6 +66,7 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             delivery=settings.delivery,
             gang_scheduler=settings.legacy_gang,
             field_validation=_field_validation(job, settings),
+            renders=settings.renders,
             patches=None if patches is None else patches.jobset_patches(job.document),
             quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,

@@ -50,7 +50,7 @@ class Purpose(NamedTuple):
     copies: bool | None = None
     """Whether documents of other kinds are in the output if no setting decides; None without output."""
     all_rules: bool = False
-    """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
+    """Whether to apply also the rules that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
     legacy_files: bool = False
     """Whether to compile the legacy jobs of a file that is one of the paths, whatever the settings."""
     check_only: bool = False
@@ -277,7 +277,7 @@ class Run(NamedTuple):
         """The lint rules that are not reported."""
         from trainc.pipeline.lint.triggers import VALIDATE_ONLY
 
-        return self.settings.disable if self.purpose.all_rules else self.settings.disable | {VALIDATE_ONLY}
+        return self.settings.disable if self.purpose.all_rules else self.settings.disable | VALIDATE_ONLY
 
     def with_flag(self, key: str, value: str) -> Run:
         """Return the run with another value for a key of trainc.yaml, before its settings are read."""

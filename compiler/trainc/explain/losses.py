@@ -1,9 +1,8 @@
-"""Losses: the fields of legacy jobs that their JobSets lack, or have with another effect, with what to do.
+"""Losses: the fields that legacy jobs set and their JobSets lack, or have with another effect, with what to do.
 
 Reads    compiled jobs.
 Returns  a text for people, or a list for programs: `{"job": {"apiVersion", "kind", "namespace", "name"}, "field",
-         "pointer", "written", "effect", "reason", "help", "file", "line", "column", "endLine", "endColumn"}`. `written`
-         is whether the file has the field; the others concern every job of the kind, and follow.
+         "pointer", "effect", "reason", "help", "file", "line", "column", "endLine", "endColumn"}`.
 """
 
 from __future__ import annotations
@@ -37,11 +36,10 @@ class LocatedLoss(NamedTuple):
 
     loss: Loss
     at: Location
-    is_written: bool
 
 
 class LossesOfJob(NamedTuple):
-    """A legacy job with its losses, first those of written fields."""
+    """A legacy job with its losses."""
 
     job: TrainJob
     losses: tuple[LocatedLoss, ...]
@@ -51,10 +49,7 @@ def losses(jobs: Iterable[Compiled]) -> Iterator[LossesOfJob]:
     """Yield the legacy jobs with their losses."""
     for plan in (job.plan for job in jobs):
         if plan.job.own_runtime is not None:
-            located = (
-                LocatedLoss(loss, job_losses.place(plan, loss).locate(), job_losses.is_written(plan, loss))
-                for loss in job_losses.ordered(plan)
-            )
+            located = (LocatedLoss(loss, job_losses.place(plan, loss).locate()) for loss in job_losses.ordered(plan))
             yield LossesOfJob(plan.job, tuple(located))
 
 
@@ -65,13 +60,10 @@ def render(jobs: Iterable[LossesOfJob], *, color: bool) -> Iterator[str]:
         where = f" in namespace {job.namespace}" if job.namespace else ""
         heading = paint(BOLD, escape(f"{job.word} {job.id.name}"))
         yield "\n" * bool(number) + f"{heading}{escape(f'{where} ({job.document.file}:{job.document.line})')}\n"
-        for is_written, title in ((True, "fields of the file"), (False, f"every {job.word}")):
-            part = [each for each in found if each.is_written == is_written]
-            if part:
-                yield f"\n{paint(BOLD, title)}\n"
-            for loss, at, _ in part:
-                yield f"  {position(at)}: {paint(CYAN, escape(field_of(loss.path)))}: {loss.rule.effect}\n"
-                yield f"    {escape(loss.reason)}\n    help: {escape(loss.rule.action)}\n"
+        yield "" if found else "  no losses\n"
+        for loss, at in found:
+            yield f"  {position(at)}: {paint(CYAN, escape(field_of(loss.path)))}: {loss.rule.effect}\n"
+            yield f"    {escape(loss.reason)}\n    help: {escape(loss.rule.action)}\n"
 
 
 def render_json(jobs: Iterable[LossesOfJob]) -> Iterator[str]:
@@ -86,7 +78,6 @@ def _entry(job: ObjectId, located: LocatedLoss) -> dict[str, object]:
         "job": job._asdict(),
         "field": field_of(loss.path),
         "pointer": pointer(loss.path),
-        "written": located.is_written,
         "effect": loss.rule.effect,
         "reason": loss.reason,
         "help": loss.rule.action,

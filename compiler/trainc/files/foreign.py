@@ -34,7 +34,7 @@ _START: Final = re.compile(rb"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _IN_LINE: Final = re.compile(rb"[^\r\n]+")
 QUEUE_KINDS: Final = ("PriorityClass", "LimitRange", "Namespace")
 REFERENCED: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
-"""The kinds of objects to which pods refer."""
+"""The kinds of objects to which pods refer, and the ends of the kinds of which a controller makes a Secret."""
 REFERENCED_WORDS: Final = tuple(kind.encode() for kind in REFERENCED)
 BYTE_ORDER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 

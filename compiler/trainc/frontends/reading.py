@@ -43,7 +43,7 @@ read        parse it, and skip each document that cannot be read
 """
 
 _GROUP: Final = OLD_GROUP.encode()
-SECRET: Final = b"Secret"
+LOOKED_UP: Final = (b"Secret", b"PersistentVolumeClaim")
 """A word of the files with a Secret, an ExternalSecret or a SealedSecret."""
 """Most of our files mention it, so that `trainc.files.foreign` need not be imported."""
 
@@ -199,7 +199,7 @@ class Reading:
 
     def _skip(self, file: inputs.File) -> None:
         if self._charge("skipped bytes", file):
-            self.skipped.append(file if SECRET in file.data else file._replace(data=b""))
+            self.skipped.append(file if may_be_looked_up(file.data) else file._replace(data=b""))
 
     def _skip_output(self, file: inputs.File) -> None:
         """Skip an output in a folder; report a TrainJob or a runtime in it, because no build writes one."""
@@ -414,12 +414,12 @@ def _file(diagnostic: Diagnostic) -> str:
 
 
 def _is_needed(document: Document) -> bool:
-    """Return whether a pod can refer to an object, or its kind is one of Kueue's or a training job."""
+    """Return whether a pod can refer to an object or to its Secret, or its kind is one of Kueue's or a training job."""
     from trainc.files.foreign import QUEUE_KINDS, REFERENCED
 
     kind, version = document.value.get("kind"), document.value.get("apiVersion")
     group = version.partition("/")[0] if isinstance(version, str) else ""
-    return kind in REFERENCED or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
+    return str(kind).endswith(REFERENCED) or kind in QUEUE_KINDS or group.endswith(_TRAINING_GROUPS)
 
 
 def _no_document(file: inputs.File) -> Diagnostic:
@@ -473,6 +473,11 @@ class ParsedFiles:
 
             known = self._known[file.path] = file.data, read_stream(file.data)
         return known[1]
+
+
+def may_be_looked_up(data: bytes) -> bool:
+    """Return whether a file may have an object that a rule looks up by its name."""
+    return any(kind in data for kind in LOOKED_UP)
 
 
 def documents_of(

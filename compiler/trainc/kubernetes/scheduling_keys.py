@@ -1,11 +1,13 @@
-"""The labels and annotations that queues and schedulers read: each key, its field, and the objects where it is read.
+"""The labels and annotations that queues, schedulers and injectors read: each key, its field, and where it is read.
 
 Reads    a key of a JobSet, a Job template or a pod template.
 Returns  where a key is read, and the key for which a misspelled one is meant.
 Source   Kueue v0.19, apis/kueue/v1beta2, pkg/constants and pkg/controller/constants; JobSet v0.12, api/jobset/v1alpha2;
          Volcano v1.14, volcano.sh/apis, pkg/apis/scheduling/v1beta1, and its controller of PodGroups; KAI Scheduler
          v0.14, pkg/common/constants and pkg/podgrouper. The keys without a place are those that a controller writes,
-         and those that are read in several places.
+         and those that are read in several places. Kueue reads the queue of a Job or a pod only to queue it alone. Of
+         pods: the documentation of Istio 1.28, Linkerd 2.18, Vault Agent Injector 1.7, OpenTelemetry Operator 0.140,
+         GKE's driver of Cloud Storage, Multus 4.2, Karpenter 1.8 and Cluster Autoscaler 1.34.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ QUEUES: Final = frozenset({KUEUE + "queue-name", VOLCANO + "queue-name", KAI + "
 """The keys with the name of a queue."""
 KEYS: Final = dict(
     (
-        *_keys("Kueue", KUEUE, "labels", ANYWHERE, ("queue-name", "priority-class")),
+        *_keys("Kueue", KUEUE, "labels", ("JobSet", "Job"), ("queue-name",)),
+        *_keys("Kueue", KUEUE, "labels", ANYWHERE, ("priority-class",)),
         *_keys("Kueue", KUEUE, "labels", ("JobSet",), ("max-exec-time-seconds",)),
         *_keys("Kueue", KUEUE, "annotations", ("JobSet",), ("elastic-job", "admission-gated-by")),
         *_keys(
@@ -115,9 +118,33 @@ WITHOUT_PLACE: Final = frozenset(
     }
 )
 """The other keys of these programs, at which nothing is reported."""
+OF_PODS: Final = {
+    "sidecar.istio.io/": "Istio",
+    "traffic.sidecar.istio.io/": "Istio",
+    "proxy.istio.io/": "Istio",
+    "linkerd.io/inject": "Linkerd",
+    "config.linkerd.io/": "Linkerd",
+    "vault.hashicorp.com/": "Vault",
+    "sidecar.opentelemetry.io/": "OpenTelemetry",
+    "instrumentation.opentelemetry.io/": "OpenTelemetry",
+    "gke-gcsfuse/": "GKE",
+    "k8s.v1.cni.cncf.io/networks": "Multus",
+    "karpenter.sh/do-not-disrupt": "Karpenter",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "Cluster Autoscaler",
+}
+"""The programs that read keys of pods alone, as labels or annotations, by the beginning of the key."""
 NAMES: Final = {key: key.replace("-", "").replace("_", "").lower() for key in KEYS}
 """The keys without what is easily mistaken: hyphens, underscores and case."""
 LONGEST: Final = 128
+
+
+def pod_reader(key: str) -> str:
+    """Return the program that reads a key of pods alone; empty for other keys.
+
+    >>> pod_reader("sidecar.istio.io/inject"), pod_reader("istio.io/rev")
+    ('Istio', '')
+    """
+    return next((reader for prefix, reader in OF_PODS.items() if key.startswith(prefix)), "")
 
 
 def meant_key(key: str) -> str | None:

@@ -86,8 +86,8 @@ ENDS: Final = {
     "ttlSecondsAfterFinished": LossRule(
         "spec.runPolicy.ttlSecondsAfterFinished",
         "approximated",
-        "the JobSet is removed with all pods; the operator removes only the launcher's Job",
-        "store logs outside of the pods",
+        "the JobSet deletes itself with all pods; the operator deletes only the launcher's Job",
+        "remove it where Argo CD or Flux applies the JobSet, which would create it and train again",
     ),
 }
 CLEAN_WORKERS: Final = {

@@ -61,7 +61,7 @@ DEADLINE: Final = LossRule(
 TTL: Final = LossRule(
     "spec.runPolicy.ttlSecondsAfterFinished, with restartPolicy ExitCode",
     "approximated",
-    "the JobSet is always removed; the operator keeps a job that fails by an exit code from 1 to 127",
+    "every finished JobSet deletes itself; the operator keeps a job that fails by an exit code from 1 to 127",
     "store logs outside of the pods",
 )
 NO_RESTARTS: Final = LossRule(

@@ -1,7 +1,8 @@
 """The losses of a compiled legacy job, in the order of its file.
 
 Reads    the losses of the job's front end and framework, and the job's document.
-Returns  each loss once, first those of fields that the author wrote.
+Returns  the losses of fields that the author wrote, each once. Defaults of the operator, and the labels and Services
+         that it adds, concern every job of the kind: docs/legacy.md lists them.
 """
 
 from __future__ import annotations
@@ -17,26 +18,22 @@ if TYPE_CHECKING:
 
 
 def ordered(plan: Plan) -> list[Loss]:
-    """Return the losses, first those of written fields, each part by its lines."""
+    """Return the losses of written fields, in the order of the file."""
 
-    def position(loss: Loss) -> tuple[bool, int, int]:
+    def position(loss: Loss) -> tuple[int, int]:
         at = place(plan, loss).locate()
-        return not is_written(plan, loss), at.line, at.column
+        return at.line, at.column
 
-    return sorted(dict.fromkeys(plan.losses), key=position)
+    return sorted(dict.fromkeys(loss for loss in plan.losses if _is_written(plan, loss)), key=position)
 
 
-def written_losses(plan: Plan) -> list[Loss]:
-    """Return a loss for each field that the author wrote and that had an effect, in the order of the file."""
-    found = {
-        loss.path: loss
-        for loss in reversed(ordered(plan))
-        if is_written(plan, loss) and loss.rule.effect != "without effect"
-    }
+def with_effect(plan: Plan) -> list[Loss]:
+    """Return a loss for each written field that had an effect, in the order of the file."""
+    found = {loss.path: loss for loss in reversed(ordered(plan)) if loss.rule.effect != "without effect"}
     return [*reversed(found.values())]
 
 
-def is_written(plan: Plan, loss: Loss) -> bool:
+def _is_written(plan: Plan, loss: Loss) -> bool:
     """Return whether the job has the field of a loss, which is not one that the operator adds."""
     return not loss.rule.is_added and get(plan.job.document.value, loss.path) is not None
 

@@ -201,6 +201,8 @@ class Library(NamedTuple):
     """The setting that forbids built-in runtimes; None if they are allowed."""
     has_secret: Callable[[str, str], bool] | None = None
     """Whether the given paths have a Secret, by namespace and name; None if that is unknown."""
+    claim_modes: Callable[[str, str], tuple[str, ...]] | None = None
+    """The access modes of a claim in the given paths, by namespace and name; None if no claim is for one node."""
 
     def find(self, kind: str, namespace: str, name: str) -> LibraryEntry | None:
         """Return the first runtime of that kind and name.

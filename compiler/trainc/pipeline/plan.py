@@ -82,6 +82,8 @@ class Plan(NamedTuple):
     """The gang scheduler of a legacy job; empty without one."""
     field_validation: FieldValidation = "strict"
     """How the TrainJob's unknown fields are reported."""
+    renders: bool = False
+    """Whether a project says that a cluster gets the objects instead of the TrainJob."""
     patches: JobSetPatches | None = None
     """The patches of trainc.yaml for the JobSet; None without any."""
     suffix: str = ""

@@ -1,6 +1,7 @@
 """Repeated diagnostics: one cause can make five thousand fields of one mapping, or a hundred TrainJobs, invalid.
 
-A value can also be invalid in several fields of a compiled object, with the same message for each.
+A value can also be invalid in several fields of a compiled object, with the same message for each, and a YAML alias
+repeats it in several fields of its document.
 
 Reads    the diagnostics of a run.
 Returns  them with the first ones of each group, and one that counts the rest. The diagnostics of a group have the same
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.kinds import TRAINJOB
 from trainc.base.texts import and_others
 from trainc.diagnostics import ObjectId, Place, Related
+from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic, Location
+    from trainc.diagnostics import Diagnostic, Location, Path
 
 SHOWN: Final = 99
 """The diagnostics of a group that are shown one by one; a text report shows them and the next one, with the count."""
@@ -32,9 +34,33 @@ def without_repeats(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics in their order, only the first of those that differ only in the field.
 
     Reports for people use it: `numNodes: -1` is one mistake, although the cluster rejects completions and parallelism.
+    So is a value that YAML aliases repeat, although the messages may name each of its fields.
     """
     first: dict[Hashable, str] = {}
-    return [one for one in diagnostics if first.setdefault(_without_field(one), one.field) == one.field]
+    written: dict[Hashable, Path] = {}
+    return [
+        one
+        for one in diagnostics
+        if first.setdefault(_without_field(one), one.field) == one.field and not _is_at_alias(one, written)
+    ]
+
+
+def _is_at_alias(diagnostic: Diagnostic, written: dict[Hashable, Path]) -> bool:
+    """Return whether a diagnostic is about a value that another field of the document has by a YAML alias.
+
+    written   the first path of each value with a diagnostic, to which the function adds that of a new one
+    """
+    place = diagnostic.place
+    if not isinstance(place, Place):
+        return False
+    place = place.in_text()
+    document, path = place.document, place.path
+    if "&" not in document.text or "*" not in document.text:
+        return False
+    missing = path[-1:] if get(document.value, path) is None else ()
+    key = (diagnostic.id, id(document.text), place.locate()[1:5], missing)
+    at = (*document.within, *path)
+    return written.setdefault(key, at) != at
 
 
 def _without_field(diagnostic: Diagnostic) -> Hashable:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from trainc.compilation.foreign_references import MAKERS, secret_name
+from trainc.diagnostics import ObjectId
 from trainc.kubernetes.pod_references import Reference, references
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline import frameworks, schedulers
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compiled
-    from trainc.diagnostics import Document, ObjectId
+    from trainc.diagnostics import Document
     from trainc.pipeline.plan import Plan
     from trainc.pods.footprint import Footprint, ReplicatedPods
 
@@ -65,7 +67,9 @@ class Needed(NamedTuple):
     generated: bool
     """Whether `trainc secret` generates it."""
     file: str
-    """The file of a given object; otherwise empty."""
+    """The file of a given object, or of the one of which a controller makes it; otherwise empty."""
+    maker: str
+    """The kind of the latter: ExternalSecret, SealedSecret; otherwise empty."""
     jobs: tuple[str, ...]
     """The replicated jobs whose pods refer to it."""
 
@@ -153,7 +157,7 @@ def needed_objects(compiled: Compiled, others: Iterable[Document]) -> Iterator[N
     """Yield the ConfigMaps, Secrets and claims, by kind and then in the order of their first reference."""
     jobset, namespace = compiled.objects[0], compiled.namespace
     own = {(tree["kind"], tree["metadata"]["name"]) for tree in compiled.objects}
-    given = {key: document.file for document in others if (key := _referable(document, namespace))}
+    given = {key: document for document in others if (key := _referable(document, namespace))}
     keys = {secret.name for secret in frameworks.framework_of(compiled.plan).secrets(compiled.plan)}
     found: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     claimed: set[tuple[str, str]] = set()
@@ -167,12 +171,15 @@ def needed_objects(compiled: Compiled, others: Iterable[Document]) -> Iterator[N
             origin = "compiled" if key in own else "claimed"
         elif key in given:
             origin = "given"
+        source = given[key] if origin == "given" else None
+        kind = str(source.value.get("kind")) if source is not None else ""
         yield Needed(
             *key,
             origin=origin,
             optional=all(optional for _, optional in found[key]),
             generated=origin == "expected" and key[0] == "Secret" and key[1] in keys,
-            file=given.get(key, "") if origin == "given" else "",
+            file=source.file if source is not None else "",
+            maker=kind if kind in MAKERS else "",
             jobs=tuple(dict.fromkeys(job for job, _ in found[key])),
         )
 
@@ -188,9 +195,11 @@ def _references(jobset: Tree) -> Iterator[tuple[str, Reference, bool]]:
 
 
 def _referable(document: Document, namespace: str) -> tuple[str, str] | None:
-    """Return a document's kind and name if a pod in the namespace may refer to it. An empty namespace matches any."""
-    kind = get(document.value, ("kind",))
-    own, name = (get(document.value, ("metadata", key), "") for key in ("namespace", "name"))
-    if kind not in KINDS or not isinstance(name, str) or not (own == namespace or not (own and namespace)):
-        return None
-    return kind, name
+    """Return a document's kind and name if a pod in the namespace may refer to it. An empty namespace matches any.
+
+    Those of an ExternalSecret or a SealedSecret are of the Secret that a controller creates for it.
+    """
+    id = ObjectId.from_manifest(document.value)
+    kind, name = ("Secret", secret_name(document, id)) if id.kind in MAKERS else (id.kind, id.name)
+    is_near = id.namespace == namespace or not (id.namespace and namespace)
+    return (kind, name) if kind in KINDS and name and is_near else None

@@ -148,7 +148,7 @@ def origin(needed: Needed) -> str:
     words = {
         "compiled": "compiled",
         "claimed": "created by JobSet",
-        "given": f"found in {file(needed.file)}",
+        "given": f"{f'from {needed.maker}' if needed.maker else 'found'} in {file(needed.file)}",
         "expected": "may be missing" if needed.optional else "must exist",
     }[needed.origin]
     return f"{words} (trainc secret)" if needed.generated else words

@@ -56,6 +56,8 @@ METADATA: Final = {
 }
 METADATA_SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in METADATA}}
 """The part of the schema that a message about an unknown field needs."""
+EXPORTED: Final = "creationTimestamp"
+"""The field of a template's metadata that Go programs write as null, and CRDs lack: `kubectl apply` omits nulls."""
 _INT32: Final = (-(2**31), 2**31 - 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
 _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # the server does not treat larger floats as integers
@@ -366,7 +368,7 @@ class Object(SchemaNode):
                 continue
             node = fields.get(key) or self._compile(key)
             if node is None or item is None:
-                if node is None:
+                if node is None and not (item is None and key == EXPORTED and "annotations" in self.properties):
                     faults.drop((at, key), self.schema)
                 if result is value:
                     result = dict(value)

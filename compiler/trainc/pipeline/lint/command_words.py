@@ -1,7 +1,7 @@
-"""Several words of a command in one item of `command` or `args`.
+"""Several words of a command in one item of `command` or `args`, or the words of a script as several items.
 
 Source: Kubernetes 1.36, which starts the first word of a container's command as a program and passes each other word
-as one argument. No shell splits them.
+as one argument. No shell splits them. POSIX.1-2024, sh: with -c, the script is one word, and the next ones are $0, $1.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.commands import SHELLS, program
+from trainc.kubernetes.commands import SHELLS, Word, program, script, words
 from trainc.pipeline.lint import containers, lint_rule
 from trainc.pipeline.lint.triggers import may_hold_option
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 OPTION: Final = re.compile(r"--?[A-Za-z][\w.-]{0,63}")
 """The name of an option, which ends the word or precedes its value."""
+PARAMETERS: Final = re.compile(
+    r"\$[0-9@*#]|\$\{[0-9@*#!]|\$\([A-Za-z_][\w.-]*\)|\b(?:getopts|shift|source)\b|(?:^|[\s;&|])\.\s|\bfor\s+\w+\s*[;\n]"
+)
+"""What reads the parameters of a script, or may do so: another script, or a variable that Kubernetes replaces."""
+UNREAD: Final = "script"
 QUOTES: Final = ("'", '"')
 LONGEST: Final = 40
 """Characters of a program's name in a message."""
@@ -33,6 +38,22 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         if found := joined(container):
             key, index, what = found
             yield LintFinding("command-words", (*path, key, index), what)
+        elif word := unread(words(container)):
+            yield LintFinding("command-words", (*path, *word.path), (UNREAD,))
+
+
+def unread(command: list[Word]) -> Word | None:
+    """Return the first word after a script that does not read its parameters; None for a name of the script alone.
+
+    >>> unread([Word(text, ("command", index)) for index, text in enumerate(("bash", "-c", "torchrun", "train.py"))])
+    Word(text='train.py', path=('command', 3), part=None)
+    """
+    text = script(command)
+    if text is None or PARAMETERS.search(text.text):
+        return None
+    after = command[command.index(text) + 1 :]
+    is_name = len(after) == 1 and (after[0].text in ("--", "-", "_") or program(after[0].text) in SHELLS)
+    return after[0] if after and not is_name else None
 
 
 def joined(container: Tree) -> tuple[str, int, tuple[str, ...]] | None:
@@ -70,6 +91,12 @@ def two_options(word: str) -> tuple[str, str] | None:
 @lint_rule("command-words", "Several words in one item of a command")
 def warning(_: Plan, finding: LintFinding) -> Finding:
     """Kubernetes runs the first item as a program, and passes each other item as one argument."""
+    if finding.what[0] == UNREAD:
+        return Finding(
+            message="the shell runs only the word after -c as its script: this word is its parameter $0, and the "
+            "script reads no parameters",
+            help="write the whole script as one item after -c",
+        )
     if len(finding.what) > 1:
         first, second = finding.what
         return Finding(

@@ -1,7 +1,6 @@
 """Fields of a legacy job that its JobSet lacks, or has with another effect.
 
-Source: the losses of the kind's front end. Defaults of the operator, and the labels and Services that it adds, concern
-every job of the kind: the rule does not count them.
+Source: the losses of the kind's front end, of which the rule counts those of fields that the author wrote.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield one finding for a job with a lost field that its author wrote."""
-    if job_losses.written_losses(plan):
+    if job_losses.with_effect(plan):
         yield LintFinding("legacy-losses", ())
 
 
@@ -30,7 +29,7 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
     """The author of a legacy job expects the effects of its fields, of which a JobSet cannot keep all."""
     import shlex
 
-    losses = job_losses.written_losses(plan)
+    losses = job_losses.with_effect(plan)
     verb = "is lost or changes its" if len(losses) == 1 else "are lost or change their"
     first = job_losses.place(plan, losses[0])
     return Finding(

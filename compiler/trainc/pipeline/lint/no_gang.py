@@ -1,6 +1,9 @@
 """Nodes that must start together without a gang that places them together.
 
-Source: KAI Scheduler v0.14, its podgrouper, which creates a PodGroup for the pods of a JobSet.
+Source: Kubernetes v1.36, `schedulingGroup` of a pod (v1.35: `workloadRef`). Volcano v1.14, its controller of PodGroups,
+which creates one with a minimum of 1 for pods without the annotation `group-min-member`. The gangs of other schedulers:
+KAI Scheduler v0.14, whose podgrouper creates a PodGroup for a JobSet; YuniKorn v1.7, its task groups; Koordinator v1.6;
+scheduler-plugins v0.18, whose label has an older name.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline import schedulers
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at
-from trainc.pipeline.lint.triggers import may_have_unread_keys, turned_off
+from trainc.pipeline.lint.triggers import DEFAULT_SCHEDULERS, may_have_unread_keys, turned_off
 from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.plan import pod_spec
 from trainc.pipeline.training import has_policy, training, training_traits
@@ -23,30 +26,48 @@ if TYPE_CHECKING:
 
     from trainc.pipeline.plan import Plan
 
-KAI: Final = "kai-scheduler"
-"""The name of the KAI Scheduler."""
+WITHOUT_GANGS: Final = (*DEFAULT_SCHEDULERS, "scheduler-plugins-scheduler", "volcano")
+"""The values of schedulerName with which pods without a PodGroup are placed one by one. The others are unknown."""
+GROUPS: Final = ("schedulingGroup", "workloadRef")
+"""The fields of a pod that name its group."""
+MARKS: Final = frozenset(
+    {
+        *("yunikorn.apache.org/task-group-name", "yunikorn.apache.org/task-groups"),
+        *("gang.scheduling.koordinator.sh/name", "scheduling.volcano.sh/group-min-member"),
+        *("pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name"),
+    }
+)
+"""The labels and annotations of pods by which other schedulers form groups."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield a finding if several nodes wait for one another without a PodGroup or a queue.
 
-    The pods may name a PodGroup that trainc does not create, or a scheduler that creates one. A queue whose key is not
+    The pods may name a group that trainc does not create, or a scheduler that creates one. A queue whose key is not
     read is reported as such.
     """
     if training_traits(plan).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
-    marks = [scheduler.MARK for scheduler in schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))]
-    templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
-    if any(mark.key in template.get(mark.field, {}) for template in templates for mark in marks):
-        return
-    if not is_of_kai(plan) and not has_unread_queue(plan):
+    if not names_group(plan) and not is_of_other_scheduler(plan) and not has_unread_queue(plan):
         yield LintFinding("no-gang", (), shared=True)
 
 
-def is_of_kai(plan: Plan) -> bool:
-    """Return whether KAI places all pods that train: its podgrouper makes one gang of a JobSet."""
-    names = [pod_at(plan, job).get("schedulerName") for job in range(len(plan.counts))]
-    return KAI in names and all(names[job] == KAI for job in training(plan))
+def names_group(plan: Plan) -> bool:
+    """Return whether some pods name the group of pods that is placed as a whole."""
+    of_policies = schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))
+    marks = MARKS.union(scheduler.MARK.key for scheduler in of_policies)
+    for job in range(len(plan.jobs)):
+        template = get(plan.spec, pod_spec(job)[:-1], {})
+        keys = (get(template, ("metadata", field), {}) for field in ("labels", "annotations"))
+        if any(not marks.isdisjoint(names) for names in keys) or any(get(template, ("spec", key)) for key in GROUPS):
+            return True
+    return False
+
+
+def is_of_other_scheduler(plan: Plan) -> bool:
+    """Return whether another scheduler, which may form gangs on its own, places all pods that train."""
+    jobs = training(plan)
+    return bool(jobs) and all(pod_at(plan, job).get("schedulerName") not in WITHOUT_GANGS for job in jobs)
 
 
 def has_unread_queue(plan: Plan) -> bool:

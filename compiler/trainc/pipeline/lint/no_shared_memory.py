@@ -1,14 +1,19 @@
-"""Torch GPU processes that have only 64 MiB of shared memory in total.
+"""Torch processes that have only 64 MiB of shared memory in total: several with GPUs, or the workers of a data loader.
 
 Source: the default /dev/shm of a container runtime (64 MiB); NCCL 2.28, which passes data between the GPUs of a node
-through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does not use it.
+through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does not use it. PyTorch 2.9, the data
+loader: its workers pass each batch through /dev/shm.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.commands import LONGEST as LONGEST_COMMAND
+from trainc.kubernetes.commands import words
 from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import shared_memory
 from trainc.pipeline.plan import gpus
@@ -22,6 +27,10 @@ if TYPE_CHECKING:
 
 LONGEST: Final = 9
 """Digits. No node starts as many processes as a longer count."""
+LOADER: Final = re.compile(
+    r"(?<![\w.-])(?:--)?(?:data(?:[-_.]?loader)?[-_.])?num[-_]workers[= ]([1-9][0-9]{0,3})(?![\w.])"
+)
+"""The option or the key of a program that starts workers of a data loader."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
@@ -31,9 +40,17 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         if not plan.counts[slot.job] or pod.get("hostIPC"):
             continue
         container = pod["containers"][slot.at]
-        count = processes(container)
-        if count > 1 and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
+        count, workers = processes(container), loader_workers(container)
+        has_volume = any(shared_memory(mount) for mount in container.get("volumeMounts") or ())
+        if (count > 1 or workers) and not has_volume:
             yield LintFinding("no-shared-memory", (*slot.path, "volumeMounts"))
+
+
+def loader_workers(container: Tree) -> int:
+    """Return the number of workers of a data loader, by the arguments of a command; 0 if it is unknown."""
+    text = " ".join(word.text for word in words(container))[:LONGEST_COMMAND]
+    found = LOADER.search(text)
+    return int(found[1]) if found else 0
 
 
 def processes(container: Tree) -> int:
@@ -54,9 +71,11 @@ def processes(container: Tree) -> int:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """NCCL and data loaders pass data through /dev/shm. When it is full, they fail late, or with `Bus error`."""
     job, at = int(finding.path[1]), int(finding.path[-2])
-    count = processes(pod_at(plan, job)["containers"][at])
+    container = pod_at(plan, job)["containers"][at]
+    count = processes(container)
+    who = f"{count} GPU processes" if count > 1 else plural(loader_workers(container), "worker") + " of the data loader"
     return Finding(
-        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have only 64 MiB of shared memory '
-        "in total: nothing is mounted at /dev/shm",
+        message=f'{who} in a pod of job "{plan.jobs[job]["name"]}" {"has" if who.startswith("1 ") else "have"} only '
+        "64 MiB of shared memory in total: nothing is mounted at /dev/shm",
         help="mount a volume `emptyDir: {medium: Memory}` at /dev/shm",
     )

@@ -27,8 +27,10 @@ IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 UNKNOWN: Final = "unknown-rule"
 """The rule that finds other ids in the annotation."""
-VALIDATE_ONLY: Final = "no-gang"
-"""The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
+VALIDATE_ONLY: Final = frozenset({"no-gang", "ttl-repeats-training"})
+"""The rules that only `validate` reports: whether their finding is a problem depends on the cluster, or on what is
+applied to it.
+"""
 
 LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
 """Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
@@ -41,6 +43,10 @@ INTERFACES: Final = "NCCL_SOCKET_IFNAME"
 """This setting can also contradict the job, if it selects the interface `lo`."""
 FROM_THE_CLUSTER: Final = "ClusterFirst"
 """The default of a pod's dnsPolicy, which resolves cluster names."""
+KNOWN_MEDIA: Final = ("Memory", "HugePages")
+"""The beginnings of the media of an emptyDir that the kubelet knows."""
+NODES: Final = "PET_NNODES"
+"""The variable with the number of nodes of torchrun, or with the minimum and the maximum."""
 OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
 """The resources of which a pod can use more than it requests."""
 
@@ -72,8 +78,11 @@ OF_NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES", "TF_CONFIG
 """The variables with the number of nodes, or with their hosts."""
 COUNTING: Final = ("--num_machines", "--num-machines", "--num_nodes", "--num-nodes")
 """Flags of launchers with the number of nodes."""
-OF_SCHEDULING: Final = ("kueue", "volcano", "scheduling", "jobset", "kai.")
-"""Parts of the keys of queues and schedulers."""
+OF_SCHEDULING: Final = (
+    *("kueue", "volcano", "scheduling", "jobset", "kai."),
+    *("istio", "linkerd", "vault", "telemetry.io", "gcsfuse", "cni.cncf", "karpenter", "autoscaler"),
+)
+"""Parts of the keys of queues, schedulers and injectors."""
 STORAGE: Final = "STORAGE_URI"
 """The variable with the address of a model or a dataset, for an initializer."""
 READABLE: Final = ("hf://", "s3://")
@@ -83,8 +92,14 @@ RANKS: Final = ("-n", "-c")
 SSHD: Final = ("sshd",)
 LONGEST_COUNT: Final = 6
 """The most digits of a number of devices that a node can have."""
+OF_CORES: Final = "0123456789m"
+"""The last characters of usual amounts of cpu."""
+LONGEST_CORES: Final = 3
+"""The most digits of the cores that a node can have, apart from the largest nodes."""
 DEFAULT_SCHEDULERS: Final = (None, "", "default-scheduler")
 """The values of schedulerName with which the default scheduler places a pod."""
+OF_SCRIPT: Final = 3
+"""The words of a shell that runs a script: `sh -c SCRIPT`."""
 SHORTEST: Final = 12
 """Characters. A shorter text holds no token, and no address with a password."""
 
@@ -133,6 +148,7 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "no-gang"
     if plan.job.own_runtime is not None:
         yield from ("legacy-losses", "legacy-host", *(("gang-too-large",) if runtime.gang else ()))
+    yield from lifetime_rules(plan, spec)
     yield from queued_rules(plan)
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
@@ -172,6 +188,21 @@ def writes_cluster(plan: Plan) -> bool:
     return "tensorflow" in (plan.runtime.framework, traits(plan.runtime).family)
 
 
+def lifetime_rules(plan: Plan, spec: Tree) -> Iterator[str]:
+    """Yield the rules that the restarts and the end of a JobSet, and the variables of a TrainJob, may break."""
+    for job in spec.get("replicatedJobs") or () if "failurePolicy" in spec else ():
+        of_job = job["template"]["spec"]
+        if of_job.get("backoffLimit") or (of_job["template"].get("spec") or {}).get("restartPolicy") == "OnFailure":
+            yield "restarts-multiply"
+    if "ttlSecondsAfterFinished" in spec:
+        yield "ttl-repeats-training"
+    if "initializer" in plan.job.spec:
+        yield "value-beside-source"
+    for variable in plan.job.trainer.get("env") or ():
+        if "valueFrom" in variable and variable.get("value"):
+            yield "value-beside-source"
+
+
 def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
     """Yield the rules that a replicated job's template, and the pods of it, may break."""
     spec = template["spec"]
@@ -182,6 +213,11 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
         yield "overhead-without-runtime-class"
     if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
         yield from ("host-network-port", "rendezvous-host")
+    for volume in pod.get("volumes") or ():
+        if "persistentVolumeClaim" in volume and plan.library.claim_modes is not None:
+            yield "claim-on-several-nodes"
+        if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
+            yield "volume-medium"
     for key in CONTAINERS:
         for container in pod.get(key) or ():
             yield from container_rules(container)
@@ -246,8 +282,10 @@ def security_context(tree: Tree) -> Tree:
 
 
 def may_have_unread_keys(plan: Plan) -> bool:
-    """Return whether the metadata of the JobSet and of its templates may have keys that no queue or scheduler reads."""
+    """Return whether the metadata of the JobSet and of its templates may have keys that no program reads."""
     if unread_among("JobSet", (*plan.labels,), (*plan.annotations,)):
+        return True
+    if QUEUE in get(plan.runtime.value, ("metadata", "labels"), {}):
         return True
     for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
         template = job["template"]
@@ -262,20 +300,20 @@ def may_have_unread_keys(plan: Plan) -> bool:
 
 @lru_cache(maxsize=4096)
 def unread_among(holder: str, labels: tuple[str, ...], annotations: tuple[str, ...]) -> bool:
-    """Return whether no queue or scheduler may read one of the keys. Many jobs have the same keys."""
+    """Return whether no program may read one of the keys. Many jobs have the same keys."""
     fields = (("labels", labels), ("annotations", annotations))
     return any(may_be_unread(key, field, holder) for field, keys in fields for key in keys)
 
 
 def may_be_unread(key: str, field: str, holder: str) -> bool:
-    """Return whether a key belongs to a queue or a scheduler, which may not read it in this field of this object."""
+    """Return whether a key belongs to a program that may not read it in this field of this object."""
     if not any(part in key for part in OF_SCHEDULING):
         return False
-    from trainc.kubernetes.scheduling_keys import KEYS, VOLCANO, meant_key
+    from trainc.kubernetes.scheduling_keys import KEYS, VOLCANO, meant_key, pod_reader
 
     known = KEYS.get(key)
     if known is None:
-        return meant_key(key) is not None
+        return (holder != "pod" and pod_reader(key) != "") or meant_key(key) is not None
     return field != known.field or holder not in known.holders or (key.startswith(VOLCANO) and holder == "JobSet")
 
 
@@ -318,8 +356,10 @@ def container_rules(container: Tree) -> Iterator[str]:
                     yield rule
     if "resources" in container:
         yield from resource_rules(container["resources"])
-    if (command := container.get("command")) and (" " in command[0] or "\n" in command[0] or "\t" in command[0]):
-        yield "command-words"
+    if command := container.get("command"):
+        has_space = " " in command[0] or "\n" in command[0] or "\t" in command[0]
+        if has_space or (command[0].endswith("sh") and len(command) + len(container.get("args") or ()) > OF_SCRIPT):
+            yield "command-words"
     for key in ("command", "args"):
         for word in container.get(key) or ():
             if rules := word_rules(word):
@@ -333,9 +373,15 @@ def resource_rules(resources: Tree) -> Iterator[str]:
             if "/" in name:
                 if name not in DEVICES:
                     yield "resource-typo"
+                if name.startswith("rdma/"):
+                    yield "rdma-memory-lock"
                 text = str(amount)
                 if len(text) > LONGEST_COUNT or not text.isdecimal():
                     yield "device-count"
+            elif name == "cpu":
+                text = str(amount)
+                if text[-1:] not in OF_CORES or (len(text) > LONGEST_CORES and text.isdecimal()):
+                    yield "cpu-unit"
             elif name == "memory":
                 text = str(amount)
                 if text.endswith(("m", "u", "n", "k", "Ki")) or (text.isdecimal() and len(text) < 8):
@@ -434,6 +480,8 @@ def variable_rules(name: str, text: str) -> tuple[str, ...]:
         rules.append("nccl-settings")
     if names_secret(name) or may_hold_secret(text):
         rules.append("secret-in-env")
+    if name == NODES and ":" in text:
+        rules.append("elastic-range")
     if name == PROCESSES and text.isdecimal():
         rules.append("gpu-processes")
     if name in OF_FABRIC:

@@ -20,6 +20,7 @@ from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
 from trainc.pipeline import job_losses
+from trainc.pipeline.lint import ttl_repeats_training
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import compare, one_line, reason
@@ -43,6 +44,8 @@ NOT_MIGRATABLE: Final = Declaration(
 )
 LOSSES: Final = "legacy-losses"
 """The lint rule whose warnings are verdicts about a migration."""
+TTL: Final = "ttl-repeats-training"
+"""The lint rule for a field that a legacy job and a TrainJob have with different effects."""
 
 
 def migrate(
@@ -237,7 +240,7 @@ class _Search:
             if key in self.accepted:
                 candidate, runs, rows = self.accepted[key]
                 rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-                losses = tuple(job_losses.written_losses(self.plain.compiled[key].plan))
+                losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
                 yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:
@@ -324,6 +327,8 @@ class _Search:
                 )
             else:
                 self.accepted[key] = candidate, tuple(runs[key]), tuple(dict.fromkeys(rows[key]))
+                for project, pair in zip(self.projects, runs[key], strict=True):
+                    self.diagnostics += ((project.name, each) for each in _repeats(pair, project.run))
 
     def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
         subject = ObjectId.from_source(document.value)
@@ -385,6 +390,17 @@ def _source_name(diagnostic: Diagnostic) -> str:
     """Return the name of a diagnostic's object without the affixes of a project."""
     place = diagnostic.place
     return ObjectId.from_source(place.document.unedited).name if isinstance(place, Place) else ""
+
+
+def _repeats(pair: Pair, run: Run) -> Iterator[Diagnostic]:
+    """Yield the warning of a time to live with which the controller of TrainJobs repeats a training."""
+    plan = pair.after.plan
+    if plan.renders or TTL in run.settings.disable:
+        return
+    for finding in ttl_repeats_training.find(plan):
+        place, _ = pair.before.trace().point(0, ("spec", *finding.path))
+        for each in ttl_repeats_training.warning(plan.job.id, plan, finding):
+            yield each._replace(place=place)
 
 
 def _unsupported(document: Document, kind: str) -> Diagnostic:

@@ -122,10 +122,9 @@ def _text_parts(job: JobReport, *, color: bool) -> Iterator[str]:
     for row in job.migrated.rows:
         yield f"  {row.difference}: {row.reason}\n"
     yield f"\n{review_text.render(job.review, color=color)}"
-    written = job.losses._replace(losses=tuple(each for each in job.losses.losses if each.is_written))
-    if written.losses:
+    if job.losses.losses:
         yield "\n"
-        yield from explained_losses.render([written], color=color)
+        yield from explained_losses.render([job.losses], color=color)
 
 
 def as_markdown(report: MigrationReport, *, color: bool = False) -> str:
@@ -168,10 +167,9 @@ def _markdown_of_job(job: JobReport) -> Iterator[str]:
 
 def _rows_of_losses(job: JobReport) -> Iterator[str]:
     for each in job.losses.losses:
-        if each.is_written:
-            rule = each.loss.rule
-            cells = (code(field_of(each.loss.path)), prose(rule.effect), prose(each.loss.reason), prose(rule.action))
-            yield f"| {' | '.join(cells)} |"
+        rule = each.loss.rule
+        cells = (code(field_of(each.loss.path)), prose(rule.effect), prose(each.loss.reason), prose(rule.action))
+        yield f"| {' | '.join(cells)} |"
 
 
 def as_json(report: MigrationReport, *, color: bool = False) -> str:
