@@ -22,7 +22,7 @@ from linting import (
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.compilation.run import Options
+from trainc.compilation.run import VALIDATE, Options
 from trainc.kubernetes.commands import runs
 from trainc.pipeline.lint import literal_node_count, torchrun_flags
 from trainc.pipeline.training import TORCHRUN
@@ -240,3 +240,18 @@ def test_the_range_of_an_elastic_policy(tmp_path: Path, least: int, expected: li
     for each in found:
         assert each.message == "elasticPolicy allows 3 to 4 nodes, but the PyTorchJob has 2 nodes"
         assert each.help == "change minReplicas and maxReplicas, or change replicas"
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        pytest.param({"PET_NNODES": "2", **ADDRESS}, ["no-gang"], id="a fixed number of nodes"),
+        pytest.param({"PET_NNODES": "2:4", **ADDRESS}, ["no-gang"], id="two of four nodes"),
+        pytest.param({"PET_NNODES": "1:4", **ADDRESS}, [], id="one of four nodes"),
+        pytest.param({"PET_NNODES": "2"}, [], id="no address of a rendezvous"),
+    ],
+)
+def test_pods_that_wait_for_one_another(tmp_path: Path, variables: dict[str, str], expected: list[str]) -> None:
+    """A runtime without a policy has the rules of the framework in its label."""
+    found = warnings(tmp_path, *trained(2, variables), purpose=VALIDATE)
+    assert [each.id for each in found if each.id == "no-gang"] == expected
