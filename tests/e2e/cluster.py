@@ -67,6 +67,11 @@ class Running:
         # The processes of a pod share one pipe: a line can begin in the middle of another one.
         return [json.loads(line.partition("PROOF ")[2]) for line in self.text().splitlines() if "PROOF {" in line]
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._processes[-1].poll() is None
+
     def wait(self, seconds: float) -> int:
         """Return its exit code; on a timeout, show its output."""
         try:

@@ -5,8 +5,10 @@ test_pytorchjob.py has the PyTorchJobs whose number of nodes is fixed.
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from e2e.cluster import Clusters, Needs, Prove
+from e2e.cluster import HERE, Clusters, Needs, Prove, trainc
 
 
 def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
@@ -19,6 +21,17 @@ def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     # The node's rank is the pod's completion index: ranks 0 and 1 are on the first pod.
     assert [one["host"] for one in said] == [f"reduce-node-0-{index}" for index in (0, 0, 1, 1, 2, 2)]
     assert {(one["world"], one["sum"]) for one in said} == {(6, 21)}
+
+
+def test_too_many_nodes(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    report = trainc("validate", str(HERE / "jobs/torch-waits.yaml"))
+    assert "torchrun gets --nnodes=3 (--nnodes=$(PROCESSES)), but the TrainJob has 2 nodes" in report
+    needs("torch", modules=("torch",))
+    with prove("torch, --nnodes", 2, 0, "torchrun waits for a third node, as validate says"):
+        pods = cluster("torch-waits").start()
+        time.sleep(20)  # the all-reduce of three nodes takes a few seconds
+        assert [one.is_running for one in pods] == [True, True]
+        assert [one.reported() for one in pods] == [[], []]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.base.releases import V2_2, V2_3
 from trainc.compilation.run import Options
-from trainc.kubernetes.commands import Word
 from trainc.pipeline.frameworks.mpi.mpirun import launch
 from trainc.pipeline.lint.triggers import IGNORE
 from trainc.settings import Settings
@@ -328,7 +327,8 @@ IMAGES = [
 
 @pytest.mark.parametrize(("documents", "rules"), [*KEYS, *SLOTS, *VARIABLES, *NODES, *JOBS, *PORTS, *IMAGES])
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str], snapshot: SnapshotAssertion) -> None:
-    found = [d for d in warnings(tmp_path, *documents, options=Options(legacy=True)) if d.stage == "lint"]
+    reported = warnings(tmp_path, *documents, options=Options(legacy=True))
+    found = [d for d in reported if d.stage == "lint" and d.id != "env-not-expanded"]
     assert [d.id for d in found] == rules
     assert not rules or texts(found).replace(f"{tmp_path}/", "") == snapshot
 
@@ -382,6 +382,6 @@ COMMANDS = [
 @pytest.mark.parametrize("wrapped", ["", "bash", "sh"])
 def test_the_number_of_ranks(command: str, ranks: int | None, wrapped: str) -> None:
     texts = [wrapped, "-c", f"cd /src\n{command}\n"] if wrapped else command.split()
-    run = launch([Word(text, ("command", index)) for index, text in enumerate(texts)])
+    run = launch({"command": texts})
     found = run.ranks() if run else None
     assert (int(found.values[0]) if found else None) == ranks

@@ -89,6 +89,11 @@ class ContainerEnvironment(NamedTuple):
             return Unknown(f"{name} is set from a Service of the cluster")
         return f"$({name})"
 
+    def known(self, name: str) -> str | None:
+        """Return the value of a variable; None if it is not known, or not set."""
+        found = self.variables.get(name)
+        return found if isinstance(found, str) else None
+
     def expanded(self, texts: list[str]) -> list[Value]:
         """Return a command or arguments with their variables expanded."""
         return [expand(text, self.lookup) for text in texts]
@@ -229,13 +234,15 @@ class Known(NamedTuple):
     labels: dict[str, Value]
     annotations: dict[str, Value]
     spec: Tree
+    others: Value = ""
+    """The value of any other label or annotation."""
 
 
 def field_value(pod: Known, path: str) -> Value:
     """Return the value of a `fieldRef`."""
     name, subscript = split(path)
     if subscript is not None:
-        return (pod.labels if name == "metadata.labels" else pod.annotations).get(subscript, "")
+        return (pod.labels if name == "metadata.labels" else pod.annotations).get(subscript, pod.others)
     if name in ("metadata.name", "metadata.namespace"):
         return pod.name if name == "metadata.name" else pod.namespace
     if name == "spec.serviceAccountName":

@@ -42,6 +42,8 @@ NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """The field with the pod's own index in an indexed Job (downward API)."""
+PROCESSES: Final = "PET_NPROC_PER_NODE"
+"""The variable with the number of processes that torchrun starts, or a word."""
 JOBSET_NAME: Final = "metadata.labels['jobset.sigs.k8s.io/jobset-name']"
 """The field with the name of the pod's JobSet (downward API)."""
 

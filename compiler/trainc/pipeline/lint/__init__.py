@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     from trainc.base.declarations import Severity
     from trainc.diagnostics import Finding, LintFinding, Path
-    from trainc.pipeline.plan import Plan, Slot
+    from trainc.kubernetes.container_environment import ContainerEnvironment
+    from trainc.pipeline.plan import Plan
+
+
+OF_JOB: Final = "JOB_COMPLETION_INDEX"
+"""The variable that the Job controller adds."""
 
 
 class LintRule(Protocol):
@@ -30,16 +35,6 @@ class LintRule(Protocol):
 
     find: Callable[[Plan], Iterator[LintFinding]]
     warning: Check[[Plan, LintFinding]]
-
-
-def main_slots(plan: Plan) -> Iterator[Slot]:
-    """Yield the main container of each trainer job and of a launcher."""
-    from trainc.pipeline.frameworks import main_container, traits
-
-    launcher = plan.named(traits(plan.runtime).launcher)
-    for job in sorted({*plan.trainers(), *(() if launcher is None else (launcher,))}):
-        if slot := main_container(plan, job):
-            yield slot
 
 
 def lint_rule(
@@ -100,9 +95,18 @@ def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
                 yield (*pod_spec(job), key, index), container
 
 
-def training(plan: Plan) -> list[int]:
-    """Return the replicated jobs that train: the trainers, and the nodes on which a launcher starts processes."""
-    from trainc.pipeline.frameworks import traits
+def variables(plan: Plan, path: Path, container: Tree) -> ContainerEnvironment:
+    """Return the variables of a container in the JobSet's spec; what only the cluster knows is `Unknown`.
 
-    jobs = {*plan.trainers(), plan.named(traits(plan.runtime).node)}
-    return [job for job, count in enumerate(plan.counts) if count and job in jobs]
+    path   the container's path in the spec
+    """
+    from trainc.kubernetes.container_environment import Known, Unknown, environment
+
+    later = Unknown("")
+    template = get(stored(plan), path[:-3], {})
+    labels, annotations = ({**(get(template, ("metadata", key)) or {})} for key in ("labels", "annotations"))
+    labels["jobset.sigs.k8s.io/jobset-name"] = plan.name
+    pod = Known(later, plan.job.namespace or later, labels, annotations, template["spec"], others=later)
+    found = environment(container, pod, {})
+    found.variables.setdefault(OF_JOB, later)
+    return found

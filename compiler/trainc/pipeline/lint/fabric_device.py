@@ -13,9 +13,10 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.pod_resources import EFA, RDMA, device_amounts, is_accelerator
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import shortened
-from trainc.pipeline.frameworks import main_container, traits
-from trainc.pipeline.lint import lint_rule, pod_at, stored, training
+from trainc.pipeline.frameworks import traits
+from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.plan import pod_spec
+from trainc.pipeline.training import main_of, training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +34,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     if sum(plan.counts[job] * int(plan.jobs[job].get("replicas", 1)) for job in jobs) < 2:
         return
     for job in jobs:
-        slot = main_container(plan, job)
+        slot = main_of(plan, job)
         if slot is None or has_other_devices(plan, job):
             continue
         container: Tree = get(stored(plan), slot.path, {})

@@ -17,11 +17,11 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import program, words
 from trainc.kubernetes.pod_resources import Accelerators, accelerators
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import framework_of, main_container, traits
+from trainc.pipeline.frameworks import framework_of, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.lint.device_count import MOST
-from trainc.pipeline.lint.triggers import PROCESSES
-from trainc.pipeline.plan import gpus
+from trainc.pipeline.plan import PROCESSES, gpus
+from trainc.pipeline.training import has_policy, main_of, training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Count(NamedTuple):
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the containers whose accelerators do not fit the number of processes."""
     for job in jobs(plan):
-        slot = main_container(plan, job)
+        slot = main_of(plan, job)
         if slot is None or not plan.counts[job] or pod_at(plan, job).get("resourceClaims"):
             continue
         container: Tree = get(stored(plan), slot.path, {})
@@ -64,7 +64,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             found.name,
         )
         path = devices = device_path(container, slot, found.name)
-        if plan.job.own_runtime is not None:
+        if is_of_variable(plan):
             names = [item["name"] for item in container["env"]]
             path = (*slot.path, "env", names.index(PROCESSES), "value")
         explains = count.is_written or "resourcesPerNode" in plan.job.trainer
@@ -73,13 +73,15 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 def jobs(plan: Plan) -> list[int]:
     """Return the jobs in whose pods the processes run."""
+    if not has_policy(plan):
+        return training(plan)
     node = plan.named(traits(plan.runtime).node)
     return list(plan.trainers()) if node is None else [node]
 
 
 def processes(plan: Plan, container: Tree) -> Count | None:
     """Return the processes per node that follow from the TrainJob and its runtime; None if something else counts."""
-    if traits(plan.runtime).family == "torch":
+    if training_traits(plan).family == "torch":
         return torchrun_count(plan, container)
     count = framework_of(plan).counted_processes(plan)
     return None if count is None else Count(count, is_written=False, starter=traits(plan.runtime).starter)
@@ -93,7 +95,7 @@ def torchrun_count(plan: Plan, container: Tree) -> Count | None:
     if not text.isdecimal() or not reads_variable(container):
         return None
     count = int(text) if len(text) <= LONGEST else MOST
-    word = num_proc_per_node(plan) if plan.job.own_runtime is None else text
+    word = text if is_of_variable(plan) else num_proc_per_node(plan)
     return None if word == "cpu" else Count(count, is_written=word != "auto", starter="torchrun")
 
 
@@ -127,8 +129,8 @@ def device_path(container: Tree, slot: Slot, name: str) -> tuple[str | int, ...]
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """Too few processes leave accelerators idle, and two processes on one fail."""
     text, written, starter, number, name = finding.what
-    field, many = traits(plan.runtime).processes_field, "process" if text == "1" else "processes"
-    value = f'"{number}"' if field == "nprocPerNode" else number  # a string in a PyTorchJob
+    field, many = training_traits(plan).processes_field, "process" if text == "1" else "processes"
+    value = f'"{number}"' if field in ("nprocPerNode", PROCESSES) else number  # a string in a PyTorchJob
     fault = f"{starter} starts {text} {many} on each node with {number} {name}"
     if written:
         more = "NCCL rejects two processes on one GPU" if "gpu" in name else "a device takes one process"
@@ -148,10 +150,15 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     return Finding(message=f"{fault}: {reason}", help=", or ".join(helps) or "request GPUs", place=place)
 
 
+def is_of_variable(plan: Plan) -> bool:
+    """Return whether the variable leads to the field: a legacy kind's or, without a policy, the variable itself."""
+    return plan.job.own_runtime is not None or not has_policy(plan)
+
+
 def written_at(plan: Plan) -> Place | None:
-    """Return the place of numProcPerNode; None for a legacy job, whose variable leads to it."""
+    """Return the place of numProcPerNode; None if the variable leads to it."""
     if plan.job.processes is not None:
         return plan.job.at(*TrainJobForm.PROCESSES)
-    if plan.job.own_runtime is None:
+    if not is_of_variable(plan):
         return plan.runtime.at(*plan.runtime.processes_path)
     return None

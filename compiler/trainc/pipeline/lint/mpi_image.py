@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.commands import words
 from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at
 
@@ -40,7 +39,7 @@ def names_binary(plan: Plan) -> bool:
     from trainc.pipeline.frameworks.mpi.mpirun import launch
 
     slot = main_container(plan, plan.named(traits(plan.runtime).launcher))
-    run = None if slot is None else launch(words(pod_at(plan, slot.job)[slot.containers][slot.at]))
+    run = None if slot is None else launch(pod_at(plan, slot.job)[slot.containers][slot.at])
     return run is not None and ("/" in run.words[0].text or any(option.name == "prefix" for option in run.options))
 
 

@@ -12,7 +12,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.commands import words
 from trainc.kubernetes.violations import listed
 from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at
@@ -41,7 +40,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     if plan.runtime.settings.get("mpiImplementation") != "OpenMPI":
         return
     container: Tree = pod_at(plan, slot.job)[slot.containers][slot.at]
-    run = launch(words(container))
+    run = launch(container)
     if run is None or run.program not in MPIRUN or not run.is_complete or slot.job not in plan.trainers():
         return
     texts = [word.text for word in run.words]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.commands import words
 from trainc.pipeline.frameworks import main_container, traits
-from trainc.pipeline.lint import lint_rule, pod_at
+from trainc.pipeline.lint import lint_rule, pod_at, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +35,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     if slot is None or not plan.counts[slot.job] or plan.runtime.settings.get("mpiImplementation") != "OpenMPI":
         return
     container: Tree = pod_at(plan, slot.job)[slot.containers][slot.at]
-    run = launch(words(container))
+    run = launch(container, variables(plan, slot.path, container).known)
     ranks = None if run is None else run.ranks()
     if run is None or ranks is None or not uses_hostfile(run) or may_oversubscribe(run, container):
         return

@@ -8,20 +8,24 @@ scheduler-plugins v0.18, whose label has an older name.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline import schedulers
 from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, pod_at, training
+from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import DEFAULT_SCHEDULERS, may_have_unread_keys, turned_off
 from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.plan import pod_spec
+from trainc.pipeline.training import has_policy, main_slots, training, training_traits
+from trainc.pipeline.training import nodes as nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
 WITHOUT_GANGS: Final = (*DEFAULT_SCHEDULERS, "scheduler-plugins-scheduler", "volcano")
@@ -44,7 +48,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     The pods may name a group that trainc does not create, or a scheduler that creates one. A queue whose key is not
     read is reported as such.
     """
-    if traits(plan.runtime).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
+    if training_traits(plan).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
     if not names_group(plan) and not is_of_other_scheduler(plan) and not has_unread_queue(plan):
         yield LintFinding("no-gang", (), shared=True)
@@ -91,7 +95,7 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
     )
 
 
-def nodes(plan: Plan) -> int:
+def nodes(plan: Plan) -> float:
     """Return how many nodes wait for one another: numNodes of the TrainJob, else of its runtime.
 
     For elastic training it is the minimum.
@@ -99,6 +103,15 @@ def nodes(plan: Plan) -> int:
     if plan.needed is not None:
         return plan.needed
     if plan.job.own_runtime is not None:
-        return plan.nodes
+        return nodes_of(plan)
+    if not has_policy(plan):
+        return min([nodes_of(plan), *(least(get(plan.spec, slot.path)) for slot in main_slots(plan))])
     of_job = plan.job.trainer.get("numNodes")
     return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)
+
+
+def least(container: Tree) -> float:
+    """Return the least number of nodes that torchrun may start with by its variable; infinity without a range."""
+    texts = (item.get("value") or "" for item in container.get("env") or () if item["name"] == "PET_NNODES")
+    fewest, colon, _ = next(texts, "").partition(":")
+    return int(fewest) if colon and fewest.isdecimal() and len(fewest) < 10 else math.inf

@@ -14,10 +14,10 @@ from trainc.base.texts import plural
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import LONGEST as LONGEST_COMMAND
 from trainc.kubernetes.commands import words
-from trainc.pipeline.frameworks import main_container, traits
 from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.lint.triggers import shared_memory
 from trainc.pipeline.plan import gpus
+from trainc.pipeline.training import main_slots, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +35,9 @@ LOADER: Final = re.compile(
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the trainers that run several GPU processes in a container without a volume at /dev/shm."""
-    for job in plan.trainers() if traits(plan.runtime).family == "torch" else ():
-        pod, slot = pod_at(plan, job), main_container(plan, job)
-        if slot is None or not plan.counts[job] or pod.get("hostIPC"):
+    for slot in main_slots(plan) if training_traits(plan).family == "torch" else ():
+        pod = pod_at(plan, slot.job)
+        if not plan.counts[slot.job] or pod.get("hostIPC"):
             continue
         container = pod["containers"][slot.at]
         count, workers = processes(container), loader_workers(container)

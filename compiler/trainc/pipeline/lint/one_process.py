@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import Word, program, words
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import traits
 from trainc.pipeline.frameworks.torch.torchrun import num_proc_per_node
-from trainc.pipeline.lint import lint_rule, main_slots, stored
-from trainc.pipeline.lint.triggers import PROCESSES
-from trainc.pipeline.plan import gpus
+from trainc.pipeline.lint import lint_rule, stored
+from trainc.pipeline.plan import PROCESSES, gpus
+from trainc.pipeline.training import has_policy, main_slots, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +34,7 @@ OPTIONS: Final = frozenset({"-u", "-B", "-E", "-I", "-O", "-OO", "-s", "-S", "-q
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the command of the trainer if it is Python with a script, and the node has several GPUs for processes."""
-    if traits(plan.runtime).family != "torch" or not plan.nodes:
+    if training_traits(plan).family != "torch":
         return
     for slot in main_slots(plan):
         container: Tree = get(stored(plan), slot.path, {})
@@ -59,7 +58,7 @@ def is_script(command: list[Word]) -> bool:
 
 def wants_processes(plan: Plan, container: Tree) -> bool:
     """Return whether the policy plans several processes per node. A count of 1 is planned only if it is written."""
-    counted = plan.job.own_runtime is None and num_proc_per_node(plan) == "auto"
+    counted = plan.job.own_runtime is None and has_policy(plan) and num_proc_per_node(plan) == "auto"
     for variable in container.get("env") or ():
         if variable["name"] == PROCESSES:
             return counted or variable.get("value") not in ("0", "1")
@@ -70,8 +69,9 @@ def wants_processes(plan: Plan, container: Tree) -> bool:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """A process of torch uses one GPU, unless its program distributes the work itself."""
     (devices,) = finding.what
-    one = '"1"' if plan.job.own_runtime else "1"  # a legacy kind has it as a string
-    field = f"{traits(plan.runtime).processes_field}: {one}"
+    known = training_traits(plan)
+    one = '"1"' if plan.job.own_runtime or known.processes_field == PROCESSES else "1"  # a string
+    field = f"{known.processes_field}: {one}"
     return Finding(
         message=f"python starts one process for the {devices} GPUs of a node: only torchrun starts one per GPU",
         help=f"use torchrun instead of python; if the program uses all GPUs itself, set `{field}`",

@@ -17,9 +17,10 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.container_environment import expand
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import main_container, traits
-from trainc.pipeline.lint import containers, lint_rule, pod_at, stored, training
+from trainc.pipeline.lint import containers, lint_rule, pod_at, stored
 from trainc.pipeline.lint.triggers import FROM_THE_CLUSTER
 from trainc.pipeline.plan import JOBSET_NAME, pod_spec
+from trainc.pipeline.training import has_policy, training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,8 +93,9 @@ def resolving(plan: Plan) -> list[int]:
         launcher = plan.named(framework.launcher)
         return [] if launcher is None else [launcher]
     elsewhere = get(plan.runtime.settings, ("elasticPolicy", "rdzvHost")) is not None
-    jobs = [] if elsewhere or framework.independent_nodes else training(plan)
-    return jobs if sum(plan.counts[job] for job in jobs) > 1 else []
+    jobs = [] if elsewhere or training_traits(plan).independent_nodes else training(plan)
+    pods = sum(plan.counts[job] * int(plan.jobs[job].get("replicas", 1)) for job in jobs)
+    return jobs if pods > 1 else []
 
 
 def has_probe(plan: Plan) -> bool:
@@ -125,8 +127,11 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
         repair = removal(finding.path, help)
     elif finding.what[0] == "host-network" and "dnsPolicy" not in get(stored(plan), finding.path[:-1]):
         repair = addition((*finding.path[:-1], "dnsPolicy"), "ClusterFirstWithHostNet", help)
-    launcher = traits(plan.runtime).launcher
-    use = "the hostfile lists the nodes by host name" if launcher else f"the rendezvous endpoint is {plan.endpoint()}"
+    use = f"the rendezvous endpoint is {plan.endpoint()}"
+    if traits(plan.runtime).launcher:
+        use = "the hostfile lists the nodes by host name"
+    elif not has_policy(plan):
+        use = "the nodes find the first one by host name"
     return Finding(message=f"{use}, but {cause}", help=repair)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
-from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, stored, training
+from trainc.pipeline.lint import lint_rule, stored
+from trainc.pipeline.training import training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     restarts = get(stored(plan), ("failurePolicy", "maxRestarts"), 0)
     is_elastic = get(plan.runtime.policy, ("torch", "elasticPolicy")) is not None
     # In other trainings, such as those with parameter servers, the other nodes can go on without a lost one.
-    depends = traits(plan.runtime).family == "torch" and not is_elastic
+    depends = training_traits(plan).family == "torch" and not is_elastic
     if restarts <= 0 or plan.job.own_runtime is not None or not depends:
         return
     for job in training(plan):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.commands import SHELLS, Word, program, words
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.lint import lint_rule, main_slots, stored
+from trainc.pipeline.lint import OF_JOB, lint_rule, stored
 from trainc.pipeline.lint.triggers import OPERATORS
+from trainc.pipeline.training import main_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,6 @@ READERS: Final = frozenset(
     {"[", "awk", "envsubst", "expr", "find", "flux", "gawk", "jq", "make", "perl", "sed", "ssh", "test", "xargs"}
 )
 """Programs that read such words themselves."""
-OF_JOB: Final = "JOB_COMPLETION_INDEX"
-"""The variable that the Job controller adds."""
 CODE: Final = frozenset({"-c", "-e", "--command", "--eval"})
 """Flags before a program text."""
 VARIABLE: Final = re.compile(r"(?<![\\$])\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})")

@@ -7,23 +7,21 @@ flags end at the script. The policy's values: kubeflow/trainer v2.3.0.
 from __future__ import annotations
 
 from ipaddress import ip_address
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
-from trainc.kubernetes.commands import Word, invocations, is_conditional, program, script, words
+from trainc.kubernetes.commands import Word, runs
 from trainc.kubernetes.trees import Tree, get
-from trainc.pipeline.frameworks import traits
-from trainc.pipeline.lint import lint_rule, main_slots, stored
-from trainc.pipeline.plan import gpus
+from trainc.pipeline.lint import lint_rule, stored, variables
+from trainc.pipeline.plan import PROCESSES, gpus
+from trainc.pipeline.training import TORCHRUN, has_policy, main_slots, nodes, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.container_environment import ContainerEnvironment
     from trainc.pipeline.plan import Plan
 
-TORCHRUN: Final = "torchrun"
-MODULES: Final = ("torch.distributed.run", "torch.distributed.launch")
 SWITCHES: Final = frozenset({"standalone", "no-python", "m", "module", "run-path", "use-env", "virtual-local-rank"})
 """The flags without a value."""
 VALUES: Final = frozenset(
@@ -39,30 +37,18 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Yield the flags in the trainer's command whose literal values differ from the plan's."""
-    if traits(plan.runtime).family != "torch" or not plan.nodes:
+    """Yield the flags in the trainer's command whose values are known and differ from the plan's."""
+    if training_traits(plan).family != "torch" or not nodes(plan):
         return
     for slot in main_slots(plan):
         container: Tree = get(stored(plan), slot.path, {})
-        for (name, value), word in flags(launch(words(container))).items():
-            meant = flag_conflict(plan, container, name, value)
-            if meant is not None:
-                what = (name, "" if name == "standalone" else value, *meant)
+        env = variables(plan, slot.path, container)
+        for (name, value), word in flags(runs(container, TORCHRUN, env.known)[1:]).items():
+            if conflict := flag_conflict(plan, container, env, name, value):
+                written = get(container, word.path)[slice(*word.part or (None,))]
+                of_variable = f" ({written})" if "$" in written else ""
+                what = (name, "" if name == "standalone" else f"{value}{of_variable}", *conflict)
                 yield LintFinding("torchrun-flags", (*slot.path, *word.path), what, part=word.part)
-
-
-def launch(command: list[Word]) -> list[Word]:
-    """Return the words after torchrun; none if it does not run, or runs under conditions."""
-    if not command:
-        return []
-    inline = script(command)
-    if inline is not None:
-        runs = list(islice(invocations(inline, TORCHRUN), 2))
-        return runs[0][1:] if len(runs) == 1 and not is_conditional(inline.text) else []
-    if program(command[0].text) == TORCHRUN:
-        return command[1:]
-    is_module = len(command) > 2 and command[1].text == "-m" and command[2].text in MODULES
-    return command[3:] if is_module and program(command[0].text).startswith("python") else []
 
 
 def flags(command: list[Word]) -> dict[tuple[str, str], Word]:
@@ -82,26 +68,36 @@ def flags(command: list[Word]) -> dict[tuple[str, str], Word]:
     return {(name, value): word for name, (value, word) in found.items() if "$" not in value and "`" not in value}
 
 
-def flag_conflict(plan: Plan, container: Tree, name: str, value: str) -> tuple[str, str] | None:
+def flag_conflict(
+    plan: Plan, container: Tree, env: ContainerEnvironment, name: str, value: str
+) -> tuple[str, str] | None:
     """Return the conflict of a flag with the plan, as the reason and its field, or None."""
-    variables = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
     if name == "nnodes":
-        given, wanted = bounds(value), bounds(variables.get("PET_NNODES", ""))
-        fits = given is None or wanted is None or given[0] <= plan.nodes <= given[1]
-        return None if fits else (nodes_of(plan), traits(plan.runtime).nodes_field)
+        return node_conflict(plan, env, value)
     if name == "nproc-per-node":
-        return process_conflict(plan, container, variables, value)
-    if plan.nodes < 2:
+        return process_conflict(plan, container, env, value)
+    if nodes(plan) < 2:
         return None
     if name == "standalone":
         return f"{nodes_of(plan)}, which then do not find each other", ""
     if name == "node-rank" and value.isdecimal():
         return f"{nodes_of(plan)}, which then all have this rank", "PET_NODE_RANK"
-    if name == "master-addr" and "PET_MASTER_ADDR" in variables and is_elsewhere(value, variables["PET_MASTER_ADDR"]):
-        return f"the first node is {variables['PET_MASTER_ADDR']}", "PET_MASTER_ADDR"
+    first = env.known("PET_MASTER_ADDR")
+    if name == "master-addr" and first and is_elsewhere(value, first):
+        return f"the first node is {first}", "PET_MASTER_ADDR"
     if name == "rdzv-endpoint" and (value.rpartition(":")[0] or value).strip("[]") in LOOPBACK:
         return f"{nodes_of(plan)}, which then do not find each other", ""
     return None
+
+
+def node_conflict(plan: Plan, env: ContainerEnvironment, value: str) -> tuple[str, str] | None:
+    """Return the conflict of the number of nodes with that of the plan, or with its range for elastic training."""
+    given, wanted = bounds(value), bounds(env.known("PET_NNODES") or "")
+    if given is None or (wanted is None and has_policy(plan)):
+        return None
+    if wanted is not None and wanted[0] < wanted[1] and given != wanted:
+        return f"PET_NNODES allows {wanted[0]} to {wanted[1]} nodes", "elasticPolicy"
+    return None if given[0] <= nodes(plan) <= given[1] else (nodes_of(plan), training_traits(plan).nodes_field)
 
 
 def bounds(text: str) -> tuple[int, int] | None:
@@ -121,10 +117,10 @@ def nodes_of(plan: Plan) -> str:
     """Return the number of nodes with its noun."""
     from trainc.base.texts import plural
 
-    return f"the {plan.job.word} has {plural(plan.nodes, 'node')}"
+    return f"the {plan.job.word} has {plural(nodes(plan), 'node')}"
 
 
-def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], value: str) -> tuple[str, str] | None:
+def process_conflict(plan: Plan, container: Tree, env: ContainerEnvironment, value: str) -> tuple[str, str] | None:
     """Return the conflict of the processes per node with numProcPerNode, else with the GPUs, or None.
 
     One process can use several GPUs. Processes on CPUs have a default that the user did not choose.
@@ -132,9 +128,9 @@ def process_conflict(plan: Plan, container: Tree, variables: dict[str, str], val
     count = bounds(value)
     if count is None or ":" in value:
         return None
-    wanted = bounds(variables.get("PET_NPROC_PER_NODE", ""))
-    field = traits(plan.runtime).processes_field
-    is_set = plan.job.processes is not None or field in plan.runtime.settings
+    wanted = bounds(env.known(PROCESSES) or "")
+    field = training_traits(plan).processes_field
+    is_set = plan.job.processes is not None or field in plan.runtime.settings or field == PROCESSES
     if is_set and wanted is not None:
         return None if wanted == count else (f"{field} is {wanted[0]}", field)
     devices = gpus(container.get("resources") or {})
@@ -166,13 +162,16 @@ def is_elsewhere(host: str, endpoint: str) -> bool:
 def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The flag takes precedence over the variable that the torch policy sets, so the nodes wait for one another."""
     name, value, reason, source = finding.what
-    known = traits(plan.runtime)
-    instead = (
-        f"remove the flag: torchrun reads {PET[name]}, which follows from the {plan.job.word}"
-        if name in PET
-        else ("remove the flag: torchrun reads the rendezvous from variables that the torch policy sets")
-    )
-    change = f", or change {source}" if source in (known.nodes_field, known.processes_field) else ""
+    known = training_traits(plan)
+    if not has_policy(plan):
+        instead = (
+            f"remove the flag if {PET[name]} is right" if name in PET else "give all nodes the address of the first"
+        )
+    elif name in PET:
+        instead = f"remove the flag: torchrun reads {PET[name]}, which follows from the {plan.job.word}"
+    else:
+        instead = "remove the flag: torchrun reads the rendezvous from variables that the torch policy sets"
+    change = f", or change {source}" if source in (known.nodes_field, known.processes_field, "elasticPolicy") else ""
     return Finding(
         message=f"torchrun gets --{name}{value and '='}{value}, but {reason}",
         help=instead + change,

@@ -15,6 +15,7 @@ from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.objects import QUEUE
+from trainc.pipeline.plan import PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +74,10 @@ SIGNS: Final = (
 """Parts of tokens and private keys."""
 OF_FABRIC: Final = frozenset({"FI_PROVIDER", "NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_NET"})
 """Without one of these, the network settings cannot contradict the devices."""
-PROCESSES: Final = "PET_NPROC_PER_NODE"
-"""The number of processes that torchrun starts, or a word."""
+OF_NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES", "TF_CONFIG", "WORLD_SIZE"})
+"""The variables with the number of nodes, or with their hosts."""
+COUNTING: Final = ("--num_machines", "--num-machines", "--num_nodes", "--num-nodes")
+"""Flags of launchers with the number of nodes."""
 OF_SCHEDULING: Final = (
     *("kueue", "volcano", "scheduling", "jobset", "kai."),
     *("istio", "linkerd", "vault", "telemetry.io", "gcsfuse", "cni.cncf", "karpenter", "autoscaler"),
@@ -133,6 +136,10 @@ def triggers(plan: Plan) -> Iterator[str]:
     """Yield the rules that the plan may break, some of them more than once."""
     spec, runtime = plan.objects[0]["spec"], plan.runtime
     framework = traits(runtime)
+    if framework.independent_nodes and plan.job.own_runtime is None:
+        from trainc.pipeline.training import training_traits
+
+        framework = training_traits(plan)
     if runtime.gang:
         yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
         if "volcano" in runtime.gang and has_default_scheduler(spec):
@@ -156,10 +163,29 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "gpu-processes"
     if may_have_unread_keys(plan):
         yield "key-not-read"
+    if not counted_by_plan(plan):
+        yield "literal-node-count"
     for job in spec.get("replicatedJobs") or ():
         if "dependsOn" in job:
             yield "depends-on-itself"
         yield from job_rules(plan, job["template"], framework)
+
+
+def counted_by_plan(plan: Plan) -> bool:
+    """Return whether all literal numbers of nodes are those that the framework sets."""
+    count, own = str(plan.nodes), ("TF_CONFIG",) if writes_cluster(plan) else ()
+    for job in plan.jobs:
+        for container in (job["template"]["spec"]["template"].get("spec") or {}).get("containers") or ():
+            for variable in container.get("env") or ():
+                name, text = variable["name"], variable.get("value")
+                if name in OF_NODES and text and text != count and name not in own:
+                    return False
+    return True
+
+
+def writes_cluster(plan: Plan) -> bool:
+    """Return whether the framework sets TF_CONFIG."""
+    return "tensorflow" in (plan.runtime.framework, traits(plan.runtime).family)
 
 
 def lifetime_rules(plan: Plan, spec: Tree) -> Iterator[str]:
@@ -197,7 +223,8 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
             yield from container_rules(container)
             if framework.independent_nodes and may_name_host(container, plan.name):
                 yield "rendezvous-host"
-            is_main = container.get("name") == framework.container or not framework.container
+            is_only = plan.job.own_runtime is not None and len(pod[key]) == 1
+            is_main = container.get("name") == framework.container or not framework.container or is_only
             if is_main and key == "containers":
                 yield from node_rules(container, framework.family)
 
@@ -389,8 +416,12 @@ def named_secret(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def word_rules(word: str) -> tuple[str, ...]:
     """Return the rules that a word of a command may break."""
-    secret = ("secret-in-command",) if may_hold_secret(word) or named_secret(word) else ()
-    return (*secret, "command-words") if may_hold_option(word) else secret
+    found = ("secret-in-command",) if may_hold_secret(word) or named_secret(word) else ()
+    if any(flag in word for flag in COUNTING):
+        found = (*found, "literal-node-count")
+    if "$(" in word:
+        found = (*found, "env-not-expanded")
+    return (*found, "command-words") if may_hold_option(word) else found
 
 
 def may_hold_option(word: str) -> bool:

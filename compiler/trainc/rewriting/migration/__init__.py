@@ -380,10 +380,16 @@ def _errors(result: Compilation, document: Document) -> Iterator[str]:
 def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[str]:
     """Yield the rules that a candidate or its runtime breaks, and that the legacy job does not break."""
     name = ObjectId.from_source(document.value).name
-    known = {each.id for each in before.diagnostics if each.object.name == name}
+    known = {each.id for each in before.diagnostics if name in (each.object.name, _source_name(each))}
     for each in after.diagnostics:
         if each.object.name in (name, runtime) and each.severity != "note" and each.id not in known:
             yield f"it breaks the rule {each.id}: {each.message}"
+
+
+def _source_name(diagnostic: Diagnostic) -> str:
+    """Return the name of a diagnostic's object without the affixes of a project."""
+    place = diagnostic.place
+    return ObjectId.from_source(place.document.unedited).name if isinstance(place, Place) else ""
 
 
 def _repeats(pair: Pair, run: Run) -> Iterator[Diagnostic]:

@@ -8,18 +8,15 @@ Returns  whether the command is torchrun or `python -m torch.distributed.run`, a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from trainc.kubernetes.commands import Word, invocations, program, script, words
+from trainc.kubernetes.commands import Word, begin, invocations, script, words
+from trainc.pipeline.training import TORCHRUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Tree
-
-TORCHRUN: Final = "torchrun"
-MODULES: Final = frozenset({"torch.distributed.run", "torch.distributed.launch"})
-_PYTHON: Final = re.compile(r"(?<![\w.-])python[0-9.]*(?=[ \t])")
 
 
 def runs_torchrun(container: Tree) -> bool:
@@ -38,23 +35,8 @@ def runs_torchrun(container: Tree) -> bool:
         return False
     within = script(command)
     if within is None:
-        return _is_torchrun([word.text for word in command])
-    names = {TORCHRUN, *(match[0] for match in _PYTHON.finditer(within.text))}
-    return any(
-        _is_torchrun([word.text for word in invocation]) for name in names for invocation in invocations(within, name)
-    )
-
-
-def _is_torchrun(command: list[str]) -> bool:
-    """Return whether the words of a command are those of torchrun."""
-    first = program(command[0]) if command else ""
-    if first == TORCHRUN:
-        return True
-    if not first.startswith("python"):
-        return False
-    options = command[1:]
-    at = next((index for index, word in enumerate(options) if word == "-m" or not word.startswith("-")), None)
-    return at is not None and options[at] == "-m" and at + 1 < len(options) and options[at + 1] in MODULES
+        return begin(command, TORCHRUN) is not None
+    return any(invocations(within, TORCHRUN))
 
 
 def mentions(container: Tree, name: str) -> bool:

@@ -7,15 +7,15 @@ Source   Open MPI 4.1 and 5.0, mpirun(1): one or two dashes, `--mca NAME VALUE`.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.kubernetes.commands import Word, invocations, is_conditional, program, script
+from trainc.kubernetes.commands import program, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.commands import Lookup, Word
     from trainc.kubernetes.trees import Tree
 
 MPIRUN: Final = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
@@ -77,17 +77,10 @@ class Launch(NamedTuple):
         return found[0] if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
-def launch(command: list[Word]) -> Launch | None:
+def launch(container: Tree, lookup: Lookup = lambda _: None) -> Launch | None:
     """Return the only command of a container that starts ranks; None if there are others, or it may not run."""
-    inline = script(command)
-    if inline is None:
-        name = program(command[0].text) if command else ""
-        return _read(command) if name in MPIRUN or name == HOROVODRUN else None
-    if is_conditional(inline.text):
-        return None
-    found = [list(islice(invocations(inline, name), 2)) for name in (*sorted(MPIRUN), HOROVODRUN)]
-    runs = [run for each in found for run in each]
-    return _read(runs[0]) if len(runs) == 1 else None
+    found = runs(container, MPIRUN | {HOROVODRUN}, lookup)
+    return _read(found) if found else None
 
 
 def replaces_ssh(container: Tree) -> bool:
