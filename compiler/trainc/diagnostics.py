@@ -227,6 +227,11 @@ class ObjectId(NamedTuple):
         prefix = get(value, ("metadata", "generateName"))
         return id._replace(name=prefix) if isinstance(prefix, str) else id
 
+    @property
+    def qualified_name(self) -> str:
+        """The name, with the namespace if it has one: `ml/mnist`."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
 
 class Related(NamedTuple):
     """A second place that explains the first."""

@@ -70,6 +70,12 @@ s:
             id="into a field that is there",
         ),
         pytest.param(
+            "s:\n  a:  # only b\n    # above\n    b: 1  # one\n  w:\n    c: 3\n",
+            "s.a.b>s.w.b",
+            "s:\n  a: {}  # only b\n  w:\n    c: 3\n    # above\n    b: 1  # one\n",
+            id="the only field, with comments",
+        ),
+        pytest.param(
             "s:\n  w: {}  # none\n  a: 1\n",
             "s.a>s.w.a",
             "s:\n  w:  # none\n    a: 1\n",

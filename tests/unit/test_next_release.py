@@ -20,13 +20,13 @@ OLD = f"""{HEAD}  runtimeRef: {{name: torch-distributed}}
     numProcPerNode: 4
 """
 NEW = f"""{HEAD}  runtimeRef: {{name: torch-distributed}}
+  runPolicy:
+    suspend: true  # until the data is there
   activeDeadlineSeconds: "3600"
   trainer:
     numNodes: 2
     # one per GPU
     processesPerNode: 4
-  runPolicy:
-    suspend: true  # until the data is there
 """
 RUNTIME = """apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainingRuntime

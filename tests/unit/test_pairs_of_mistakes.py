@@ -129,6 +129,25 @@ def test_two_mistakes_are_two_errors() -> None:
     assert differences(60) == []
 
 
+@pytest.mark.parametrize("name", ["", "a" * 300])
+def test_an_invalid_name_in_a_patch_is_one_error(name: str) -> None:
+    trees = documents()
+    for path in ((*OF_POD, "containers", 0, "name"), (*PATCH, "spec", "replicatedJobs", 0, "name")):
+        write("runtime.yaml", json.dumps(trees["runtime"]))
+        write("job.yaml", json.dumps(put(trees["job"], path, name)))
+        found = trainc.check(".").diagnostics
+        assert [each.id for each in found if each.severity == "error"] == ["too-long" if name else "too-short"]
+
+
+def test_a_missing_initializer_does_not_depend_on_its_fields() -> None:
+    trees = documents()
+    spec = trees["job"]["spec"] | {"initializer": {"model": {"storageUri": "hf://" + "a" * 2100}}}
+    write("runtime.yaml", json.dumps(trees["runtime"]))
+    write("job.yaml", json.dumps(trees["job"] | {"spec": spec}))
+    found = trainc.check(".").diagnostics
+    assert [each.id for each in found if each.severity == "error"] == ["too-long", "initializer-missing"]
+
+
 @pytest.mark.slow
 def test_two_of_all_mistakes_are_two_errors() -> None:
     assert differences(len(PAIRS)) == []

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.records import NamedTuple
-from trainc.base.suggestions import KnownNames, is_certain, nearest_name
+from trainc.base.suggestions import KnownNames, is_certain, nearest_name, shared_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -174,7 +174,7 @@ def at_source(fix: Fix | None, path: Path, value: object, place: Path, source: o
     if fix is None or len(fix.changes) != 1 or isinstance(change := fix.changes[0], Relocation):
         return None
     if isinstance(change, Addition):
-        common = _common(path, change.path[:-1])
+        common = shared_length(path, change.path[:-1])
         own = len(place) - len(path) + common
         # A quantity's source may be a number.
         if str(source) != str(value) or place[own + 1 :] != path[common + 1 :]:
@@ -191,11 +191,6 @@ def at_path(change: Change, path: Path, target: Path) -> Change:
     """Return a change at another path; `target` is where a field moves."""
     found = change._replace(path=path)
     return found._replace(target=target) if isinstance(found, Relocation) else found
-
-
-def _common(one: Path, other: Path) -> int:
-    """Return the number of steps that two paths share from the start."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def prefixed(fix: Fix | None, base: Path) -> Fix | None:

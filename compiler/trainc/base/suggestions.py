@@ -108,13 +108,13 @@ def _most_similar(name: str, names: Sequence[str], likeness: float) -> str | Non
 
 def _likeness_of_ends(name: str, other: str) -> float:
     """Return the ratio of the characters that two names share at their beginning and at their end."""
-    begin = _shared_length(name, other)
-    return 2 * (begin + _shared_length(name[begin:][::-1], other[begin:][::-1])) / (len(name) + len(other))
+    begin = shared_length(name, other)
+    return 2 * (begin + shared_length(name[begin:][::-1], other[begin:][::-1])) / (len(name) + len(other))
 
 
-def _shared_length(text: str, other: str) -> int:
-    """Return the number of characters that two texts share at their beginning."""
-    return next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+def shared_length(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return the number of items, such as characters, that two sequences share at their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def is_certain(name: str, meant: str, names: Iterable[str] | KnownNames) -> bool:
@@ -144,7 +144,7 @@ def is_one_edit(text: str, other: str) -> bool:
     """
     if abs(len(text) - len(other)) > 1:
         return False
-    same = _shared_length(text, other)
+    same = shared_length(text, other)
     left, right = text[same:], other[same:]
     swapped = left[1::-1] + left[2:] if len(left) > 1 else left
     return left != right and (left[1:] == right or left == right[1:] or left[1:] == right[1:] or swapped == right)

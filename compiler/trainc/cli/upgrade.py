@@ -96,7 +96,7 @@ def _changes(file: Upgraded, target: str, *, done: bool) -> Iterator[str]:
 
     for changed in file.changed:
         id = changed.object
-        name = f"{id.namespace}/{id.name}" if id.namespace else id.name
+        name = id.qualified_name
         yield escape(f"{_shown(file.path)}: {id.kind} {name}: {changed.dialect} -> {target}") + "\n"
         yield from (f"  {escape(move)}\n" for move in changed.moves)
     same = "the same bytes, except for the trainer's name and label" if file.renamed else "the same bytes"

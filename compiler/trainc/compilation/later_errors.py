@@ -29,6 +29,7 @@ from trainc.kubernetes.structural.nodes import resolved
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import UNKNOWN_FIELD
 from trainc.pipeline.library import Level, LibraryEntry, key_of
+from trainc.pipeline.objects import NO_RUNTIME
 from trainc.pipeline.passes.conform import drop_field
 from trainc.pipeline.passes.resolve import requested
 
@@ -89,10 +90,13 @@ class _Fault:
     def is_at(self, place: Place) -> bool:
         """Return whether a place is the repaired field, a part of it, or one that contains it.
 
-        With only one repair, nothing shows whether an error depends on it: so may one of the fields beside it.
+        An error at the key of a field that contains it is about that field, whatever is in it. With only one repair,
+        nothing shows whether an error depends on it: so may one of the fields beside it.
         """
         alone = len(self.repairs) == 1 and self.id != UNKNOWN_FIELD.id  # which the cluster leaves out, too
         path = self.place.path[:-1] if alone else self.place.path
+        if place.key and len(place.path) < len(self.place.path):
+            return False
         same = min(len(place.path), len(path))
         return place.document.identity == self.place.document.identity and place.path[:same] == path[:same]
 
@@ -117,7 +121,7 @@ def diagnosed(plans: Iterable[Plan], compiled: Compiler, environment: Environmen
             continue
         repairs = _Repairs(plan, compiled, environment)
         later = repairs.run([each for each in found if each.severity == "error"], allowed)
-        allowed -= repairs.runs * max(1, len(plan.jobs))
+        allowed -= repairs.jobs
         found += later.diagnostics
         if later.repaired is not None and not any(map(is_of_template, found)):
             result.repaired[id(plan)] = later.repaired
@@ -133,8 +137,8 @@ class _Repairs:
         self.plan = plan
         self.environment = environment
         self.compiled = compiled
-        self.runs = 0
-        """The number of times that the TrainJob was compiled again."""
+        self.jobs = 0
+        """The number of replicated jobs that were compiled again."""
         self.entry = requested(plan)
         self.documents = {plan.job.document.identity: plan.job.document}
         if self.entry is not None:
@@ -152,7 +156,7 @@ class _Repairs:
         ids = [each.id for each in pending]  # of the report
         plans = [self.plan]
         for _ in range(ROUNDS):
-            if len(self.faults) + len(pending) > MOST_FAULTS or self.runs * max(1, len(self.plan.jobs)) > allowed:
+            if len(self.faults) + len(pending) > MOST_FAULTS or self.jobs > allowed:
                 return Later(tuple(reported), preventing=self._preventing(ids))
             self.spots.update(*map(_spots, pending))
             for each in {_key(each): each for each in pending}.values():
@@ -300,10 +304,11 @@ class _Repairs:
             identity = fault.place.document.identity
             repaired = fault.repair(number)(values[identity])
             values[identity] = values[identity] if repaired is None else repaired
-        self.runs += 1
         job = self.plan.job.document
         document = job._replace(value=values[job.identity])
-        return self.compiled(trainjob(document, self.environment), self._library(values))
+        plan = self.compiled(trainjob(document, self.environment), self._library(values))
+        self.jobs += max(1, len(plan.jobs))
+        return plan
 
     def _library(self, values: Mapping[Identity, Tree]) -> Library:
         """Return the library with the repaired runtime in front."""
@@ -321,8 +326,11 @@ class _Repairs:
 
     def _errors_of_runtime(self, plan: Plan) -> list[Diagnostic]:
         """Return the errors of the runtime itself, which no plan has."""
-        entry = requested(plan) if plan.stopped else None
-        return [] if entry is None else [each for each in entry.conform_quietly()[1] if each.severity == "error"]
+        entry = requested(plan) if plan.runtime is NO_RUNTIME else None
+        if entry is None:
+            return []
+        _, found = entry.conform_quietly() if entry.namesakes else entry.conform()
+        return [each for each in found if each.severity == "error"]
 
 
 @cache  # one value for each schema

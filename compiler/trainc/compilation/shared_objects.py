@@ -121,7 +121,7 @@ def _is_different(one: Tree, other: Tree) -> bool:
 def _shared(pairs: list[tuple[WrittenObject, WrittenObject]], *, named: bool) -> Diagnostic:
     """Return the error for the objects of two environments; `named` is whether `shared` names them."""
     one, other, id = pairs[0][0].writer, pairs[0][1].writer, pairs[0][1].id
-    text = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
+    text = f'{id.kind} "{id.qualified_name}"'
     more = f" and {plural(len(pairs) - 1, 'more object')}" if len(pairs) > 1 else ""
     copies = any(each.is_copy for pair in pairs for each in pair)
     is_one_project = one.project == other.project

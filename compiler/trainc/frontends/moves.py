@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.records import NamedTuple
+from trainc.base.suggestions import shared_length
 from trainc.diagnostics import Edit
 from trainc.kubernetes.trees import Path, Tree, get, removed_at
 
@@ -77,13 +78,8 @@ def written_at(path: Path, moves: Iterable[Move]) -> Path:
     if best[0] or path[:2] != ("spec", "runtimePatches"):
         return best[1]
     # No move targets the path itself or a field above it: use the move that shares most of the path.
-    nearest = max(moves, key=lambda move: _shared(path, move.target), default=None)
+    nearest = max(moves, key=lambda move: shared_length(path, move.target), default=None)
     return nearest.source[:3] if nearest else path
-
-
-def _shared(path: Path, target: Path) -> int:
-    """Return the length of the common prefix of two paths."""
-    return next((i for i, (a, b) in enumerate(zip(path, target, strict=False)) if a != b), min(len(path), len(target)))
 
 
 def _with_value_at(node: Any, path: Path, value: Any) -> Any:

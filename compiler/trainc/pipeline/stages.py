@@ -1,8 +1,7 @@
 """The stages that compile a TrainJob, in order.
 
 Each stage is a function from a plan to a new plan. Checks are stages, too: they add diagnostics and change nothing
-else. trainc reports all errors of a TrainJob at once: the stages up to `admit` also run after errors, on the valid
-fields. The later stages run only for a TrainJob without errors.
+else. The first stage with an error is the last one; `compilation.later_errors` finds the errors of the others.
 """
 
 from __future__ import annotations
@@ -51,14 +50,10 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
 )
 
 
-TOLERANT: Final = frozenset({conform, resolve, override})
-"""The stages after whose errors the next stage still gives meaningful errors."""
-
-
 def run(plan: Plan) -> Plan:
-    """Run all stages on a plan, or as many as its errors allow."""
+    """Run the stages on a plan, up to the first one with an error."""
     for stage in STAGES:
         plan = stage(plan)
-        if plan.stopped or (plan.failed and stage not in TOLERANT):
+        if plan.stopped or plan.failed:
             break
     return plan

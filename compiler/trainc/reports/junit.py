@@ -72,7 +72,7 @@ def _case(item: Checked | Diagnostic) -> Case:
     file = item.file if isinstance(item, Checked) else item.place.file if isinstance(item.place, Location) else ""
     if not subject.kind:
         return Case("File", "<stdin>" if file == "-" else file) if file else RUN
-    name = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
+    name = subject.qualified_name
     return Case(subject.kind, name) if subject.name else Case(subject.kind, "(no name)", file)
 
 

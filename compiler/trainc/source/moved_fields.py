@@ -8,6 +8,7 @@ Returns  replacements that keep the order of the fields, the comments on their l
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import flow
@@ -18,7 +19,6 @@ from trainc.source.text_spans import (
     FLOW_SYNTAX,
     NoEditError,
     TextSpan,
-    emptied,
     end_of_line,
     has_comment,
     is_quoted,
@@ -76,6 +76,21 @@ def moved(read: Text, moves: Sequence[FieldMove]) -> Iterator[TextSpan]:
         yield from _into_block(read, home, found, names)
 
 
+def removed_with_comments(read: Text, path: Path) -> Iterator[TextSpan]:
+    """Yield the removal of a field with the comments on its lines and directly above them."""
+    parent, field = read.field(path[:-1]), read.field(path)
+    if parent is None or field is None or field.key is None:
+        raise NoEditError
+    lines = _lines_of(read, field)
+    yield from _removed(read, parent, [_Moved(FieldMove(path, (), None, is_same=True), field, lines[0], lines[-1])])
+
+
+def _lines_of(read: Text, field: TextField) -> range:
+    """Return the lines that a field takes along."""
+    assert field.key is not None
+    return range(int(field.key.start_mark.line), read.last_line(field) + 1) if field.flow else read.region(field)
+
+
 def _start(moved: _Moved) -> int:
     assert moved.field.key is not None
     return int(moved.field.key.start_mark.index)
@@ -85,7 +100,7 @@ def _moved(read: Text, move: FieldMove) -> _Moved:
     field = read.field(move.path)
     if field is None or field.key is None or read.has_alias(field):
         raise NoEditError
-    lines = range(int(field.key.start_mark.line), read.last_line(field) + 1) if field.flow else read.region(field)
+    lines = _lines_of(read, field)
     text = "\n".join(read.lines[lines.start : lines.stop])
     if any(mark in text for mark in "&!*") and next(iter(anchors_in(text)), None) is not None:
         raise NoEditError
@@ -233,13 +248,26 @@ def _removed(read: Text, parent: TextField, fields: list[_Moved]) -> Iterator[Te
     if _is_flow(parent):
         yield _rebuilt(read, parent, fields, "")
     elif len(fields) == len(parent.value.value):
-        yield emptied(read, parent)
+        yield from _emptied(read, parent, fields)
     else:
         for each in fields:
             assert each.field.key is not None
             if read.lines[each.first][: each.field.key.start_mark.column].strip(" "):
                 raise NoEditError
             yield _without_lines(read, each)
+
+
+def _emptied(read: Text, parent: TextField, fields: list[_Moved]) -> Iterator[TextSpan]:
+    """Yield the replacements of a block mapping by an empty one, with the comment on the line of its key."""
+    if parent.key is None or parent.flow:
+        raise NoEditError
+    line, colon = int(parent.key.end_mark.line), read.text.index(":", parent.key.end_mark.index)
+    behind = read.text[colon + 1 : end_of_line(read, line)].strip()
+    gaps = (range(before.last + 1, after.first) for before, after in pairwise(fields))
+    if behind[:1] not in ("", "#") or any(read.lines[number].strip() for gap in gaps for number in gap):
+        raise NoEditError
+    yield TextSpan(colon + 1, colon + 1, " {}")
+    yield _without_lines(read, fields[0]._replace(last=fields[-1].last))
 
 
 def _without_lines(read: Text, moved: _Moved) -> TextSpan:

@@ -232,28 +232,27 @@ class ScalarNode(TextNode):
         self.style = style
 
 
-class SequenceNode(TextNode):
+class _CollectionNode(TextNode):
+    __slots__ = ("flow_style",)
+
+    def __init__(self, first: TextMark, last: TextMark, *, flow_style: bool) -> None:
+        super().__init__(first, last)
+        self.value = []
+        self.flow_style = flow_style
+
+
+class SequenceNode(_CollectionNode):
     """A list."""
 
-    __slots__ = ("flow_style",)
+    __slots__ = ()
     value: list[TextNode]
 
-    def __init__(self, first: TextMark, last: TextMark, *, flow_style: bool) -> None:
-        super().__init__(first, last)
-        self.value = []
-        self.flow_style = flow_style
 
-
-class MappingNode(TextNode):
+class MappingNode(_CollectionNode):
     """A mapping, with its keys and values in the order of the text."""
 
-    __slots__ = ("flow_style",)
+    __slots__ = ()
     value: list[tuple[TextNode, TextNode]]
-
-    def __init__(self, first: TextMark, last: TextMark, *, flow_style: bool) -> None:
-        super().__init__(first, last)
-        self.value = []
-        self.flow_style = flow_style
 
 
 def compose(text: str) -> TextNode:

@@ -16,6 +16,8 @@ from trainc.emit.yaml import inline, render
 from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, TextField, indentation, shifted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trainc.kubernetes.trees import Path
     from trainc.source.source_text import Text, TextNode
 
@@ -34,6 +36,13 @@ class TextSpan(NamedTuple):
     begin: int
     end: int
     text: str
+
+
+def with_spans(text: str, spans: Iterable[TextSpan]) -> str:
+    """Return the text with replacements that do not overlap."""
+    for span in sorted(spans, reverse=True):
+        text = text[: span.begin] + span.text + text[span.end :]
+    return text
 
 
 def written_field(read: Text, path: Path) -> TextField:

@@ -215,7 +215,7 @@ def _loss(planned: _Planned, *, decided: bool) -> Diagnostic | None:
     part = planned.part
     if outputs.PASSED not in planned.changes.remove or (decided if part is None else part.passthrough):
         return None
-    names = [_named(id) for id in _objects_in(planned.output, outputs.PASSED)]
+    names = [f"{id.kind} {id.qualified_name}" for id in _objects_in(planned.output, outputs.PASSED)]
     found = Diagnostic.declared(
         PASSTHROUGH_DROPPED,
         f"would be removed, with {first_of(names, MOST_KEPT) or 'documents of other kinds'}",
@@ -252,7 +252,7 @@ def _data_note(planned: _Planned, parts: Sequence[Part]) -> str:
         for document in _copied_objects(result)
     }
     used = used_config_maps(tree for result in staying for tree in result.objects)
-    lost = [_named(id) for id in old if _unversioned(id) not in kept and loses_data(id, used)]
+    lost = [f"{id.kind} {id.qualified_name}" for id in old if _unversioned(id) not in kept and loses_data(id, used)]
     if not lost:
         return ""
     return escape(f"{planned.output.folder}: removed {first_of(lost, MOST_KEPT)}: {DELETED}")
@@ -261,10 +261,6 @@ def _data_note(planned: _Planned, parts: Sequence[Part]) -> str:
 def _unversioned(id: ObjectId) -> ObjectId:
     """Return an identity without the version: an object of one version exists in every other version of its group."""
     return id._replace(apiVersion=id.apiVersion.rpartition("/")[0])
-
-
-def _named(id: ObjectId) -> str:
-    return f"{id.kind} {id.namespace}/{id.name}" if id.namespace else f"{id.kind} {id.name}"
 
 
 def _compare(

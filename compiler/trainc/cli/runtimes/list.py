@@ -65,7 +65,7 @@ def _row(entry: LibraryEntry, runtime: Runtime, users: int) -> tuple[str, ...]:
     from trainc.reports.text import escape
 
     id = runtime.id
-    name = f"{id.namespace}/{id.name}" if id.namespace else id.name
+    name = id.qualified_name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
     cells = (name, id.kind, runtime.framework, nodes, ",".join(jobs), str(users), _origin(entry, runtime))

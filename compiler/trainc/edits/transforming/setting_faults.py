@@ -74,7 +74,7 @@ def duplicate_sources(diagnostic: Diagnostic, document: Document, first: Documen
 def source_name(document: Document) -> str:
     """Return the namespace and name of an object in its file: `team/train`."""
     id = ObjectId.from_manifest(document.unedited)
-    return f"{id.namespace}/{id.name}" if id.namespace else id.name
+    return id.qualified_name
 
 
 def merge_by_setting(

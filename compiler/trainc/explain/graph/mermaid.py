@@ -107,7 +107,7 @@ def part(number: int, graph: Graph) -> Diagram:
 def runtime(graph: Graph, id: ObjectId) -> str:
     """Return the box of a runtime."""
     where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return box(f"{id.kind} {text.qualified_name(id)}", f"{graph.framework}, {where}")
+    return box(f"{id.kind} {id.qualified_name}", f"{graph.framework}, {where}")
 
 
 def trainjob(graph: Graph) -> str:

@@ -94,12 +94,7 @@ def title(graph: Graph) -> str:
 def runtime(graph: Graph, id: ObjectId) -> str:
     """Return a runtime's kind, name, framework and location."""
     where = f"in {file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return f"{id.kind} {qualified_name(id)}, {graph.framework}, {where}"
-
-
-def qualified_name(id: ObjectId) -> str:
-    """Return a runtime's name, with its namespace if it has one."""
-    return f"{id.namespace}/{id.name}" if id.namespace else id.name
+    return f"{id.kind} {id.qualified_name}, {graph.framework}, {where}"
 
 
 def jobset(graph: Graph) -> str:

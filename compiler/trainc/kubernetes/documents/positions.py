@@ -24,6 +24,7 @@ from trainc.kubernetes.documents.events import (
     ScalarEvent,
     SequenceStartEvent,
     YAMLError,
+    end,
     events,
     start,
 )
@@ -293,13 +294,13 @@ def _fill(root: PositionNode, text: str) -> Iterator[None]:
     for event in islice(_events(text, mark), MOST_EVENTS):
         node = stack[-1]
         if isinstance(event, ScalarEvent) and event.anchor is None:  # the most frequent case
-            begin, root.end = start(event) + mark, _end(event) + mark
+            begin, root.end = start(event) + mark, end(event) + mark
             if node.sequence or node.key is not None:
                 node.add(PositionNode(begin, root.end))
             else:
                 node.key = _name(event), begin, root.end
         elif isinstance(event, NodeEvent):
-            begin, root.end = start(event) + mark, _end(event) + mark
+            begin, root.end = start(event) + mark, end(event) + mark
             child = _node(event, begin, root.end)
             if isinstance(event, AliasEvent):
                 child = anchors.get(event.anchor, child)
@@ -317,25 +318,20 @@ def _fill(root: PositionNode, text: str) -> Iterator[None]:
                     return
         elif isinstance(event, CollectionEndEvent):
             # A block's end event is at the next key; its last value ends before that.
-            node.end = root.end = root.end if node.block else _end(event) + mark
+            node.end = root.end = root.end if node.block else end(event) + mark
             node.open = False
             stack.pop()
         elif isinstance(event, DocumentEndEvent):
-            if not text[_end(event) + mark :].strip():
+            if not text[end(event) + mark :].strip():
                 root.end = len(text)
             return
         yield
 
 
-def _node(event: NodeEvent, begin: int, end: int) -> PositionNode:
+def _node(event: NodeEvent, begin: int, last: int) -> PositionNode:
     if isinstance(event, CollectionStartEvent):
-        return PositionNode(begin, end, sequence=isinstance(event, SequenceStartEvent), block=not event.flow_style)
-    return PositionNode(begin, end)
-
-
-def _end(event: Event) -> int:
-    mark = event.end_mark
-    return mark.index if mark is not None else 0
+        return PositionNode(begin, last, sequence=isinstance(event, SequenceStartEvent), block=not event.flow_style)
+    return PositionNode(begin, last)
 
 
 def _name(event: ScalarEvent) -> str | None:

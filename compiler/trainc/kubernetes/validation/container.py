@@ -33,7 +33,7 @@ _RUNNING: Final[dict[str, FieldRule]] = {
     "lifecycle": imported_later("probes", "lifecycle"),
     "livenessProbe": imported_later("probes", "liveness"),
     "readinessProbe": imported_later("probes", "readiness"),
-    "startupProbe": imported_later("probes", "startup"),
+    "startupProbe": imported_later("probes", "liveness"),
 }
 _mounts: Final = imported_later("mounts", "container_mounts")
 _on_the_host: Final = imported_later("ports", "on_the_host")

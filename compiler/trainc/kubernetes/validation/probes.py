@@ -48,13 +48,7 @@ RESIZES: Final = ("NotRequired", "RestartContainer")
 
 
 def liveness(violations: PodViolations, at: At, probe: Tree) -> None:
-    """Check a liveness probe, whose successThreshold must be 1."""
-    _probe(violations, at, probe)
-    _success_threshold(violations, at, probe)
-
-
-def startup(violations: PodViolations, at: At, probe: Tree) -> None:
-    """Check a startup probe, whose successThreshold must be 1."""
+    """Check a liveness or startup probe, whose successThreshold must be 1."""
     _probe(violations, at, probe)
     _success_threshold(violations, at, probe)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.fixes import rename
+from trainc.base.suggestions import shared_length
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.pipeline.lint import containers, lint_rule
@@ -55,7 +56,7 @@ def is_one_edit(name: str, known: str) -> bool:
     """Return whether one letter is added, missing or replaced, or two neighbours are exchanged."""
     if abs(len(name) - len(known)) > 1:
         return False
-    begin = next((i for i, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
+    begin = shared_length(name, known)
     left, right = name[begin:], known[begin:]
     edits = (
         (left[1:] == right, left[:1]),

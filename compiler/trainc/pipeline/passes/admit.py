@@ -42,7 +42,7 @@ def admit(plan: Plan) -> Plan:
         from trainc.pipeline.checks import counts
 
         found += counts.trainjob_counts(plan, frameworks.traits(plan.runtime))
-    if plan.failed or failed(found):
+    if failed(found):
         # Notes are about the output, and an error prevents the output.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
     return plan.report(found)

@@ -83,4 +83,4 @@ def with_users(diagnostic: Diagnostic, having: Sequence[Plan], accepted: Counter
 def _name(job: TrainJob) -> str:
     """Return the name of a TrainJob in its file, which the environments share."""
     id = ObjectId.from_source(job.document.unedited)
-    return f"{id.namespace}/{id.name}" if id.namespace else id.name
+    return id.qualified_name

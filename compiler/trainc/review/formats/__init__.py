@@ -22,6 +22,7 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainc.base.suggestions import shared_length
 from trainc.base.texts import plural
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
@@ -116,9 +117,9 @@ def names(objects: Iterable[Reviewed], *, kind: bool = False) -> list[str]:
 
 
 def _name(reviewed: Reviewed, *, kind: bool) -> str:
-    name = name_in_namespace(reviewed.id)
+    name = reviewed.id.qualified_name
     if reviewed.renamed:
-        name = f"{name_in_namespace(reviewed.renamed)} -> {name}"
+        name = f"{reviewed.renamed.qualified_name} -> {name}"
     return f"{reviewed.id.kind} {name}" if kind else name
 
 
@@ -223,12 +224,7 @@ def possible_causes(group: CauseGroup) -> str:
 
 def named(id: ObjectId) -> str:
     """Return an object's kind and name: `JobSet ml/llm`."""
-    return f"{id.kind} {name_in_namespace(id)}"
-
-
-def name_in_namespace(id: ObjectId) -> str:
-    """Return an object's name with its namespace: `ml/llm`."""
-    return f"{id.namespace}/{id.name}" if id.namespace else id.name
+    return f"{id.kind} {id.qualified_name}"
 
 
 def value(given: Any) -> str:
@@ -279,16 +275,10 @@ def edited(change: Change) -> str:
 
 def _order(names: list[Any], others: list[Any]) -> str:
     """Return item names without the common first and last items of both orders."""
-    head = _common_prefix(names, others)
-    tail = _common_prefix(names[head:][::-1], others[head:][::-1])
+    head = shared_length(names, others)
+    tail = shared_length(names[head:][::-1], others[head:][::-1])
     shown = [str(name) for name in names[head : len(names) - tail]]
     return ", ".join(["..."] * bool(head) + shown + ["..."] * bool(tail))
-
-
-def _common_prefix(one: list[Any], other: list[Any]) -> int:
-    """Return the length of the common prefix of two lists."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def same_values(line: Line, having: Iterable[Reviewed]) -> bool:

@@ -16,13 +16,14 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc.base.suggestions import shared_length
 from trainc.base.texts import plural
 from trainc.compilation.lost_data import DELETED
 from trainc.emit import yaml
 from trainc.kubernetes.trees import put
 from trainc.masking.masked_values import CHANGED
 from trainc.review.consequences import WORDS
-from trainc.review.formats import meaning, name_in_namespace, origin, printable
+from trainc.review.formats import meaning, origin, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,7 +115,7 @@ def _facts(reviewed: Reviewed, numbers: dict[tuple[object, int], int]) -> Iterat
     if reviewed.loses_data:
         yield f'<li><span class="effect refused">{DELETED}</span>'
     if reviewed.renamed:
-        yield f"<li>renamed from <code>{text(name_in_namespace(reviewed.renamed))}</code>"
+        yield f"<li>renamed from <code>{text(reviewed.renamed.qualified_name)}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
     found: dict[tuple[tuple[object, int] | None, str, str], list[Line]] = {}
@@ -218,20 +219,14 @@ def side_by_side(old: str, new: str) -> Iterator[LineRow | Stretch]:
 
 def _equal_blocks(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
     """Return the blocks of equal lines: the index in each text, and the length."""
-    head = _common_prefix(before, after)
-    tail = _common_prefix(before[head:][::-1], after[head:][::-1])
+    head = shared_length(before, after)
+    tail = shared_length(before[head:][::-1], after[head:][::-1])
     found = [(0, 0, head)] if head else []
     middles = before[head : len(before) - tail], after[head : len(after) - tail]
     if all(middles) and max(map(len, middles)) <= LONGEST:
         matcher = SequenceMatcher(None, *middles)
         found += [(i + head, j + head, size) for i, j, size in matcher.get_matching_blocks() if size]
     return [*found, (len(before) - tail, len(after) - tail, tail)] if tail else found
-
-
-def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the common prefix of two sequences."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _unchanged_rows(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[LineRow | Stretch]:
@@ -305,7 +300,7 @@ def _ends(before: str, after: str) -> tuple[tuple[LinePart, ...], tuple[LinePart
     """Return two lines in parts, by their common key or, for long lines, their common prefix."""
     key = re.match(r"[^:]*+: ", before)
     head = (
-        key.end() if key and after.startswith(key[0]) else _common_prefix(before, after) if len(before) > LONGEST else 0
+        key.end() if key and after.startswith(key[0]) else shared_length(before, after) if len(before) > LONGEST else 0
     )
     found = ((LinePart(line[:head]), LinePart(line[head:], differs=True)) for line in (before, after))
     left, right = (tuple(part for part in line if part.text) for line in found)

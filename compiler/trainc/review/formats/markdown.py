@@ -34,7 +34,6 @@ from trainc.review.formats import (
     headline,
     marked,
     meaning,
-    name_in_namespace,
     names,
     numbers,
     origin,
@@ -169,7 +168,7 @@ def _settings(settings: Sequence[ChangedSetting]) -> Iterator[str]:
     for setting in shortened(settings, SETTINGS):
         name, owner = code(setting_name(setting)), setting.owner
         if owner is not None:
-            name = f"annotation {name} of {prose(owner.kind)} {code(name_in_namespace(owner))}"
+            name = f"annotation {name} of {prose(owner.kind)} {code(owner.qualified_name)}"
         edit = _edited(name, setting.change)
         yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
     if more := len(settings) - len(shortened(settings, SETTINGS)):
@@ -181,7 +180,7 @@ def _not_compared(rows: Sequence[NotCompared]) -> Iterator[str]:
     yield "| Not compared | difference |"
     yield "|---|---|"
     for row in rows[:NOT_COMPARED]:
-        name = f"{prose(row.object.kind)} {code(name_in_namespace(row.object))} is" if row.object else "is"
+        name = f"{prose(row.object.kind)} {code(row.object.qualified_name)} is" if row.object else "is"
         yield f"| {code(row.file)} | {name} {row.status}: {prose(row.reason)} |"
     if len(rows) > NOT_COMPARED:
         yield f"| and {len(rows) - NOT_COMPARED} more | |"

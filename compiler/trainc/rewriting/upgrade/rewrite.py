@@ -24,7 +24,6 @@ from trainc.rewriting.upgrade.text_edits import (
     field_lines,
     is_structural,
     opened,
-    renamed,
     tail_of,
 )
 from trainc.source.source_text import (
@@ -67,7 +66,8 @@ def rewrite(
     try:
         for level in (at, (*at, "spec")) if any(map(is_structural, moves)) else ():
             plain = opened(plain, level)
-        plain = edited(plain, at, moves)
+        for move in moves:
+            plain = plain if is_structural(move) else edited(plain, at, move)
         structural = [move for move in moves if is_structural(move)]
         try:
             new = _with_lost_comments(text, _restructured(plain, at, job, structural, gone))
@@ -75,7 +75,7 @@ def rewrite(
             expanded = _restructured(plain, at, job, structural, gone, expand=True)
             new = _with_lost_comments(text, expanded)
         for move in renames:
-            new = renamed(new, at, move)
+            new = edited(new, at, move)
     except YAMLError as error:
         raise NotRewritableError(str(error)) from None
     return new.replace("\n", newline)

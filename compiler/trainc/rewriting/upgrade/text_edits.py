@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS, Move
+from trainc.source.moved_fields import FieldMove, moved, removed_with_comments
 from trainc.source.source_text import MappingNode, Text, TextField, indentation, parsed, shifted
+from trainc.source.text_spans import NoEditError, renamed, replaced, with_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Path
+    from trainc.source.text_spans import TextSpan
 
 STEP: Final = 2
 """The indentation of a nested mapping, in spaces."""
@@ -54,24 +57,32 @@ def opened(text: str, at: Path) -> str:
     return text[:start].rstrip(" ") + (f" {tail}\n" if tail else "\n") + "\n".join(lines) + behind[1] + behind[2]
 
 
-def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
-    """Return the text with the moves applied that are not structural: new scalar values, added and removed fields."""
-    for move in moves:
-        if is_structural(move):
-            continue
-        read = parsed(text)
-        field = read.field((*at, *move.source))
-        if field is not None and move.target[: len(move.source)] == move.source != move.target:
-            text = _with_field(read, at, move)
-            continue
-        if field is None or field.key is None or read.is_alias(field):
-            raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
-        if move.target:
-            start, end = field.value.start_mark.index, field.value.end_mark.index
-            text = text[:start] + _scalar(move.value) + text[end:]
-        else:
-            text = _without_field(read, field, (*at, *move.source))
-    return text
+def edited(text: str, at: Path, move: Move) -> str:
+    """Return the text with one field under another name, in another mapping, with another value, added or removed."""
+    read = parsed(text)
+    path, target = (*at, *move.source), (*at, *move.target)
+    field = read.field(path)
+    if field is not None and move.target[: len(move.source)] == move.source != move.target:
+        return _with_field(read, at, move)
+    if field is None or field.key is None or read.has_alias(field):
+        raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
+    try:
+        return with_spans(text, _spans(read, field, path, target if move.target else (), move.value))
+    except NoEditError:
+        raise NotRewritableError("its YAML style cannot be preserved") from None
+
+
+def _spans(read: Text, field: TextField, path: Path, target: Path, value: Any) -> Iterator[TextSpan]:
+    """Yield the replacements of characters that move a field, or remove it without a target."""
+    if not target:
+        yield from removed_with_comments(read, path)
+    elif path[:-1] != target[:-1]:
+        yield from moved(read, [FieldMove(path, target, value, is_same=value is AS_IS)])
+    else:
+        if path != target:
+            yield renamed(read, path, field, str(target[-1]))
+        if value is not AS_IS:
+            yield replaced(read, field, value)
 
 
 def _with_field(read: Text, at: Path, move: Move) -> str:
@@ -98,76 +109,6 @@ def _with_field(read: Text, at: Path, move: Move) -> str:
     return read.text[: first.index] + written + read.text[first.index :]
 
 
-def _without_field(read: Text, field: TextField, path: Path) -> str:
-    """Return the text without a field."""
-    assert field.key is not None
-    parent = read.field(path[:-1])
-    assert parent is not None
-    pairs = parent.value.value
-    if len(pairs) == 1:
-        start, end = parent.value.start_mark.index, parent.value.end_mark.index
-        if field.flow or parent.key is None:
-            return read.text[:start] + "{}" + read.text[end:]
-        region = read.region(field)
-        kept = read.lines[: region.start] + read.lines[region.stop :]
-        line = int(parent.key.end_mark.line)
-        kept[line] = kept[line].replace(":", ": {}", 1)
-        return "\n".join(kept)
-    if not field.flow:
-        region = read.region(field)
-        return "\n".join(read.lines[: region.start] + read.lines[region.stop :])
-    index = next(i for i, (key, _) in enumerate(pairs) if key is field.key)
-    if index:
-        return read.text[: pairs[index - 1][1].end_mark.index] + read.text[field.value.end_mark.index :]
-    return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
-
-
-def renamed(text: str, at: Path, move: Move) -> str:
-    """Return the text with one field under another name or in another mapping, or without it."""
-    read = parsed(text)
-    path, target = (*at, *move.source), (*at, *move.target)
-    field = read.field(path)
-    if field is None or field.key is None or read.has_alias(field):
-        raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
-    if not move.target:
-        return _without_field(read, field, path)
-    if move.value is not AS_IS:
-        text = text[: field.value.start_mark.index] + _scalar(move.value) + text[field.value.end_mark.index :]
-        return renamed(text, at, move._replace(value=AS_IS))
-    if path == target:
-        return text
-    if path[:-1] == target[:-1]:
-        return text[: field.key.start_mark.index] + str(target[-1]) + text[field.key.end_mark.index :]
-    read = parsed(_with_copy(read, field, target, len(at)))
-    copied = read.field(path)
-    assert copied is not None, "the new field is another one"
-    return _without_field(read, copied, path)
-
-
-def _with_copy(read: Text, field: TextField, target: Path, least: int) -> str:
-    """Return the text with a field also at another path, the last one in the nearest mapping that exists."""
-    depth = len(target) - 1
-    while depth > least and read.field(target[:depth]) is None:
-        depth -= 1
-    parent = read.field(target[:depth])
-    if parent is None or not isinstance(parent.value, MappingNode) or not parent.value.value or read.is_alias(parent):
-        raise NotRewritableError(f"{'.'.join(map(str, target[:depth]))} is not a mapping with fields")
-    last = TextField(*parent.value.value[-1], flow=bool(parent.value.flow_style))
-    *above, name = map(str, target[depth:])
-    if last.flow:
-        value = read.text[field.value.start_mark.index : field.value.end_mark.index]
-        if "\n" in value or not (field.flow or getattr(field.value, "flow_style", True)):
-            raise NotRewritableError("it is in flow style (braces); write one field per line")
-        inside = "".join(f"{key}: {{" for key in above)
-        end = last.value.end_mark.index
-        return f"{read.text[:end]}, {inside}{name}: {value}{'}' * len(above)}{read.text[end:]}"
-    assert last.key is not None
-    column, stop = int(last.key.start_mark.column), read.region(last).stop
-    lines = [f"{' ' * (column + STEP * level)}{key}:" for level, key in enumerate(above)]
-    lines += field_lines(read, field, name, column + STEP * len(above))
-    return "\n".join([*read.lines[:stop], *lines, *read.lines[stop:]])
-
-
 def tail_of(read: Text, field: TextField) -> str:
     """Return the comment after a value on its last line."""
     line = read.lines[field.value.end_mark.line]
@@ -192,8 +133,3 @@ def field_lines(read: Text, field: TextField, key: str, depth: int) -> list[str]
     tail = tail_of(read, field) if not field.flow else ""
     value[-1] += f"  {tail}" if tail else ""
     return [f"{margin}{key}: {value[0]}".rstrip(), *shifted(value[1:], depth + STEP - least)]
-
-
-def _scalar(value: Any) -> str:
-    """Return a scalar as YAML text."""
-    return render([{"v": value}]).removeprefix("v: ").rstrip("\n")
