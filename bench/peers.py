@@ -44,7 +44,7 @@ MARK: Final = Job(
     claim="mark-claim",
     nodes=7919,
     gpus=7907,
-    cpu=7901,
+    cpu=791,
     memory=7883,
     env=(("MARK_ENV", "mark-value"),),
 )

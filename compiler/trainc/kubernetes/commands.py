@@ -45,7 +45,7 @@ _SET: Final = re.compile(
     r"(?<![\w$])([A-Za-z_]\w*)\+?=|\$\{(\w+):?=|\b(?:read|for|unset|getopts|mapfile|readarray)\b([^\n;]*)"
 )
 _SET_BY_OTHERS: Final = re.compile(r"(?:^|[\n;&|({])[ \t]*(?:source|eval|\.|printf[ \t]+-v)[ \t]")
-_PYTHON: Final = re.compile(r"(?:[^\s;&|(){}'\"]*/)?python[0-9.]*(?:[ \t]+-[A-Za-z]+)*[ \t]+-m[ \t]+$")
+_PYTHON: Final = re.compile(r"python[0-9.]*(?:[ \t]+-[A-Za-z]+)*[ \t]+-m[ \t]+\Z")
 
 
 class Word(NamedTuple):
