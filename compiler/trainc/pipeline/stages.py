@@ -1,7 +1,8 @@
 """The stages that compile a TrainJob, in order.
 
 Each stage is a function from a plan to a new plan. Checks are stages, too: they add diagnostics and change nothing
-else. The first stage with an error is the last one; `compilation.later_errors` finds the errors of the others.
+else. The first stage with an error is the last one, but `resolve` follows `conform`, so that messages know the runtime.
+`compilation.later_errors` finds the errors of the others.
 """
 
 from __future__ import annotations
@@ -54,6 +55,6 @@ def run(plan: Plan) -> Plan:
     """Run the stages on a plan, up to the first one with an error."""
     for stage in STAGES:
         plan = stage(plan)
-        if plan.stopped or plan.failed:
+        if plan.stopped or (plan.failed and stage is not conform):  # messages need the runtime
             break
     return plan

@@ -41,6 +41,9 @@ def resolve(plan: Plan) -> Plan:
     """Find the runtime; the later stages work on its template."""
     if plan.job.own_runtime is not None:
         return plan._replace(runtime=plan.job.own_runtime)
+    ref = plan.job.runtime_ref
+    if plan.failed and not {"kind", "apiGroup", "name"} <= ref.keys():
+        return plan._replace(stopped=True)  # the schema check has reported the fault
     if found := tuple(unsupported_runtime_kind(plan.job.id, plan)):
         return plan.report(found)._replace(stopped=True)
     entry = requested(plan)
