@@ -356,7 +356,15 @@ def _spots(error: Diagnostic) -> set[Hashable]:
 
 def _with(path: Path, value: Any) -> Repair:
     """Return the repair that writes a value, if no other one has removed the field around it."""
-    return lambda tree: None if get(tree, path[:-1]) is None else put(tree, path, value)
+
+    def repair(tree: Tree) -> Tree | None:
+        around, step = get(tree, path[:-1]), path[-1]
+        has_place = isinstance(around, dict) or (
+            isinstance(around, list) and isinstance(step, int) and step < len(around)
+        )
+        return put(tree, path, value) if has_place else None
+
+    return repair
 
 
 def _with_changes(tree: Tree, changes: Iterable[Change]) -> Tree | None:
