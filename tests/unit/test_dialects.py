@@ -415,3 +415,16 @@ def test_every_dialect_has_a_schema() -> None:
     assert run("schema", "TrainJob").out == run("schema", "TrainJob", "--dialect", "v2.3").out
     assert run("schema", "JobSet", "--dialect", "v2.3").code == 2
     assert run("schema", "TrainingRuntime", "--dialect", "kep-2170").code == 2
+
+
+def test_an_override_of_a_job_in_a_runtime_without_jobs() -> None:
+    spec = (
+        "  runtimeRef: {kind: TrainingRuntime, name: empty}\n"
+        "  podTemplateOverrides:\n  - targetJobs: [{name: node}]\n    spec: {serviceAccountName: a}"
+    )
+    empty = "spec: {template: {spec: {replicatedJobs: []}}}"
+    runtime = f"\n---\napiVersion: {NOW}\nkind: TrainingRuntime\nmetadata: {{name: empty}}\n{empty}\n"
+    report = run("validate", "--format", "json", "-", stdin=manifest(spec) + runtime.encode()).out
+    assert [(error["id"], error["help"]) for error in errors(report)] == [
+        ("override-target", "the runtime has no jobs: use another runtime")
+    ]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from trainc.base.declarations import Severity
     from trainc.base.releases import TrainerRelease
+    from trainc.base.suggestions import KnownNames
     from trainc.base.trainjob_dialects import Detected
     from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.kubernetes.trees import Tree
@@ -194,7 +195,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
 @check("override-target", phase="trainjob", title="Patch or override for a job that the runtime lacks", fix="safe")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Older releases reject a patch or override of a replicated job that the runtime does not have."""
-    from trainc.base.fixes import replaced_name, setting
+    from trainc.base.fixes import replaced_name
     from trainc.base.suggestions import KnownNames
 
     jobs = {str(job.get("name")): None for job in plan.runtime.spec.get("replicatedJobs") or []}
@@ -204,11 +205,16 @@ def targets(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f'the {plan.job.patch_word} targets replicated job "{name}", which runtime '
             f'"{plan.runtime.id.name}" does not have',
-            help=replaced_name(path, name, known)
-            or (setting(path, known.only, known.use()) if known.only else known.use(" and ")),
+            help=replaced_name(path, name, known) or _target(path, known),
             field=plan.job.patches_field,
             place=plan.job.at(*path),
         )
+
+
+def _target(path: Path, known: KnownNames) -> str | Fix:
+    if not known:
+        return "the runtime has no jobs: use another runtime"
+    return setting(path, known.only, known.use()) if known.only else known.use(" and ")
 
 
 def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
