@@ -151,9 +151,13 @@ class Plan(NamedTuple):
     def nodes(self) -> int:
         """The number of nodes that train."""
         if self.job.own_runtime is not None:
-            return sum(self.counts[job] * int(self.jobs[job].get("replicas", 1)) for job in self.trainers())
+            return sum(map(self.pods, self.trainers()))
         trainer = self.trainer
         return 1 if trainer is None else self.counts[trainer]
+
+    def pods(self, job: int) -> int:
+        """Return the number of pods of a replicated job, in all its Jobs: the length of `endpoints(job)`."""
+        return max(0, int(self.jobs[job].get("replicas", 1))) * max(0, self.counts[job])
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""

@@ -87,7 +87,20 @@ def nodes(plan: Plan) -> int:
     """Return the number of nodes that train."""
     if has_policy(plan):
         return plan.nodes
-    return sum(plan.counts[job] * int(plan.jobs[job].get("replicas", 1)) for job in training(plan))
+    return sum(map(plan.pods, training(plan)))
+
+
+def node_range(text: str) -> tuple[int, int] | None:
+    """Return the least and most nodes of a flag or variable of torchrun, or None if it is not a number or a range.
+
+    >>> node_range("2"), node_range("1:4"), node_range("auto")
+    ((2, 2), (1, 4), None)
+    """
+    least, colon, most = text.partition(":")
+    both = (least, most if colon else least)
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in both):
+        return None
+    return int(both[0]), int(both[1])
 
 
 def _framework(plan: Plan) -> str:

@@ -148,11 +148,6 @@ def _largest_part(tree: Any, size: int) -> tuple[Path, int]:
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (config_maps,)
 
 
-def pod_count(plan: Plan, job: int) -> int:
-    """Return the number of pods of a replicated job, in all its Jobs: the length of `plan.endpoints(job)`."""
-    return job_count(plan, job) * max(0, plan.counts[job])
-
-
 def job_count(plan: Plan, job: int) -> int:
     """Return the number of Jobs of a replicated job."""
     return max(0, int(plan.jobs[job].get("replicas", 1)))

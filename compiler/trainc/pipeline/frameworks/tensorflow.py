@@ -75,7 +75,7 @@ def port(plan: Plan) -> int:
 
 def is_single(plan: Plan, tasks: dict[str, int]) -> bool:
     """Return whether there is at most one task."""
-    return sum(limits.pod_count(plan, job) for job in tasks.values()) < 2
+    return sum(plan.pods(job) for job in tasks.values()) < 2
 
 
 def listed_roles(plan: Plan, tasks: dict[str, int], role: str) -> dict[str, int]:
@@ -93,11 +93,11 @@ def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
 
 def config_size(plan: Plan, tasks: dict[str, int], role: str) -> int:
     """Return the length of TF_CONFIG, by arithmetic: that of the text with one empty address per role, and the rest."""
-    listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if limits.pod_count(plan, job)}
+    listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if plan.pods(job)}
     size = len(written(plan, tasks, role, {other: [""] for other in listed}))
     of_port, around = len(f":{port(plan)}"), len('"",')
     for job in listed.values():
-        tasks_of_job = limits.pod_count(plan, job)
+        tasks_of_job = plan.pods(job)
         size += limits.host_names_length(plan, job) + tasks_of_job * of_port + (tasks_of_job - 1) * around
     return size
 

@@ -27,8 +27,8 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the volumes of jobs with several pods whose claim has only modes for one node."""
     if plan.library.claim_modes is None:
         return
-    for job, count in enumerate(plan.counts):
-        pods = count * int(plan.jobs[job].get("replicas", 1))
+    for job in range(len(plan.counts)):
+        pods = plan.pods(job)
         for index, volume in enumerate(pod_at(plan, job).get("volumes") or ()) if pods > 1 else ():
             name = get(volume, NAME, "")
             modes = plan.library.claim_modes(plan.job.namespace, name) if name else ()

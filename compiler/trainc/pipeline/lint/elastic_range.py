@@ -6,31 +6,26 @@ Source: PyTorch 2.9, torch.distributed.run: `PET_NNODES` is a number or `MIN:MAX
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Finding, LintFinding
 from trainc.pipeline.lint import containers, lint_rule
 from trainc.pipeline.lint.triggers import NODES
+from trainc.pipeline.training import node_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.pipeline.plan import Plan
 
-LONGEST: Final = 9
-"""Digits of a number of nodes."""
-
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the variables whose minimum is above the maximum."""
     for path, container in containers(plan):
         for index, variable in enumerate(container.get("env") or ()):
-            least, _, most = (variable.get("value") or "").partition(":")
-            is_range = variable["name"] == NODES and all(
-                text.isdecimal() and len(text) <= LONGEST for text in (least, most)
-            )
-            if is_range and int(least) > int(most):
-                yield LintFinding("elastic-range", (*path, "env", index, "value"), (least, most))
+            found = node_range(variable.get("value") or "") if variable["name"] == NODES else None
+            if found and found[0] > found[1]:
+                yield LintFinding("elastic-range", (*path, "env", index, "value"), (str(found[0]), str(found[1])))
 
 
 @lint_rule("elastic-range", "Minimum of nodes above the maximum")

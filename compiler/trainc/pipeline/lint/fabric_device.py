@@ -31,7 +31,7 @@ MOFED: Final = "NVIDIA_MOFED"
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the settings that do not fit the devices, in the containers that train on several nodes."""
     jobs = training(plan)
-    if sum(plan.counts[job] * int(plan.jobs[job].get("replicas", 1)) for job in jobs) < 2:
+    if sum(map(plan.pods, jobs)) < 2:
         return
     for job in jobs:
         slot = main_of(plan, job)

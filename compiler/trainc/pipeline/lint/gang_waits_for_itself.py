@@ -55,7 +55,7 @@ def _starts_without(plan: Plan, waiting: set[int]) -> bool:
     """Return whether the gang of a legacy job starts with the pods of the jobs that do not wait."""
     if plan.job.own_runtime is None:
         return False
-    pods = [plan.counts[job] * int(each.get("replicas", 1)) for job, each in enumerate(plan.jobs) if job not in waiting]
+    pods = [plan.pods(job) for job in range(len(plan.jobs)) if job not in waiting]
     return any(group["spec"]["minMember"] <= sum(pods) for group in plan.others if group["kind"] == "PodGroup")
 
 

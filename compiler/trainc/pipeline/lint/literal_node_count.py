@@ -21,7 +21,7 @@ from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, stored, variables
 from trainc.pipeline.lint.triggers import writes_cluster
 from trainc.pipeline.plan import PROCESSES, gpus
-from trainc.pipeline.training import ADDRESSES, has_policy, main_of, nodes, training, training_traits
+from trainc.pipeline.training import ADDRESSES, has_policy, main_of, node_range, nodes, training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,6 @@ NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES"})
 WORLD: Final = "WORLD_SIZE"
 CLUSTER: Final = "TF_CONFIG"
 EVALUATOR: Final = "evaluator"
-RANGE: Final = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 REFERENCE: Final = re.compile(r"\$\([A-Za-z_]\w*\)")
 FLAGS: Final = {"accelerate": "num-machines", "accelerate.commands.launch": "num-machines", "deepspeed": "num-nodes"}
 """The programs and modules that start processes on several nodes, with the flag that says on how many."""
@@ -63,9 +62,8 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         if writes_cluster(plan):
             env.variables.pop(CLUSTER, None)
         group = groups.setdefault("" if has_policy(plan) else address(env), Rendezvous())
-        pods = plan.counts[job] * int(plan.jobs[job].get("replicas", 1))
-        group.pods += pods
-        group.evaluators += pods if role(env) == EVALUATOR else 0
+        group.pods += plan.pods(job)
+        group.evaluators += plan.pods(job) if role(env) == EVALUATOR else 0
         found.append((slot.path, container, env, group))
     for path, container, env, group in found:
         count = hosts(plan) if has_policy(plan) else group.pods
@@ -79,12 +77,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 def hosts(plan: Plan) -> int:
     """Return the number of nodes of a plan with a policy: with a launcher, those of the hostfile."""
-    known = traits(plan.runtime)
-    node = plan.named(known.node) if known.launcher else None
-    if node is None:
+    if not traits(plan.runtime).launcher:
         return nodes(plan)
-    is_node = bool(plan.runtime.settings.get("runLauncherAsNode"))
-    return plan.counts[node] * int(plan.jobs[node].get("replicas", 1)) + is_node
+    from trainc.pipeline.frameworks.mpi import host_count
+
+    return host_count(plan)
 
 
 def address(env: ContainerEnvironment) -> str:
@@ -130,8 +127,8 @@ def in_variables(
         if name == CLUSTER and cluster is not None:
             known = sum(len(each) for key, each in cluster.items() if key.lower() != EVALUATOR)
             number = "" if known == count - evaluators else str(known)
-        elif match := RANGE.fullmatch(text):
-            least, most = int(match[1]), int(match[2] or match[1])
+        elif found := node_range(text):
+            least, most = found
             fits = (
                 least <= count <= most or least > most
                 if name in NODES

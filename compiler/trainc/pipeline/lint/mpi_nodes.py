@@ -33,12 +33,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     wanted = plan.job.trainer.get("numNodes")
     if not traits(plan.runtime).launcher or plan.job.own_runtime is not None or (wanted is not None and wanted < 1):
         return
-    from trainc.pipeline.frameworks.mpi import hostfile_jobs, launcher_job, node_job, with_listed_replicas
+    from trainc.pipeline.frameworks.mpi import host_count, launcher_job, node_job
 
-    listed = with_listed_replicas(plan)
-    hosts = sum(limits.pod_count(listed, job) for job in hostfile_jobs(listed))
+    hosts = host_count(plan)
     launcher = launcher_job(plan)
-    launchers = 0 if launcher is None else limits.pod_count(plan, launcher)
+    launchers = 0 if launcher is None else plan.pods(launcher)
     is_alone = wanted == 1 and node_job(plan) is None
     if launchers < 2 and (wanted in (None, hosts) or is_alone):
         return

@@ -27,7 +27,6 @@ OTHER_HOSTS: Final = frozenset({"H", "host", "hosts", "app", "rf", "rankfile", "
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the number of ranks of a launcher if the hostfile has fewer slots."""
-    from trainc.pipeline.checks import limits
     from trainc.pipeline.frameworks import mpi
     from trainc.pipeline.frameworks.mpi.mpirun import launch
 
@@ -39,9 +38,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     ranks = None if run is None else run.ranks()
     if run is None or ranks is None or not uses_hostfile(run) or may_oversubscribe(run, container):
         return
-    listed = mpi.with_listed_replicas(plan)
-    hosts = sum(limits.pod_count(listed, job) for job in mpi.hostfile_jobs(listed))
-    of_host = mpi.slots(plan)
+    hosts, of_host = mpi.host_count(plan), mpi.slots(plan)
     if hosts and of_host > 0 and int(ranks.values[0]) > hosts * of_host:
         what = (run.program, ranks.values[0], str(hosts), str(of_host))
         yield LintFinding("mpi-slots", (*slot.path, *ranks.word.path), what, part=ranks.word.part)

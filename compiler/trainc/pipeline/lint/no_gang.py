@@ -8,7 +8,6 @@ scheduler-plugins v0.18, whose label has an older name.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Finding, LintFinding
@@ -16,16 +15,15 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline import schedulers
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at
-from trainc.pipeline.lint.triggers import DEFAULT_SCHEDULERS, may_have_unread_keys, turned_off
+from trainc.pipeline.lint.triggers import DEFAULT_SCHEDULERS, NODES, may_have_unread_keys, turned_off
 from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.plan import pod_spec
-from trainc.pipeline.training import has_policy, main_slots, training, training_traits
+from trainc.pipeline.training import has_policy, main_slots, node_range, training, training_traits
 from trainc.pipeline.training import nodes as nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
 WITHOUT_GANGS: Final = (*DEFAULT_SCHEDULERS, "scheduler-plugins-scheduler", "volcano")
@@ -95,7 +93,7 @@ def warning(plan: Plan, _: LintFinding) -> Finding:
     )
 
 
-def nodes(plan: Plan) -> float:
+def nodes(plan: Plan) -> int:
     """Return how many nodes wait for one another: numNodes of the TrainJob, else of its runtime.
 
     For elastic training it is the minimum.
@@ -105,13 +103,15 @@ def nodes(plan: Plan) -> float:
     if plan.job.own_runtime is not None:
         return nodes_of(plan)
     if not has_policy(plan):
-        return min([nodes_of(plan), *(least(get(plan.spec, slot.path)) for slot in main_slots(plan))])
+        return min([nodes_of(plan), *(least for least, _ in ranges(plan))])
     of_job = plan.job.trainer.get("numNodes")
     return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)
 
 
-def least(container: Tree) -> float:
-    """Return the least number of nodes that torchrun may start with by its variable; infinity without a range."""
-    texts = (item.get("value") or "" for item in container.get("env") or () if item["name"] == "PET_NNODES")
-    fewest, colon, _ = next(texts, "").partition(":")
-    return int(fewest) if colon and fewest.isdecimal() and len(fewest) < 10 else math.inf
+def ranges(plan: Plan) -> Iterator[tuple[int, int]]:
+    """Yield the least and most nodes with which torchrun may start by its variable, of a container with a range."""
+    for slot in main_slots(plan):
+        for variable in get(plan.spec, (*slot.path, "env"), ()):
+            text = variable.get("value") or ""
+            if variable["name"] == NODES and ":" in text and (found := node_range(text)):
+                yield found

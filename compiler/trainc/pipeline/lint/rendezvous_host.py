@@ -94,8 +94,7 @@ def resolving(plan: Plan) -> list[int]:
         return [] if launcher is None else [launcher]
     elsewhere = get(plan.runtime.settings, ("elasticPolicy", "rdzvHost")) is not None
     jobs = [] if elsewhere or training_traits(plan).independent_nodes else training(plan)
-    pods = sum(plan.counts[job] * int(plan.jobs[job].get("replicas", 1)) for job in jobs)
-    return jobs if pods > 1 else []
+    return jobs if sum(map(plan.pods, jobs)) > 1 else []
 
 
 def has_probe(plan: Plan) -> bool:

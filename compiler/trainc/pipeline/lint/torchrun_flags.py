@@ -14,7 +14,7 @@ from trainc.kubernetes.commands import Word, runs
 from trainc.kubernetes.trees import Tree, get
 from trainc.pipeline.lint import lint_rule, stored, variables
 from trainc.pipeline.plan import PROCESSES, gpus
-from trainc.pipeline.training import TORCHRUN, has_policy, main_slots, nodes, training_traits
+from trainc.pipeline.training import TORCHRUN, has_policy, main_slots, node_range, nodes, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,25 +92,12 @@ def flag_conflict(
 
 def node_conflict(plan: Plan, env: ContainerEnvironment, value: str) -> tuple[str, str] | None:
     """Return the conflict of the number of nodes with that of the plan, or with its range for elastic training."""
-    given, wanted = bounds(value), bounds(env.known("PET_NNODES") or "")
+    given, wanted = node_range(value), node_range(env.known("PET_NNODES") or "")
     if given is None or (wanted is None and has_policy(plan)):
         return None
     if wanted is not None and wanted[0] < wanted[1] and given != wanted:
         return f"PET_NNODES allows {wanted[0]} to {wanted[1]} nodes", "elasticPolicy"
     return None if given[0] <= nodes(plan) <= given[1] else (nodes_of(plan), training_traits(plan).nodes_field)
-
-
-def bounds(text: str) -> tuple[int, int] | None:
-    """Return the least and most nodes of a flag or variable, or None if it is not a number or a range.
-
-    >>> bounds("2"), bounds("1:4"), bounds("auto")
-    ((2, 2), (1, 4), None)
-    """
-    least, colon, most = text.partition(":")
-    both = (least, most if colon else least)
-    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in both):
-        return None
-    return int(both[0]), int(both[1])
 
 
 def nodes_of(plan: Plan) -> str:
@@ -125,10 +112,10 @@ def process_conflict(plan: Plan, container: Tree, env: ContainerEnvironment, val
 
     One process can use several GPUs. Processes on CPUs have a default that the user did not choose.
     """
-    count = bounds(value)
+    count = node_range(value)
     if count is None or ":" in value:
         return None
-    wanted = bounds(env.known(PROCESSES) or "")
+    wanted = node_range(env.known(PROCESSES) or "")
     field = training_traits(plan).processes_field
     is_set = plan.job.processes is not None or field in plan.runtime.settings or field == PROCESSES
     if is_set and wanted is not None:

@@ -163,24 +163,10 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "gpu-processes"
     if may_have_unread_keys(plan):
         yield "key-not-read"
-    if not counted_by_plan(plan):
-        yield "literal-node-count"
     for job in spec.get("replicatedJobs") or ():
         if "dependsOn" in job:
             yield "depends-on-itself"
         yield from job_rules(plan, job["template"], framework)
-
-
-def counted_by_plan(plan: Plan) -> bool:
-    """Return whether all literal numbers of nodes are those that the framework sets."""
-    count, own = str(plan.nodes), ("TF_CONFIG",) if writes_cluster(plan) else ()
-    for job in plan.jobs:
-        for container in (job["template"]["spec"]["template"].get("spec") or {}).get("containers") or ():
-            for variable in container.get("env") or ():
-                name, text = variable["name"], variable.get("value")
-                if name in OF_NODES and text and text != count and name not in own:
-                    return False
-    return True
 
 
 def writes_cluster(plan: Plan) -> bool:
@@ -218,9 +204,10 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
             yield "claim-on-several-nodes"
         if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
             yield "volume-medium"
+    count, own = str(plan.nodes), "TF_CONFIG" if writes_cluster(plan) else ""
     for key in CONTAINERS:
         for container in pod.get(key) or ():
-            yield from container_rules(container)
+            yield from container_rules(container, count, own)
             if framework.independent_nodes and may_name_host(container, plan.name):
                 yield "rendezvous-host"
             is_only = plan.job.own_runtime is not None and len(pod[key]) == 1
@@ -256,8 +243,7 @@ def mpi_rules(plan: Plan) -> Iterator[str]:
         yield "mpi-image"
     if plan.job.own_runtime is None:
         nodes = (policy | trainer).get("numNodes", 1)
-        pods = sum(count * job.get("replicas", 1) for job, count in zip(plan.jobs, plan.counts, strict=True))
-        if pods != nodes + (not plan.runtime.settings.get("runLauncherAsNode")):
+        if sum(map(plan.pods, range(len(plan.jobs)))) != nodes + (not plan.runtime.settings.get("runLauncherAsNode")):
             yield "mpi-nodes"
 
 
@@ -345,14 +331,21 @@ def queued_rules(plan: Plan) -> Iterator[str]:
             yield "queue-no-requests"
 
 
-def container_rules(container: Tree) -> Iterator[str]:
-    """Yield the rules that any container may break."""
+def container_rules(container: Tree, count: str, own: str) -> Iterator[str]:
+    """Yield the rules that any container may break.
+
+    count   the number of nodes, as a framework writes it
+    own     the variable with the hosts, if the framework writes it
+    """
     if not has_version(container.get("image", "")):
         yield "image-version"
     for variable in container.get("env") or ():
         if text := variable.get("value"):
             for rule in variable_rules(variable["name"], text):
-                if rule != "gpu-processes" or has_other_amount(container, text):
+                if rule == "literal-node-count":
+                    if text != count and variable["name"] != own:
+                        yield rule
+                elif rule != "gpu-processes" or has_other_amount(container, text):
                     yield rule
     if "resources" in container:
         yield from resource_rules(container["resources"])
@@ -480,6 +473,8 @@ def variable_rules(name: str, text: str) -> tuple[str, ...]:
         rules.append("nccl-settings")
     if names_secret(name) or may_hold_secret(text):
         rules.append("secret-in-env")
+    if name in OF_NODES:
+        rules.append("literal-node-count")
     if name == NODES and ":" in text:
         rules.append("elastic-range")
     if name == PROCESSES and text.isdecimal():

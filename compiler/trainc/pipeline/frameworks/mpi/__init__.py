@@ -201,6 +201,12 @@ def with_listed_replicas(plan: Plan) -> Plan:
     return plan._replace(spec=plan.spec | {"replicatedJobs": jobs})
 
 
+def host_count(plan: Plan) -> int:
+    """Return the number of hosts in the hostfile."""
+    listed = with_listed_replicas(plan)
+    return sum(map(listed.pods, hostfile_jobs(listed)))
+
+
 def hostfile_size(plan: Plan) -> int:
     """Return the hostfile's size in bytes, by arithmetic."""
     mpi, size = implementation(plan), 0
@@ -209,7 +215,7 @@ def hostfile_size(plan: Plan) -> int:
     plan = with_listed_replicas(plan)
     for job in hostfile_jobs(plan):
         end = len(mpi.slots.format(slots(plan))) + 1
-        size += limits.host_names_length(plan, job, short=is_short(plan, job, mpi)) + end * limits.pod_count(plan, job)
+        size += limits.host_names_length(plan, job, short=is_short(plan, job, mpi)) + end * plan.pods(job)
     return size
 
 
