@@ -99,7 +99,7 @@ def script(command: list[Word]) -> Word | None:
 def runs(container: Tree, programs: frozenset[str], lookup: Lookup = lambda _: None) -> list[Word]:
     """Return the words of the command that runs one of these programs or Python modules, from the program on.
 
-    None if no command certainly does, or if several do. Known variables are replaced.
+    No words if no command certainly does, or if several do. Known variables are replaced.
     """
     command = words(container)
     inline = script(command)
