@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from linting import (
     trainjob,
     warnings,
 )
+from running import run
 from snapshots import texts
 from syrupy.assertion import SnapshotAssertion
 
@@ -255,3 +257,14 @@ def test_pods_that_wait_for_one_another(tmp_path: Path, variables: dict[str, str
     """A runtime without a policy has the rules of the framework in its label."""
     found = warnings(tmp_path, *trained(2, variables), purpose=VALIDATE)
     assert [each.id for each in found if each.id == "no-gang"] == expected
+
+
+def test_a_faulty_number_of_nodes_is_compared_with_nothing() -> None:
+    """Its repair is a number of nodes that the user did not write."""
+    pods, job = trained(2, {"WORLD_SIZE": "4"}, "torchrun", "--nnodes=4", "t.py")
+    job["spec"]["trainer"]["numNodes"] = "two"
+    report = json.loads(
+        run("validate", "--format", "json", "-", stdin="\n---\n".join(map(json.dumps, (pods, job))).encode()).out
+    )
+    assert [each["id"] for each in report if each["severity"] == "error"] == ["wrong-type"]
+    assert {each["id"] for each in report}.isdisjoint({"literal-node-count", "torchrun-flags"})

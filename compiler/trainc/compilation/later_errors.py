@@ -393,10 +393,10 @@ def _samples(root: Tree, schema: Tree) -> Iterator[Any]:
     if values := schema.get("enum"):
         yield from values[:2]
     elif schema.get("x-kubernetes-int-or-string"):
-        yield from (1, 2)
+        yield from (2, 1)
     elif kind in ("integer", "number"):
         least = max(1, int(schema.get("minimum", 1)))
-        yield from (least, least + 1)
+        yield from (least + 1, least)  # without the field, it is often the least
     elif kind == "string":
         yield from ("a", "b", "example.com/a", "example.com/b")
     elif kind == "boolean":
