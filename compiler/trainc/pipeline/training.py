@@ -17,7 +17,7 @@ from trainc.pipeline.objects import Traits, ancestor
 from trainc.pipeline.plan import PROCESSES, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
@@ -67,12 +67,16 @@ def main_slots(plan: Plan) -> Iterator[Slot]:
             yield slot
 
 
-def main_of(plan: Plan, job: int) -> Slot | None:
-    """Return the main container of a job that trains; of a legacy job also the only one, whatever its name."""
-    if has_policy(plan):
+def mains_of(plan: Plan, jobs: Iterable[int]) -> Iterator[Slot]:
+    """Yield the main container of each of the jobs that train; of a legacy job also the only one, whatever its name."""
+    if not has_policy(plan):
+        wanted = set(jobs)
+        yield from (slot for slot in main_slots(plan) if slot.job in wanted)
+        return
+    for job in jobs:
         only = plan.containers(job) if plan.job.own_runtime is not None else []
-        return main_container(plan, job) or (only[0] if len(only) == 1 else None)
-    return next((slot for slot in main_slots(plan) if slot.job == job), None)
+        if slot := main_container(plan, job) or (only[0] if len(only) == 1 else None):
+            yield slot
 
 
 def training(plan: Plan) -> list[int]:

@@ -16,7 +16,7 @@ from trainc.kubernetes.violations import shortened
 from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.plan import pod_spec
-from trainc.pipeline.training import main_of, training
+from trainc.pipeline.training import mains_of, training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,13 +33,12 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     jobs = training(plan)
     if sum(map(plan.pods, jobs)) < 2:
         return
-    for job in jobs:
-        slot = main_of(plan, job)
-        if slot is None or has_other_devices(plan, job):
+    for slot in mains_of(plan, jobs):
+        if has_other_devices(plan, slot.job):
             continue
         container: Tree = get(stored(plan), slot.path, {})
         amounts = device_amounts(container.get("resources") or {})
-        if plan.jobs[job].get("name") == traits(plan.runtime).launcher and not any(map(is_accelerator, amounts)):
+        if plan.jobs[slot.job].get("name") == traits(plan.runtime).launcher and not any(map(is_accelerator, amounts)):
             continue  # mpirun passes its variables to the nodes
         last = {variable["name"]: index for index, variable in enumerate(container.get("env") or ())}
         settings = {name: (container["env"][index].get("value") or "").strip() for name, index in last.items()}

@@ -21,7 +21,7 @@ from trainc.pipeline.frameworks import framework_of, traits
 from trainc.pipeline.lint import lint_rule, pod_at, stored
 from trainc.pipeline.lint.device_count import MOST
 from trainc.pipeline.plan import PROCESSES, gpus
-from trainc.pipeline.training import has_policy, main_of, training, training_traits
+from trainc.pipeline.training import has_policy, mains_of, training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,12 +48,13 @@ class Count(NamedTuple):
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the containers whose accelerators do not fit the number of processes."""
-    for job in jobs(plan):
-        slot = main_of(plan, job)
-        if slot is None or not plan.counts[job] or pod_at(plan, job).get("resourceClaims"):
+    is_torch = training_traits(plan).family == "torch"
+    for slot in mains_of(plan, jobs(plan)):
+        if not plan.counts[slot.job] or pod_at(plan, slot.job).get("resourceClaims"):
             continue
         container: Tree = get(stored(plan), slot.path, {})
-        found, count = accelerators(container.get("resources") or {}), processes(plan, container)
+        found = accelerators(container.get("resources") or {})
+        count = torchrun_count(plan, container) if is_torch else processes(plan)
         if found is None or count is None or found.number >= MOST or fits(count, found):
             continue
         what = (
@@ -79,10 +80,8 @@ def jobs(plan: Plan) -> list[int]:
     return list(plan.trainers()) if node is None else [node]
 
 
-def processes(plan: Plan, container: Tree) -> Count | None:
+def processes(plan: Plan) -> Count | None:
     """Return the processes per node that follow from the TrainJob and its runtime; None if something else counts."""
-    if training_traits(plan).family == "torch":
-        return torchrun_count(plan, container)
     count = framework_of(plan).counted_processes(plan)
     return None if count is None else Count(count, is_written=False, starter=traits(plan.runtime).starter)
 

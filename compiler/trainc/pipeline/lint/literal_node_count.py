@@ -21,7 +21,7 @@ from trainc.pipeline.frameworks import traits
 from trainc.pipeline.lint import lint_rule, stored, variables
 from trainc.pipeline.lint.triggers import writes_cluster
 from trainc.pipeline.plan import PROCESSES, gpus
-from trainc.pipeline.training import ADDRESSES, has_policy, main_of, node_range, nodes, training, training_traits
+from trainc.pipeline.training import ADDRESSES, has_policy, mains_of, node_range, nodes, training, training_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,17 +53,14 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the variables and flags whose number of nodes is not that of the pods that train."""
     groups = dict[str, Rendezvous]()
     found: list[tuple[Path, Tree, ContainerEnvironment, Rendezvous]] = []
-    for job in training(plan):
-        slot = main_of(plan, job)
-        if slot is None:
-            continue
+    for slot in mains_of(plan, training(plan)):
         container: Tree = get(stored(plan), slot.path, {})
         env = variables(plan, slot.path, container)
         if writes_cluster(plan):
             env.variables.pop(CLUSTER, None)
         group = groups.setdefault("" if has_policy(plan) else address(env), Rendezvous())
-        group.pods += plan.pods(job)
-        group.evaluators += plan.pods(job) if role(env) == EVALUATOR else 0
+        group.pods += plan.pods(slot.job)
+        group.evaluators += plan.pods(slot.job) if role(env) == EVALUATOR else 0
         found.append((slot.path, container, env, group))
     for path, container, env, group in found:
         count = hosts(plan) if has_policy(plan) else group.pods

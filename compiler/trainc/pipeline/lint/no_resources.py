@@ -8,7 +8,7 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline.lint import lint_rule, pod_at
 from trainc.pipeline.plan import pod_spec
-from trainc.pipeline.training import main_of, training
+from trainc.pipeline.training import mains_of, training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     jobs = training(plan)
     if plan.runtime.gang or any(has_resources(pod_at(plan, job)) for job in jobs):
         return
-    for slot in filter(None, (main_of(plan, job) for job in jobs[:1])):
+    for slot in mains_of(plan, jobs[:1]):
         yield LintFinding("no-resources", (*slot.path, "resources"), (plan.jobs[slot.job]["name"],))
 
 

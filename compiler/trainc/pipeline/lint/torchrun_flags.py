@@ -38,13 +38,14 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield the flags in the trainer's command whose values are known and differ from the plan's."""
-    if training_traits(plan).family != "torch" or not nodes(plan):
+    count = nodes(plan) if training_traits(plan).family == "torch" else 0
+    if not count:
         return
     for slot in main_slots(plan):
         container: Tree = get(stored(plan), slot.path, {})
         env = variables(plan, slot.path, container)
         for (name, value), word in flags(runs(container, TORCHRUN, env.known)[1:]).items():
-            if conflict := flag_conflict(plan, container, env, name, value):
+            if conflict := flag_conflict(plan, container, env, count, name, value):
                 written = get(container, word.path)[slice(*word.part or (None,))]
                 of_variable = f" ({written})" if "$" in written else ""
                 what = (name, "" if name == "standalone" else f"{value}{of_variable}", *conflict)
@@ -69,42 +70,42 @@ def flags(command: list[Word]) -> dict[tuple[str, str], Word]:
 
 
 def flag_conflict(
-    plan: Plan, container: Tree, env: ContainerEnvironment, name: str, value: str
+    plan: Plan, container: Tree, env: ContainerEnvironment, count: int, name: str, value: str
 ) -> tuple[str, str] | None:
     """Return the conflict of a flag with the plan, as the reason and its field, or None."""
     if name == "nnodes":
-        return node_conflict(plan, env, value)
+        return node_conflict(plan, env, count, value)
     if name == "nproc-per-node":
         return process_conflict(plan, container, env, value)
-    if nodes(plan) < 2:
+    if count < 2:
         return None
     if name == "standalone":
-        return f"{nodes_of(plan)}, which then do not find each other", ""
+        return f"{nodes_of(plan, count)}, which then do not find each other", ""
     if name == "node-rank" and value.isdecimal():
-        return f"{nodes_of(plan)}, which then all have this rank", "PET_NODE_RANK"
+        return f"{nodes_of(plan, count)}, which then all have this rank", "PET_NODE_RANK"
     first = env.known("PET_MASTER_ADDR")
     if name == "master-addr" and first and is_elsewhere(value, first):
         return f"the first node is {first}", "PET_MASTER_ADDR"
     if name == "rdzv-endpoint" and (value.rpartition(":")[0] or value).strip("[]") in LOOPBACK:
-        return f"{nodes_of(plan)}, which then do not find each other", ""
+        return f"{nodes_of(plan, count)}, which then do not find each other", ""
     return None
 
 
-def node_conflict(plan: Plan, env: ContainerEnvironment, value: str) -> tuple[str, str] | None:
+def node_conflict(plan: Plan, env: ContainerEnvironment, count: int, value: str) -> tuple[str, str] | None:
     """Return the conflict of the number of nodes with that of the plan, or with its range for elastic training."""
     given, wanted = node_range(value), node_range(env.known("PET_NNODES") or "")
     if given is None or (wanted is None and has_policy(plan)):
         return None
     if wanted is not None and wanted[0] < wanted[1] and given != wanted:
         return f"PET_NNODES allows {wanted[0]} to {wanted[1]} nodes", "elasticPolicy"
-    return None if given[0] <= nodes(plan) <= given[1] else (nodes_of(plan), training_traits(plan).nodes_field)
+    return None if given[0] <= count <= given[1] else (nodes_of(plan, count), training_traits(plan).nodes_field)
 
 
-def nodes_of(plan: Plan) -> str:
+def nodes_of(plan: Plan, count: int) -> str:
     """Return the number of nodes with its noun."""
     from trainc.base.texts import plural
 
-    return f"the {plan.job.word} has {plural(nodes(plan), 'node')}"
+    return f"the {plan.job.word} has {plural(count, 'node')}"
 
 
 def process_conflict(plan: Plan, container: Tree, env: ContainerEnvironment, value: str) -> tuple[str, str] | None:

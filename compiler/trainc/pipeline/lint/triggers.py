@@ -163,10 +163,11 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "gpu-processes"
     if may_have_unread_keys(plan):
         yield "key-not-read"
+    count = str(plan.nodes)
     for job in spec.get("replicatedJobs") or ():
         if "dependsOn" in job:
             yield "depends-on-itself"
-        yield from job_rules(plan, job["template"], framework)
+        yield from job_rules(plan, job["template"], framework, count)
 
 
 def writes_cluster(plan: Plan) -> bool:
@@ -189,7 +190,7 @@ def lifetime_rules(plan: Plan, spec: Tree) -> Iterator[str]:
             yield "value-beside-source"
 
 
-def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
+def job_rules(plan: Plan, template: Tree, framework: Traits, count: str) -> Iterator[str]:
     """Yield the rules that a replicated job's template, and the pods of it, may break."""
     spec = template["spec"]
     pod = spec["template"].get("spec") or {}
@@ -204,7 +205,7 @@ def job_rules(plan: Plan, template: Tree, framework: Traits) -> Iterator[str]:
             yield "claim-on-several-nodes"
         if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
             yield "volume-medium"
-    count, own = str(plan.nodes), "TF_CONFIG" if writes_cluster(plan) else ""
+    own = "TF_CONFIG" if writes_cluster(plan) else ""
     for key in CONTAINERS:
         for container in pod.get(key) or ():
             yield from container_rules(container, count, own)
