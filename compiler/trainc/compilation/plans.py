@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import TRAINJOB
+from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
@@ -52,10 +52,13 @@ def plans_of(trainjobs: Iterable[TrainJob], compiled: Compiler, meter: Meter) ->
 def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler:
     """Return the function that runs all stages on a TrainJob, with the settings of a run; with another library."""
     settings = run.settings
+    from trainc.pipeline import stages
+
+    staged = stages.run
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline.suffix import run as staged
-    else:
-        from trainc.pipeline.stages import run as staged
+        from trainc.pipeline import suffix
+
+        staged = suffix.run
 
     def compiled(job: TrainJob, library: Library = library) -> Plan:
         plan = Plan(
@@ -71,6 +74,8 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,
         )
+        if job.is_jobset and job.letters_at is None:
+            return stages.run(plan)
         if job.letters_at is None:
             return staged(plan)
         from trainc.pipeline import generated_names
@@ -95,8 +100,8 @@ def _by_name(plan: Plan) -> tuple[str, str]:
 
 
 def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
-    is_trainjob = job.value.get("kind") == TRAINJOB.kind
-    return settings.field_validation if is_trainjob else settings.legacy_field_validation
+    is_legacy = job.value.get("kind") not in (TRAINJOB.kind, JOBSET.kind)
+    return settings.legacy_field_validation if is_legacy else settings.field_validation
 
 
 def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
