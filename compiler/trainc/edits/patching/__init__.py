@@ -101,7 +101,7 @@ class Patches:
         kind = document.value["kind"]
         if kind in self._of_kind:
             yield kind
-        if JOBSET.kind in self._of_kind and role_of(document.value["apiVersion"], kind) == "job":
+        if kind != JOBSET.kind and JOBSET.kind in self._of_kind and role_of(document.value["apiVersion"], kind) == "job":
             yield JOBSET.kind
 
     def _apply(self, document: Document) -> Document:
@@ -110,7 +110,7 @@ class Patches:
         for patch in self._of_kind.get(kind, ()):
             if patch.target.matches(source):
                 document = self._applied(patch, document)
-        if JOBSET.kind in self._of_kind and role_of(source["apiVersion"], kind) == "job":
+        if kind != JOBSET.kind and JOBSET.kind in self._of_kind and role_of(source["apiVersion"], kind) == "job":
             of_jobset = tuple(patch for patch in self._of_kind[JOBSET.kind] if patch.target.matches(source))
             for patch in of_jobset:
                 self._use(patch)
