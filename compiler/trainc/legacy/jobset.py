@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION
+from trainc.base.kinds import EACH, JOBSET, POD, RUNTIME, TRAINJOB, VERSION
 from trainc.frontends.lowering import FrontEnd, Lowered
 from trainc.frontends.moves import Move
+from trainc.kubernetes.trees import get, put, values_at
 from trainc.legacy.own_runtime import SPEC
 from trainc.pipeline.frameworks import Framework
 from trainc.pipeline.objects import Traits
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
+RULES: Final = ("spec", "failurePolicy", "rules")
+AMOUNTS: Final = tuple(
+    ("replicatedJobs", EACH, *POD, containers, EACH, "resources", kind, EACH)
+    for containers in ("containers", "initContainers")
+    for kind in ("limits", "requests")
+)
+"""The paths of the amounts of resources in a JobSetSpec."""
 KEPT: Final = ("name", "namespace", "labels", "annotations")
 """The metadata of the compiled JobSet."""
 
@@ -41,10 +49,31 @@ def lower(jobset: Tree, _: GangScheduler | None) -> Lowered:
             "apiVersion": VERSION,
             "kind": RUNTIME.kind,
             "metadata": own,
-            "spec": {"mlPolicy": {JOBSET.framework: {}}, "template": {"spec": jobset.get("spec") or {}}},
+            "spec": {"mlPolicy": {JOBSET.framework: {}}, "template": {"spec": _with_texts(jobset.get("spec") or {})}},
         },
         of_runtime=(Move(("spec",), SPEC),),
     )
+
+
+def with_rule_names(jobset: Tree) -> Tree:
+    """Return a JobSet, which may be invalid, with the names that JobSet's webhook gives the rules of failurePolicy."""
+    rules = get(jobset, RULES)
+    if not isinstance(rules, list) or all(isinstance(rule, dict) and rule.get("name") for rule in rules):
+        return jobset
+    named = [
+        rule | {"name": f"failurePolicyRule{index}"} if isinstance(rule, dict) and not rule.get("name") else rule
+        for index, rule in enumerate(rules)
+    ]
+    return put(jobset, RULES, named)
+
+
+def _with_texts(spec: Tree) -> Tree:
+    """Return a spec with the texts of the amounts that are written as numbers, as the API server stores them."""
+    for amounts in AMOUNTS:
+        for path, amount in [*values_at(spec, amounts)]:
+            if isinstance(amount, int):
+                spec = put(spec, path, str(amount))
+    return spec
 
 
 def apply(plan: Plan) -> Plan:
@@ -75,6 +104,6 @@ FRAMEWORKS: Final = {
     JOBSET.framework: Framework(
         apply,
         traits=Traits(container="", nodes_field="replicas", independent_nodes=True),
-        front_end=FrontEnd(lambda written, admitted: (), lower),
+        front_end=FrontEnd(lambda written, admitted: (), lower, defaulted=with_rule_names),
     )
 }

@@ -89,6 +89,11 @@ class TrainJob(NamedTuple):
         return bool(self.document.value.get("kind") == JOBSET.kind)
 
     @property
+    def is_legacy(self) -> bool:
+        """Whether it is a job of another operator, whose front end connects its pods."""
+        return self.own_runtime is not None and not self.is_jobset
+
+    @property
     def as_written(self) -> TrainJob:
         """The same job before its conversion to the form that the stages read."""
         return TrainJob(self.document, self.document.value)

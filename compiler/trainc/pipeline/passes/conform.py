@@ -180,7 +180,7 @@ def conform_lowered(plan: Plan) -> Plan:
     assert kind is not None, "only documents of a kind in the table are compiled"
     front_end = frameworks.front_end(kind)
     schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")) or plan.release.jobset)
-    value, violations, unknown = admit(plan.job.value, schema)
+    value, violations, unknown = admit(front_end.defaulted(plan.job.value), schema)
     if not violations:
         violations += front_end.violations(plan.job.value, value)
     if kind is JOBSET:
