@@ -164,7 +164,8 @@ def runs(projects: Sequence[Sequence[Run]], compiled: Callable[[Run], Compilatio
     if any(run.result.shown for run in found):
         # A TrainJob that only some environments exclude is found.
         return tuple(
-            run if run.result.shown else run._replace(result=_without_id(run.result, ONLY_NOT_FOUND.id)) for run in found
+            run if run.result.shown else run._replace(result=_without_id(run.result, ONLY_NOT_FOUND.id))
+            for run in found
         )
     return tuple(found)
 

@@ -147,9 +147,10 @@ def selected(
 ) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
-    With `check_only`, the TrainJobs of different kustomizations may have the same name, and those of different files
-    outside of a project, with a warning. TrainJobs with another name than `only` are ignored. It is a name in the
-    source files, without the prefix and suffix of the settings.
+    A JobSet with the name of a TrainJob is an output of it. With `check_only`, the TrainJobs of different
+    kustomizations may have the same name, and those of different files outside of a project, with a warning. TrainJobs
+    with another name than `only` are ignored. It is a name in the source files, without the prefix and suffix of the
+    settings.
     """
     only, several = run.only, run.purpose.check_only and not run.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
@@ -157,8 +158,12 @@ def selected(
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     others: list[TrainJob] = []
+    documents = [*documents]
+    compiled = {_name_of(each) for each in documents if each.value.get("kind") != JOBSET.kind}
     for document in documents:
         written = ObjectId.from_manifest(document.value)
+        if written.kind == JOBSET.kind and _name_of(document) in compiled:
+            continue
         key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
         if only is not None and job.source_name != only:
@@ -180,6 +185,11 @@ def selected(
     if only is not None and not chosen:
         diagnostics.append(_not_found(only, others))
     return chosen, diagnostics
+
+
+def _name_of(document: Document) -> tuple[str, str]:
+    id = ObjectId.from_manifest(document.value)
+    return id.namespace, id.name
 
 
 def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:

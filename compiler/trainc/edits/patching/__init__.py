@@ -101,7 +101,11 @@ class Patches:
         kind = document.value["kind"]
         if kind in self._of_kind:
             yield kind
-        if kind != JOBSET.kind and JOBSET.kind in self._of_kind and role_of(document.value["apiVersion"], kind) == "job":
+        if (
+            kind != JOBSET.kind
+            and JOBSET.kind in self._of_kind
+            and role_of(document.value["apiVersion"], kind) == "job"
+        ):
             yield JOBSET.kind
 
     def _apply(self, document: Document) -> Document:

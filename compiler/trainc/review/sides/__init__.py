@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
-from trainc.compilation import Compilation, Compiled, Run, compile_documents, duplicate_object, duplicates, environment_runs
+from trainc.compilation import (
+    Compilation,
+    Compiled,
+    Run,
+    compile_documents,
+    duplicate_object,
+    duplicates,
+    environment_runs,
+)
 from trainc.compilation.sources import settings_name_queue
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
 from trainc.files import inputs
