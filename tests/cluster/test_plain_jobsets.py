@@ -22,7 +22,7 @@ import trainc
 from trainc.api.public_results import Result
 from trainc.compilation.run import Options
 from trainc.kubernetes.trees import Path as Steps
-from trainc.kubernetes.trees import get, put, removed_at
+from trainc.kubernetes.trees import put, removed_at
 from trainc.pipeline.checks import created_jobs
 
 Tree = dict[str, Any]
@@ -145,9 +145,10 @@ def _job(random: Random, name: str) -> Tree:
 def with_mistake(tree: Tree, mistake: Mistake) -> Tree:
     """Return a JobSet with one mistake."""
     if mistake.value is None:
-        return removed_at(tree, mistake.path)
-    tree = tree if get(tree, mistake.path[:-1]) is not None else put(tree, mistake.path[:-1], {})
-    return put(tree, mistake.path, mistake.value)
+        wrong: Tree = removed_at(tree, mistake.path)
+    else:
+        wrong = put(tree, mistake.path, mistake.value)
+    return wrong
 
 
 def checked(folder: Path, tree: Tree) -> Result:

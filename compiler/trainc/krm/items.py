@@ -124,7 +124,7 @@ def _moved_items(given: ResourceList, compilation: Compilation) -> dict[int, Any
             if document.value.get("kind") != JOBSET.kind:
                 changed[index] = put(item, (*path, *NAMESPACE), get(document.value, NAMESPACE))
             else:
-                changed[index] = put(item, path, document.value) if path else location(item).on(document.value)
+                changed[index] = put(item, tuple(path), document.value) if path else location(item).on(document.value)
     return changed
 
 

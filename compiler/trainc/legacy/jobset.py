@@ -64,7 +64,8 @@ def with_rule_names(jobset: Tree) -> Tree:
         rule | {"name": f"failurePolicyRule{index}"} if isinstance(rule, dict) and not rule.get("name") else rule
         for index, rule in enumerate(rules)
     ]
-    return put(jobset, RULES, named)
+    result: Tree = put(jobset, RULES, named)
+    return result
 
 
 def _with_texts(spec: Tree) -> Tree:

@@ -23,7 +23,7 @@ from trainc.compilation import (
     environment_runs,
 )
 from trainc.compilation.sources import settings_name_queue
-from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.exclude import ALL_EXCLUDED
