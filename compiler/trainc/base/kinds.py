@@ -100,7 +100,7 @@ JOBSET: Final = Kind(
     "JobSet",
     ((*JOBS_OF_JOBSET, EACH, *POD_TEMPLATE),),
     framework="jobset",
-    module="jobset",
+    module="plain_jobset",
 )
 JOB: Final = Kind("Job", ("batch/v1",), "other", "Job", (_OF_JOB,))
 PYTORCHJOB: Final = Kind(

@@ -38,7 +38,7 @@ def validate(
     among: str | None,
     **fixing: bool,
 ) -> int:
-    """Check the TrainJobs, JobSets and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
+    """Check TrainJobs, JobSets and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
     paths = run.paths
     if any(fixing.values()):
         _check_fix_options(paths, **fixing)

@@ -103,7 +103,7 @@ def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
     written = [found[0].partition("\n")[0] for _, found in ((line, first), *blocks)]
     at = Location(document.file, line, column, line, column + len(written[0]), document)
     found = _diagnostic(document.file, list(dict.fromkeys(written)), at)
-    return document, _of_other_tool(found) if is_of_kinds(document.text, (JOBSET,)) else found
+    return document, _template_note(found) if is_of_kinds(document.text, (JOBSET,)) else found
 
 
 def _is_comment(text: str, index: int) -> bool:
@@ -260,10 +260,10 @@ def _not_rendered(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
     strings = [value, *(text for _, text in _strings(place.document.value, without=_SHELL))]
     placeholders = list(dict.fromkeys(found[0] for text in strings for found in _PLACEHOLDER.finditer(text)))
     found = _diagnostic(place.document.file, placeholders, place)._replace(place=_placeholder(place, match))
-    return _of_other_tool(found) if place.document.unedited.get("kind") == JOBSET.kind else found
+    return _template_note(found) if place.document.unedited.get("kind") == JOBSET.kind else found
 
 
-def _of_other_tool(diagnostic: Diagnostic) -> Diagnostic:
+def _template_note(diagnostic: Diagnostic) -> Diagnostic:
     """Return the note in place of the error for a template of a JobSet, which another tool renders."""
     rest = diagnostic.message.removeprefix(_MESSAGE)
     help = diagnostic.help.replace("trainc build -", "trainc validate -")
