@@ -38,7 +38,10 @@ def validate(
     among: str | None,
     **fixing: bool,
 ) -> int:
-    """Check TrainJobs, JobSets and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
+    """Check the TrainJobs, JobSets and runtimes in PATH.
+
+    PATH is files, folders or -; the default is the project or the current folder.
+    """
     paths = run.paths
     if any(fixing.values()):
         _check_fix_options(paths, **fixing)
