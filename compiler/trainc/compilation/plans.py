@@ -158,12 +158,8 @@ def selected(
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     others: list[TrainJob] = []
-    documents = [*documents]
-    compiled = {_name_of(each) for each in documents if each.value.get("kind") != JOBSET.kind}
-    for document in documents:
+    for document in _without_outputs([*documents]):
         written = ObjectId.from_manifest(document.value)
-        if written.kind == JOBSET.kind and _name_of(document) in compiled:
-            continue
         key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
         if only is not None and job.source_name != only:
@@ -185,6 +181,14 @@ def selected(
     if only is not None and not chosen:
         diagnostics.append(_not_found(only, others))
     return chosen, diagnostics
+
+
+def _without_outputs(documents: list[Document]) -> Iterable[Document]:
+    """Return the documents without the JobSets that have the name of a TrainJob."""
+    if all(each.value.get("kind") != JOBSET.kind for each in documents):
+        return documents
+    compiled = {_name_of(each) for each in documents if each.value.get("kind") != JOBSET.kind}
+    return (each for each in documents if each.value.get("kind") != JOBSET.kind or _name_of(each) not in compiled)
 
 
 def _name_of(document: Document) -> tuple[str, str]:

@@ -28,6 +28,8 @@ UNSUPPORTED_KIND: Final = Declaration(
 
 OPTIMIZATION: Final = "OptimizationJob"
 """A kind of Trainer's main branch, which creates TrainJobs in the cluster. No release has it."""
+VERSIONED: Final = frozenset(row.kind for row in (JOBSET, *LEGACY))
+"""The kinds of which trainc reads some versions."""
 OURS: Final = tuple(row.kind for row in KINDS if row.group == GROUP)
 
 
@@ -87,7 +89,7 @@ def _with_role(
     row = find(version, kind)
     if row is not None:
         return row.role if row in kinds and row.has_plugin(document.value) else "other", document
-    if isinstance(version, str):
+    if isinstance(version, str) and isinstance(kind, str) and kind in VERSIONED:
         for other in (JOBSET, *LEGACY):
             is_compiled = other.kind == kind and other in kinds and other.has_plugin(document.value)
             if is_compiled and _is_version_of(other, version):

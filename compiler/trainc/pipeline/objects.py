@@ -91,7 +91,7 @@ class TrainJob(NamedTuple):
     @property
     def is_legacy(self) -> bool:
         """Whether it is a job of another operator, whose front end connects its pods."""
-        return self.own_runtime is not None and not self.is_jobset
+        return self.own_runtime is not None and self.own_runtime.framework != JOBSET.framework
 
     @property
     def as_written(self) -> TrainJob:

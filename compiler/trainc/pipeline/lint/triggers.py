@@ -206,12 +206,14 @@ def job_rules(plan: Plan, template: Tree, framework: Traits, count: str) -> Iter
         if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
             yield "volume-medium"
     own = "TF_CONFIG" if writes_cluster(plan) else ""
+    names_hosts = framework.independent_nodes or plan.job.is_jobset
+    is_legacy = plan.job.is_legacy
     for key in CONTAINERS:
         for container in pod.get(key) or ():
             yield from container_rules(container, count, own)
-            if (framework.independent_nodes or plan.job.is_jobset) and may_name_host(container, plan.name):
+            if names_hosts and may_name_host(container, plan.name):
                 yield "rendezvous-host"
-            is_only = plan.job.is_legacy and len(pod[key]) == 1
+            is_only = is_legacy and len(pod[key]) == 1
             is_main = container.get("name") == framework.container or not framework.container or is_only
             if is_main and key == "containers":
                 yield from node_rules(container, framework.family)
