@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
+OF_SERVER: Final = frozenset(
+    {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+)
+"""The metadata that only the API server sets."""
 RULES: Final = ("spec", "failurePolicy", "rules")
 AMOUNTS: Final = tuple(
     ("replicatedJobs", EACH, *POD, containers, EACH, "resources", kind, EACH)
@@ -55,8 +59,15 @@ def lower(jobset: Tree, _: GangScheduler | None) -> Lowered:
     )
 
 
-def with_rule_names(jobset: Tree) -> Tree:
-    """Return a JobSet, which may be invalid, with the names that JobSet's webhook gives the rules of failurePolicy."""
+def defaulted(jobset: Tree) -> Tree:
+    """Return a JobSet, which may be invalid, with what is added and dropped before the schema is applied.
+
+    JobSet's webhook names the rules of failurePolicy. The API server replaces the metadata that only it sets.
+    """
+    metadata = jobset.get("metadata")
+    if isinstance(metadata, dict) and not OF_SERVER.isdisjoint(metadata):
+        own = {key: value for key, value in metadata.items() if key not in OF_SERVER}
+        jobset = jobset | {"metadata": own}
     rules = get(jobset, RULES)
     if not isinstance(rules, list) or all(isinstance(rule, dict) and rule.get("name") for rule in rules):
         return jobset
@@ -105,6 +116,6 @@ FRAMEWORKS: Final = {
     JOBSET.framework: Framework(
         apply,
         traits=Traits(container="", nodes_field="replicas", independent_nodes=True),
-        front_end=FrontEnd(lambda written, admitted: (), lower, defaulted=with_rule_names),
+        front_end=FrontEnd(lambda written, admitted: (), lower, defaulted=defaulted),
     )
 }

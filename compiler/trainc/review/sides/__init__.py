@@ -33,6 +33,7 @@ from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
 from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
+from trainc.kubernetes.trees import get
 from trainc.review.commits import commit_files
 from trainc.review.commits import commit_files as commit_settings
 from trainc.review.sides import rendered_files
@@ -357,10 +358,12 @@ def _copied_files(spec: SideSpec, own: Settings, run: Run) -> Callable[[str], bo
 
 
 def _is_rendered(reading: Reading, spec: SideSpec, own: Settings) -> bool:
-    """Return whether a side has only JobSets that no setting changes, or that trainc has written."""
+    """Return whether a side has only JobSets that no setting changes: trainc or a cluster has written them."""
     jobs = reading.documents["job"]
     if any(job.value.get("kind") != JOBSET.kind for job in jobs):
         return False
+    if STDIN in spec.paths or all(get(job.value, ("metadata", "uid")) for job in jobs):
+        return True
     files = {job.file for job in jobs}
     kept = [file for file in reading.kept or () if isinstance(file, inputs.File) and file.path in files]
     return own.document is None or _is_output(spec, own) or all(is_marked(file.data) for file in kept)
