@@ -272,7 +272,7 @@ ONLY_TRAINC_READS = JOB.replace("NAME", "mnist").replace("'yes'", r'"it\'s"')
 def test_a_text_that_only_trainc_reads_loses_its_comments() -> None:
     done = run("migrate", "-", stdin=ONLY_TRAINC_READS.encode())
     assert done.out.startswith("# The first job.\n")
-    assert "the comment <stdin>:5:15 is dropped: # unique\n" in done.err
+    assert "the comment <stdin>:5:16 is dropped: # unique\n" in done.err
     assert done.out.count("#") + done.err.count(" is dropped: # ") == ONLY_TRAINC_READS.count("#")
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _ENTRY: Final = ("image", "command", "args", "env")
 _SAME: Final = ("apiVersion", "kind", "metadata", "spec")
 _TRAINER: Final = ("spec", "trainer")
-_HEAD: Final = re.compile(r"(?:(?:[ \t]*(?:#.*)?|---(?:\s.*)?|%.*)\n)*")
+_HEAD: Final = re.compile(r"(?:(?:[ \t]*(?:#.*)?|---(?:[ \t].*)?)\n)*")
 _COMMENT: Final = re.compile(r"(?m)(?:^|(?<=[ \t]))#.*")
 
 
@@ -289,7 +289,8 @@ class _Builder:
         for index, (key, child) in enumerate(items):
             given = self.paths((*path, key))
             if given is not None:
-                yield key, child, self.source.at(*given)
+                own = (key, "resources") if isinstance(child, dict | list) and isinstance(key, str) else ()
+                yield key, child, self.source.at(*(each for each in given if not own or each[-1] in own))
                 continue
             pairs = [(source, each[index]) for source, each in zip(sources, known, strict=True)]
             found = (self.source.child(source, at) for source, at in pairs if at is not None)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 RUNTIMES: Final = "runtimes"
 """The folder of the runtimes, below the output folder or the project."""
+_WIDE: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+"""The encodings of files by their first bytes; the others are in UTF-8."""
 
 
 class NewJob(NamedTuple):
@@ -86,8 +88,8 @@ def in_place(new: NewDocuments, migration: Migration) -> Iterator[OutputFile | D
         if isinstance(text, Diagnostic):
             yield text
             continue
-        is_wide = file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        data = text.encode("utf-16" if is_wide else "utf-8", "surrogateescape")
+        codec = _WIDE.get(file.data[:2])
+        data = file.data[:2] + text.encode(codec) if codec else text.encode("utf-8", "surrogateescape")
         yield OutputFile(path, data, file, *_described(jobs))
 
 

@@ -240,7 +240,9 @@ def _without_margin(texts: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
 def _is_in(comment: SourceComment, block: tuple[TextNode, int], after: SourceField | None) -> bool:
     """Return whether a comment is one of the last lines of a block that ends before the next field."""
     node, own = block
-    column = comment.column
+    column, is_list = comment.column, isinstance(node, SequenceNode)
+    if column == own and is_list and comment.commented_out not in ("", "-"):
+        return False  # a field of the mapping that has the list at the column of its keys
     if after is None or column > after.column:
         return column >= own
-    return column == own == after.column and isinstance(node, SequenceNode) and comment.commented_out == "-"
+    return column == own == after.column and is_list and comment.commented_out == "-"
