@@ -16,7 +16,7 @@ import pytest
 
 from trainc.rewriting.migration import migrate, output_files
 from trainc.rewriting.migration.source_comments import source_comments
-from trainc.source.source_text import ScalarNode, TextField, parsed
+from trainc.source.source_text import MappingNode, ScalarNode, TextField, TextNode, parsed
 
 CASES: Final = sorted(path.parent.name for path in Path(__file__).parent.glob("*/input.yaml"))
 MARK: Final = re.compile(r"# (?:- )?(?:above|behind|last) [0-9]+")
@@ -78,8 +78,8 @@ def _lines(
         yield from (" " * column + text for column, text in sorted(ends.get(number, {}).items(), reverse=True))
 
 
-def _pairs(node: object) -> list[tuple[object, object]]:
-    return [pair for pair in getattr(node, "value", ()) if isinstance(pair, tuple)]
+def _pairs(node: TextNode) -> list[tuple[TextNode, TextNode]]:
+    return node.value if isinstance(node, MappingNode) else []
 
 
 def _is_literal(value: object) -> bool:
