@@ -104,6 +104,14 @@ LAYERS = [
         id="fieldValidation",
     ),
     pytest.param(
+        *("jobsetVersion", '"0.8"', '"0.11"', ()),
+        [],
+        [("0.8", "1")],
+        [("0.11", "4")],
+        None,
+        id="jobsetVersion",
+    ),
+    pytest.param(
         *("passthrough", "false", "[claims/, '*.pvc.yaml']", ("--passthrough",)),
         [],
         [(False, "1")],

@@ -294,6 +294,20 @@ def find_release(name: str | None, default: TrainerRelease) -> TrainerRelease:
     return next((release for release in RELEASES if release.name == name), default)
 
 
+JOBSET_VERSIONS: Final[dict[str, Literal["unchecked", "checked"]]] = {
+    "0.8": "unchecked",
+    "0.10": "unchecked",
+    "0.11": "checked",
+    "0.12": "checked",
+}
+"""The values of `jobsetVersion`, each with whether its webhook limits the coordinator's label."""
+
+
+def with_jobset(release: TrainerRelease, version: str) -> TrainerRelease:
+    """Return a release in a cluster with another version of JobSet than it installs."""
+    return release._replace(jobset=f"jobset-{version}", coordinator_label=JOBSET_VERSIONS[version])
+
+
 def release_fault(name: str) -> tuple[str, str] | None:
     """Return the message and the help for a name that no release has; None for a valid one.
 

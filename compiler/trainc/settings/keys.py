@@ -49,6 +49,7 @@ KEYS: Final = (
     Key(("trainerVersion",), flag="--trainer-version", default="2.3"),
     Key(("passthrough",), flag="--passthrough"),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
+    Key(("jobsetVersion",)),
     Key(("lint", "disable"), "append", default=[]),
     Key(("lint", "paths"), "merge", default={}),
     Key(("lint", "strict"), flag="--strict", default=False),

@@ -465,6 +465,8 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
     from trainc.pipeline.checks.dialect import newer_form
 
     path = violation.path
+    if value.get("kind") == JOBSET.kind:
+        return _of_other_jobset(value, violation) if violation.rule == UNKNOWN_FIELD.id else ""
     if form := newer_form(value, path, violation.rule, release):
         return form
     if violation.rule != UNKNOWN_FIELD.id or violation.fix is not None or path[:1] != ("spec",):
@@ -472,3 +474,14 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
     from trainc.pipeline.checks.field_homes import hint
 
     return hint(value, path, release, unknown)
+
+
+def _of_other_jobset(value: Tree, violation: Violation) -> str:
+    """Return the hint for a field that another version of JobSet has; empty for no version."""
+    from trainc.base.releases import JOBSET_VERSIONS
+
+    for version in JOBSET_VERSIONS:
+        unknown = load(JOBSET.kind, f"jobset-{version}").admit(value).unknown
+        if all(each.path != violation.path for each in unknown):
+            return f"JobSet v{version} has it: remove it, or set jobsetVersion to the version of the cluster"
+    return ""
