@@ -466,7 +466,7 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
 
     path = violation.path
     if value.get("kind") == JOBSET.kind:
-        return _of_other_jobset(value, violation) if violation.rule == UNKNOWN_FIELD.id else ""
+        return _version_with_field(value, violation) if violation.rule == UNKNOWN_FIELD.id else ""
     if form := newer_form(value, path, violation.rule, release):
         return form
     if violation.rule != UNKNOWN_FIELD.id or violation.fix is not None or path[:1] != ("spec",):
@@ -476,8 +476,8 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
     return hint(value, path, release, unknown)
 
 
-def _of_other_jobset(value: Tree, violation: Violation) -> str:
-    """Return the hint for a field that another version of JobSet has; empty for no version."""
+def _version_with_field(value: Tree, violation: Violation) -> str:
+    """Return the hint that names the version of JobSet with an unknown field; empty for no version."""
     from trainc.base.releases import JOBSET_VERSIONS
 
     for version in JOBSET_VERSIONS:
