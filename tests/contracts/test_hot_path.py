@@ -50,7 +50,7 @@ OURS = {
     "trainc.compilation": "plans projects results run sources",
     "trainc.cli": "build common",
     "trainc.cli.common": "arguments codes options printing",
-    "trainc.emit": "order yaml",
+    "trainc.emit": "yaml",
     "trainc.files": "confine inputs output_marks selection walk",
     "trainc.frontends": "extensions reading",
     "trainc.kubernetes": ("string_formats gotypes images libyaml merge names objectmeta quantity trees violations"),
@@ -76,8 +76,6 @@ OF_THE_NOTE = {
     "trainc.reports.repeated",
     "trainc.reports",
     "trainc.reports.text",
-    "trainc.source",
-    "trainc.source.printable",
 }
 """The further modules of a build with a built-in runtime."""
 PINNED = "runtimes/trainer-2.3/torch-distributed.yaml"

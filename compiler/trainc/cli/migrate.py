@@ -124,7 +124,7 @@ def _output(
 
 
 def _shown(path: str) -> str:
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     return escape(path)
 

@@ -32,9 +32,9 @@ def secret(job: str, paths: tuple[str, ...], run: Run, output: str | None) -> in
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the project or the current folder).
     """
+    from trainc.base.texts import escape
     from trainc.compilation import compile_paths
     from trainc.compilation.run import READ
-    from trainc.source.printable import escape
 
     run = run._replace(only=job, purpose=READ)
     result = compile_paths(run.inputs, run)
@@ -68,7 +68,7 @@ def secret(job: str, paths: tuple[str, ...], run: Run, output: str | None) -> in
 
 def _write(file: str, text: str) -> int:
     """Write a new file that only its owner can read. An existing file, or a link, is an error."""
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)

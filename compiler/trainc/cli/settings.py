@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
-    from trainc.settings.listing import SettingEntry
+    from trainc.settings.effective import SettingEntry
     from trainc.settings.model import Flags
 
 WIDEST: Final = 60
@@ -34,7 +34,7 @@ def show(run: Run, form: str) -> int:
     The other options are those of build and validate: they override trainc.yaml.
     """
     from trainc.settings import in_environment, with_flags
-    from trainc.settings.listing import entries
+    from trainc.settings.effective import entries
 
     paths = run.paths
     run = run.with_project(paths)
@@ -62,7 +62,7 @@ def _json(listings: Sequence[tuple[str, Iterable[SettingEntry]]]) -> str:
     """Return the settings of each environment as JSON; the environment is null for a project without environments."""
     import json
 
-    from trainc.source.printable import escape_json
+    from trainc.base.texts import escape_json
 
     listed = [
         {"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in listings
@@ -92,7 +92,7 @@ def _fields(entry: SettingEntry) -> dict[str, Any]:
 
 def _yaml(name: str, listed: Iterable[SettingEntry]) -> str:
     """Return the settings as YAML, with the source of each value as a comment."""
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     rows = list(_rows(listed))
     width = max(len(text) for text, _ in rows if len(text) <= WIDEST)
@@ -130,8 +130,8 @@ def _text(value: Any, *, item: bool, key: str) -> list[str]:
 
     A line that a terminal or a pipeline would obey is escaped: key and value are then in double quotes, as in JSON.
     """
+    from trainc.base.texts import escape
     from trainc.emit.yaml import Writer
-    from trainc.source.printable import escape
 
     writer = Writer(as_given=True)
     lines = writer.part([value] if item else {key: value}).removesuffix("\n").split("\n")

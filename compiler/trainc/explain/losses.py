@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc.base.texts import escape, escape_json
 from trainc.emit.json import items
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline import job_losses
 from trainc.provenance.tracing.correspondence import pointer
 from trainc.reports.json import position as json_position
 from trainc.reports.text import BOLD, CYAN, painter, position
-from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,7 +16,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import ObjectId
-from trainc.emit.order import in_order
+from trainc.emit import in_order
 from trainc.krm.resourcelist import PackageLocation, file_of, is_local, location
 from trainc.kubernetes.trees import get, put
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 from trainc.legacy import own_runtime

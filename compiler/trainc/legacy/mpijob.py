@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move
 from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.legacy import mpi_admission, own_runtime
 from trainc.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels

@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy import own_runtime
 from trainc.legacy.common_losses import LABELS, common_losses, missing_labels

@@ -181,7 +181,7 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
-        from trainc.source.printable import escape
+        from trainc.base.texts import escape
 
         vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()

@@ -118,9 +118,8 @@ def report_skipped(names: Sequence[str], run: Run) -> None:
     A document has the name `PATH:LINE`.
     """
     if names and not run.quiet:
-        from trainc.base.texts import plural
+        from trainc.base.texts import escape, plural
         from trainc.files.selection import is_manifest
-        from trainc.source.printable import escape
 
         listed = "".join(f"{escape(name)}: skipped\n" for name in names) if run.verbose else ""
         files = sum(map(is_manifest, names))
@@ -175,8 +174,7 @@ def verdict(compilation: Compilation) -> str:
 
 def _unchecked_notes(compilation: Compilation) -> Iterator[str]:
     """Yield a sentence for each error that prevents the check of Jobs and pods."""
-    from trainc.base.texts import first_of
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape, first_of
 
     for id, names in compilation.unchecked.items():
         yield f"Jobs and pods of {escape(first_of(names, MOST_UNCHECKED))} were not checked because of {id}"

@@ -44,7 +44,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
     if form == "json":
         import json
 
-        from trainc.source.printable import escape_json
+        from trainc.base.texts import escape_json
 
         printing.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:

@@ -351,7 +351,7 @@ def in_own_names(
     """Return diagnostics about a runtime with the names of its release."""
     if form is None:
         return diagnostics
-    from trainc.frontends.dialect_names import in_names_of
+    from trainc.frontends.dialects import in_names_of
 
     row = DIALECTS[release.dialect].for_runtimes
     return [in_names_of(row, diagnostic, form) for diagnostic in diagnostics]
@@ -418,7 +418,7 @@ def diagnose(
     violations = tuple(violations)
     unknown = [each.path for each in violations if each.rule == UNKNOWN_FIELD.id and each.fix is None]
     for violation in violations:
-        from trainc.source.quoting import as_written
+        from trainc.source.fix_edits import as_written
 
         fix = violation.fix
         if hint := _known_elsewhere(document.value, violation, release, unknown):
