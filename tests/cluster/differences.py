@@ -91,7 +91,7 @@ def plans(file: Path, settings: Settings) -> Iterator[Plan]:
             project=settings.project,
             field_validation=settings.field_validation,
         )
-        yield stages.run(plan) if job.letters_at is None else generated_names.run(plan)
+        yield stages.run(plan) if job.letters_at is None else generated_names.run_with_generated_name(plan)
 
 
 def output(plan: Plan) -> list[Tree]:

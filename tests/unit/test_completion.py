@@ -11,7 +11,7 @@ import pytest
 from committing import commit, git
 from running import run
 
-from trainc.cli.common import completing
+from trainc.cli.common import click_classes as completing
 from trainc.cli.common.group import COMMANDS
 from trainc.cli.common.options import REPORTS
 from trainc.cli.completion import SHELLS, kubectl

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.click_classes import GroupedCommand
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

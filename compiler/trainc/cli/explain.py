@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base.declarations import Declaration
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.compilation import Run

@@ -9,10 +9,9 @@ import click
 from trainc.base.kinds import JOBSET, LEGACY, OF_TRAINC, WITH_SCHEMA
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.click_classes import NearestChoice
-from trainc.cli.common.codes import OK
 
 ALIASES = {
     "kep": "kep-2170",

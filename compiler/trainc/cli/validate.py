@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import OF_REPORT, Command, Option
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -388,10 +388,10 @@ def report_patterns(build: Build) -> Build:
         files = (document.file for role in USED for document in build.documents[role])
         found += settings.lint_paths.warnings(files)
     if (settings.exclude or settings.keep) and run.purpose.judges and not any(run.revision):
-        from trainc.settings.lint_paths import warnings
+        from trainc.settings.paths import unused_patterns
 
         paths = (*run.inputs, *run.runtimes, *(path.path for path in settings.runtimes))
-        found += warnings(settings, paths, build.reading.names)
+        found += unused_patterns(settings, paths, build.reading.names)
     return build.with_diagnostics(build.judged(found))
 
 

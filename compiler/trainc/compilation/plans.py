@@ -53,7 +53,7 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
     """Return the function that runs all stages on a TrainJob, with the settings of a run; with another library."""
     settings = run.settings
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline.suffix import run as staged
+        from trainc.pipeline.generated_names import run_with_suffix as staged
     else:
         from trainc.pipeline.stages import run as staged
 
@@ -75,7 +75,7 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             return staged(plan)
         from trainc.pipeline import generated_names
 
-        return generated_names.run(plan)
+        return generated_names.run_with_generated_name(plan)
 
     return compiled
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.records import NamedTuple
 from trainc.base.suggestions import shared_length
-from trainc.diagnostics import Edit
+from trainc.diagnostics import Edit, Place
 from trainc.kubernetes.trees import Path, Tree, get, removed_at
 
 if TYPE_CHECKING:
@@ -57,6 +57,28 @@ class Loss(NamedTuple):
     def reason(self) -> str:
         """The reason, with the part of the value that is concerned."""
         return f"{self.rule.reason}: {self.detail}" if self.detail else self.rule.reason
+
+
+def written_losses(document: Document, losses: Iterable[Loss]) -> list[Loss]:
+    """Return the losses of fields that the author of a job wrote, each once, in the order of the file.
+
+    Defaults of the operator, and the labels and Services that it adds, concern every job of the kind: docs/legacy.md
+    lists them.
+    """
+
+    def position(loss: Loss) -> tuple[int, int]:
+        at = Place(document, loss.path).locate()
+        return at.line, at.column
+
+    written = (loss for loss in losses if not loss.rule.is_added and get(document.value, loss.path) is not None)
+    return sorted(dict.fromkeys(written), key=position)
+
+
+def losses_with_effect(document: Document, losses: Iterable[Loss]) -> list[Loss]:
+    """Return a loss for each written field that had an effect, in the order of the file."""
+    written = written_losses(document, losses)
+    found = {loss.path: loss for loss in reversed(written) if loss.rule.effect != "without effect"}
+    return [*reversed(found.values())]
 
 
 class Lowered(NamedTuple):

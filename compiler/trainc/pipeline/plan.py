@@ -87,7 +87,7 @@ class Plan(NamedTuple):
     patches: JobSetPatches | None = None
     """The patches of trainc.yaml for the JobSet; None without any."""
     suffix: str = ""
-    """The hash suffix of the object names, if the option is set (`trainc.pipeline.suffix`)."""
+    """The hash suffix of the object names, if the option is set (`trainc.pipeline.generated_names`)."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     gang_spec: Tree | None = None

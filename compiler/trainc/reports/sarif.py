@@ -16,8 +16,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from trainc.base.releases import __version__
 from trainc.base.texts import escape, escape_json
-from trainc.base.version import __version__
 from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import Repository, in_order, message

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base import releases as trainer_releases
-from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES, __version__
-from trainc.cli.common.codes import INTERRUPTED, OutputError
+from trainc.base.releases import IMPLEMENTS, KUEUE_REQUIRES, __version__
+from trainc.cli.common import INTERRUPTED, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -43,14 +43,14 @@ def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a TrainJob."""
-    from trainc.cli.common import completing
+    from trainc.cli.common import click_classes as completing
 
     return completing.job_names(ctx, param, incomplete)
 
 
 def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of an environment."""
-    from trainc.cli.common import completing
+    from trainc.cli.common import click_classes as completing
 
     return completing.environment_names(ctx, param, incomplete)
 

@@ -15,8 +15,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.base.texts import escape, first_of
 from trainc.budget import OverBudgetError, checked_output
-from trainc.cli.common import printing
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, printing
 from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs

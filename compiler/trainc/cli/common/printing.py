@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
-from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
+from trainc.cli.common import MISUSE, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, options, printing
 from trainc.cli.common.arguments import Argument, Command
-from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import built_in_names
 

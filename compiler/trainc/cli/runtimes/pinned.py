@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Option
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.runtimes.entries import FOLDER, report
 
 if TYPE_CHECKING:

@@ -387,13 +387,13 @@ def unknown_violations(
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict" and release.source != "code":
-        from trainc.pipeline.checks.unsure_fields import unsure
+        from trainc.pipeline.checks.field_homes import unsure
 
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.pipeline.checks.unsure_fields import newer_release_with
+            from trainc.pipeline.checks.field_homes import newer_release_with
 
             is_known = not found.help.startswith("remove it")  # its help names the field that is meant
             newer = None if is_known else newer_release_with(document.value, violation.path, release)
