@@ -118,7 +118,7 @@ command = Command(
     (
         Argument("sides", metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]", complete=side_names),
         options.RUNTIMES,
-        Option(("--format",), "Output format; default: text.", name="form", choices=options.REVIEWS, default="text"),
+        options.format_option("Output format; default: text.", options.REVIEWS),
         Option(
             ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
         ),

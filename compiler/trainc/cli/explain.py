@@ -95,9 +95,7 @@ def explain(
     if losses:
         return _losses(result, run, form)
     if not result.failed and not result.jobs:
-        from trainc.cli.build import no_trainjobs
-
-        result = result.with_diagnostics([no_trainjobs(result)])
+        result = result.with_diagnostics([printing.no_trainjobs(result)])
     from trainc.budget import checked_output
 
     found = None if result.failed or patches else _accounts(result, selector)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.cli.common import OK, WRONG_INPUT, options, printing
-from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.arguments import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -148,7 +148,7 @@ command = Command(
         options.PATHS,
         options.RUNTIMES,
         options.ENVIRONMENTS,
-        Option(("--format",), "Output format. Default: yaml.", name="form", choices=("yaml", "json"), default="yaml"),
+        options.format_option("Output format. Default: yaml.", ("yaml", "json")),
         *options.SETTINGS,
         *options.DELIVERY,
         options.PASSTHROUGH,

@@ -184,13 +184,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "Format of the report on standard output; default: text.",
-            name="form",
-            choices=options.REPORTS,
-            default="text",
-            group=OF_REPORT,
+        options.format_option("Format of the report on standard output; default: text.", options.REPORTS)._replace(
+            group=OF_REPORT
         ),
         options.REPORT,
         options.NAMESPACE,

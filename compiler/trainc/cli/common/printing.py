@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compilation, Run
+    from trainc.compilation.run import Purpose
     from trainc.diagnostics import Diagnostic
 
 
@@ -101,6 +102,34 @@ def report_errors(result: Compilation, run: Run, own: Callable[[Diagnostic], boo
         lines += [note] if note and not any(note in each.message for each in shown) else []
     if shown or lines:
         report_text(shown, "\n".join(lines))
+
+
+def no_trainjobs(result: Compilation) -> Diagnostic:
+    """Return the diagnostic for input without a TrainJob."""
+    from trainc.base.texts import plural
+    from trainc.compilation import NO_TRAINJOB
+    from trainc.diagnostics import Diagnostic
+
+    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
+    if result.kustomizations is not None:
+        from trainc.frontends.kustomizations import command
+
+        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    others = unsupported_note(result)
+    message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
+    return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
+
+
+def compiled_jobs(run: Run, purpose: Purpose) -> Compilation:
+    """Return the result of a run whose jobs a command shows; without a TrainJob, it has an error. Report the errors."""
+    from trainc.compilation import compile_paths
+
+    result = compile_paths(run.inputs, run._replace(purpose=purpose))
+    report_skipped(result.skipped, run)
+    if not result.failed and not result.jobs:
+        result = result.with_diagnostics([no_trainjobs(result)])
+    report_errors(result, run)
+    return result
 
 
 def report_diagnostics(result: Compilation) -> None:

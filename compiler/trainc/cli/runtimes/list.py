@@ -133,12 +133,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "json: a list with all columns, for programs; the default is a table.",
-            name="form",
-            choices=("table", "json"),
-            default="table",
+        options.format_option(
+            "json: a list with all columns, for programs; the default is a table.", ("table", "json")
         ),
         Option(("--wide",), "Also list a node's image and resource requests.", is_flag=True),
         options.OF_RUNTIMES,
