@@ -44,6 +44,11 @@ class LossRule(NamedTuple):
     """Whether the operator adds it, whatever the author writes in the field."""
 
 
+def without_effect(field: str, reason: str) -> LossRule:
+    """Return the rule of a field that the author can remove."""
+    return LossRule(field, "without effect", reason, "remove it")
+
+
 class Loss(NamedTuple):
     """A loss of a job."""
 
