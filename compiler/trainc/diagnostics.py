@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -134,6 +133,8 @@ class Place(NamedTuple):
     @property
     def field(self) -> str:
         """The field in the cluster's notation, as the document's author names it."""
+        from trainc.kubernetes.violations import field_of
+
         return field_of(self.written_path)
 
     @property
@@ -165,6 +166,8 @@ class Place(NamedTuple):
 
     def __repr__(self) -> str:
         """Return the field and its document, without a second parse of the document."""
+        from trainc.kubernetes.violations import field_of
+
         return f"Place({self.document!r}, {field_of(self.path)!r})"
 
     def locate(self) -> Location:
@@ -277,15 +280,13 @@ class Diagnostic(NamedTuple):
         help: str | Fix = "",
         *,
         object: ObjectId = ObjectId(),  # noqa: B008 (a tuple)
-        field: str | None = None,
+        field: str = "",
         place: Place | Location | None = None,
         related: tuple[Related, ...] = (),
         phase: Phase | None = None,
     ) -> Diagnostic:
-        """Return a diagnostic of a declared id; `phase` overrides its usual phase, and `field` that of the place."""
+        """Return a diagnostic of a declared id; `phase` overrides the declaration's usual phase."""
         stage = phase or declared.phases[0]
-        if field is None:
-            field = field_of(place.path) if isinstance(place, Place) else ""
         fix, hint = (None, help) if isinstance(help, str) else (help, help.title)
         return cls(declared.id, declared.severity, stage, message, hint, object, field, place, related, fix=fix)
 

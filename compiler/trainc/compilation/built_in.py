@@ -58,6 +58,7 @@ def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | No
         f"built-in {runtimes}: {named}",
         f"pin {it} with `trainc runtimes export {name}`" + (PULL if installed(release).intersection(names) else ""),
         object=job.id,
+        field="spec.runtimeRef.name",
         place=job.at("spec", "runtimeRef", "name"),
     )
 

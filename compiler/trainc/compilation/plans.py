@@ -193,6 +193,7 @@ def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
         f'{two}{within} are named "{job.name}"',
         help,
         object=job.id,
+        field="metadata.name",
         place=job.at("metadata", "name"),
         related=(Related(message="the first one", place=Place(document=first.document, path=("metadata", "name"))),),
     )

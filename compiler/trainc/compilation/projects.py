@@ -16,7 +16,7 @@ from trainc.diagnostics import Diagnostic, Location, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.selection import SETTINGS
-from trainc.kubernetes.violations import listed
+from trainc.kubernetes.violations import field_of, listed
 from trainc.settings import DEFAULT, nearest_settings
 from trainc.settings.nested_projects import Apart, Files, find, folders_above
 
@@ -109,6 +109,7 @@ def _other_project(source: ProjectPath, file: str | None) -> Diagnostic:
         inputs.SETTINGS_PATH,
         f'sources must be in the folder of their trainc.yaml: "{source.written}" {whose}',
         "remove it: a run on a folder has all projects below it" if file else "move trainc.yaml to a folder above",
+        field=field_of(source.place.path),
         place=source.place,
     )
 

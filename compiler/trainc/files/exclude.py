@@ -123,6 +123,7 @@ def faults(given: Patterns) -> Iterator[Diagnostic]:
                 EXCLUDE_PATTERN,
                 f'the pattern "{line}" {why}',
                 "use a pattern as in .gitignore, such as vendor/ or *.tmpl.yaml",
+                field=field_of(place.path),
                 place=place,
             )
 

@@ -276,6 +276,7 @@ def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
         message,
         help,
         object=subject,
+        field="metadata.name",
         place=Place(first, ("metadata", "name")),
         related=tuple(
             Related("the changes", Place(each.document, (each.change() or "",), key=True))
@@ -302,6 +303,7 @@ def _patch(patch: Document, kustomization: Kustomization, outermost: list[Kustom
         "changes is not in the given paths",
         f"to compile it, run {_command(outermost, _to_build(subject))}",
         object=subject,
+        field="metadata.name",
         place=Place(patch, ("metadata", "name")),
     )
 
@@ -324,6 +326,7 @@ def overlay_conflict(
         f'{subject.kind} "{subject.name}"{within} is in several kustomizations: {names}',
         f"compile one kustomization at a time: {_command(own, _to_build(subject))}",
         object=subject,
+        field="metadata.name",
         place=Place(document, ("metadata", "name")),
         related=(Related("the first one", Place(first, ("metadata", "name"))),),
     )

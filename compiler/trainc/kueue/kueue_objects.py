@@ -269,6 +269,7 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
         f'two {id.kind}s{where} with different specs are named "{id.name}"',
         "rename or remove one of them: the cluster would keep the one that is applied last",
         object=id,
+        field="metadata.name",
         place=Place(document, ("metadata", "name")),
         related=(Related("the first one", Place(first, ("metadata", "name"))),),
     )
@@ -326,6 +327,7 @@ def _not_rendered(document: Document) -> Diagnostic:
         f'{id.kind} "{id.name}" has placeholders, so admission by it is unknown',
         "render the template, and check its output",
         object=id,
+        field="metadata.name",
         place=Place(document, ("metadata", "name")),
     )
     return found._replace(severity="warning")

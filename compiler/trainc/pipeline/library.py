@@ -248,6 +248,7 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
         f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{key[1]}"' if (key := key_of(document))[1] else ""),
         "remove or rename one of them",
         object=id,
+        field="metadata.name",
         place=Place(document=document, path=("metadata", "name")),
         related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
     )

@@ -14,6 +14,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic
 from trainc.edits.transforming.setting_faults import UNUSED_SETTING
 from trainc.files.exclude import Excluded, Patterns
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,6 +54,7 @@ class PathRules:
                     UNUSED_SETTING,
                     f'no TrainJob and no runtime is in a file that matches "{pattern}"',
                     "correct the pattern, which is relative to trainc.yaml, or remove it",
+                    field=field_of(place.path),
                     place=place,
                 )
 

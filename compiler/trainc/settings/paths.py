@@ -16,6 +16,7 @@ from trainc.diagnostics import Diagnostic, Place
 from trainc.files.confine import is_hidden, is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
 from trainc.files.selection import GIT, Selection
+from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def fault(
         help = f"use a name without a dot at its start{_OPTIONS.get(key, '')}"
     else:
         return None
-    return Diagnostic.declared(SETTINGS_PATH, message, help, place=place)
+    return Diagnostic.declared(SETTINGS_PATH, message, help, field=field_of(place.path), place=place)
 
 
 SHOWN: Final = 10
@@ -137,5 +138,6 @@ def _unused_settings(nothing: str, base: str, unused: Iterable[tuple[str, Place]
             UNUSED_SETTING,
             f'{nothing} matches "{pattern}"{others}',
             f"correct the pattern, which is relative to {base}, or remove it",
+            field=field_of(place.path),
             place=place,
         )

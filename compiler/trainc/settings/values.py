@@ -362,7 +362,9 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     else:
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
         help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
-    return Diagnostic.declared(REQUIRED_VERSION, message, help, place=Place(document, ("requiredVersion",)))
+    return Diagnostic.declared(
+        REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
+    )
 
 
 def _pip(specifiers: str) -> str:

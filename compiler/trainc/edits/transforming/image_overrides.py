@@ -15,6 +15,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.kinds import RUNTIME, TRAINJOB, find
 from trainc.diagnostics import Diagnostic
 from trainc.kubernetes.trees import get, values_at
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -131,4 +132,4 @@ def unmatched_item(item: Image, known: KnownNames) -> Diagnostic:
     elif known:
         help = f"{known.use()}; or remove the item"
     message = f'no TrainJob and no runtime has the image "{item.name}"'
-    return Diagnostic.declared(UNMATCHED_IMAGE, message, help, place=place)
+    return Diagnostic.declared(UNMATCHED_IMAGE, message, help, field=field_of(place.path), place=place)

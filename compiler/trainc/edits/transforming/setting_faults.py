@@ -17,7 +17,7 @@ from trainc.edits.environment import described
 from trainc.edits.transforming import NAME, WrittenValue
 from trainc.edits.transforming.namespaces import NAMESPACE, is_namespaced, named_namespaces, namespaced_kinds
 from trainc.kubernetes.objectmeta import invalid_namespace
-from trainc.kubernetes.violations import INVALID_NAMESPACE
+from trainc.kubernetes.violations import INVALID_NAMESPACE, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
@@ -173,6 +173,7 @@ def other_namespaces(others: Iterable[Document], moves: Namespaces, setting: Set
             f'{id.kind} "{id.name}" stays in its own namespace "{id.namespace}", not in "{setting.value}"',
             "remove its namespace, or exclude the file from the environment",
             object=id,
+            field=field_of(NAMESPACE),
             place=Place(document, NAMESPACE),
             related=(Related("the setting", setting.place),),
         )
@@ -194,6 +195,7 @@ def unmoved(others: Iterable[Document], moves: Namespaces) -> Iterator[Diagnosti
                 f'"{moves.moved[name]}"',
                 "exclude the file, and write one for the environment; or add the object to `shared` if it is right",
                 object=id,
+                field=field_of(path),
                 place=Place(document, path),
             )
 
@@ -211,6 +213,7 @@ def invalid_moves(others: Iterable[Document], moves: Namespaces, known: Set[str]
                     violation.message,
                     violation.help,
                     object=ObjectId.from_manifest(document.value),
+                    field=field_of(path),
                     place=Place(document, path),
                 )
 
@@ -251,6 +254,7 @@ def without_namespace(documents: Sequence[Document], environment: Environment) -
         f'{key} needs a namespace, which {first.kind} "{first.name}" does not set{others}',
         "set metadata.namespace, or use -n NS",
         object=first,
+        field=field_of(setting.place.path),
         place=setting.place,
         related=tuple(
             Related("without a namespace", Place(each, ("metadata",))) for each in documents[:NAMED_DOCUMENTS]
@@ -267,6 +271,7 @@ def unused_namespaces(moves: Namespaces) -> Iterator[Diagnostic]:
                 UNUSED_SETTING,
                 f'no document is in namespace "{key}" or refers to it',
                 "correct the namespace, or remove it",
+                field=field_of(place.path),
                 place=place,
             )
 
@@ -279,5 +284,6 @@ def unmatched_shared(moves: Namespaces) -> Iterator[Diagnostic]:
             UNMATCHED_SHARED,
             f"the item {{{selected}}} of shared matches no document",
             "correct it, or remove it: an object that no item matches moves",
+            field=field_of(setting.place.path),
             place=setting.place,
         )

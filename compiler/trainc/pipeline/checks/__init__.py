@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, Literal, ParamSpec
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Finding, ObjectId
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,12 +35,15 @@ class Check(NamedTuple, Generic[P]):
     def __call__(self, subject: ObjectId, *args: P.args, **kwargs: P.kwargs) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each finding."""
         for found in self.find(*args, **kwargs):
+            field = found.field
+            if field is None:
+                field = field_of(found.place.path) if found.place else ""
             yield Diagnostic.declared(
                 self.declared,
                 found.message,
                 found.help,
                 object=subject,
-                field=found.field,
+                field=field,
                 place=found.place,
                 related=found.related,
             )

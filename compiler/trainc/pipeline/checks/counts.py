@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.base.declarations import Declaration
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
 from trainc.diagnostics import Diagnostic
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
             f'runtime "{plan.runtime.id.name}" has no replicatedJobs, so the TrainJob starts no pods',
             "add a replicated job to the runtime's template, or use another runtime",
             object=plan.job.id,
+            field="spec.runtimeRef.name",
             place=plan.job.at("spec", "runtimeRef", "name"),
         )
     if traits.checks_counts:
@@ -55,6 +57,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
             f"numNodes must be at least 1, not 0: {outcome}",
             "set the number of nodes; for a TrainJob that does not start yet, set spec.suspend, too",
             object=plan.job.id,
+            field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
     if is_below_one(processes):
@@ -63,6 +66,7 @@ def trainjob_counts(plan: Plan, traits: Traits) -> Iterator[Diagnostic]:
             f"{PROCESSES_FIELD} must be at least 1, not {processes}: Trainer's next release rejects it",
             "set the number of processes per node, or remove the field to use the runtime's default",
             object=plan.job.id,
+            field=field_of(TrainJobForm.PROCESSES),
             place=plan.job.at(*TrainJobForm.PROCESSES),
         )
 
@@ -83,6 +87,7 @@ def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
             f"mlPolicy.numNodes must be at least 1, not {nodes}: the controller uses 1 instead",
             "set `numNodes: 1`, or remove the field",
             object=runtime.id,
+            field="spec.mlPolicy.numNodes",
             place=runtime.at("spec", "mlPolicy", "numNodes"),
             phase="runtime",
         )
@@ -94,6 +99,7 @@ def runtime_counts(runtime: Runtime, traits: Traits) -> Iterator[Diagnostic]:
             "processes",
             f"set `{PROCESSES_FIELD}: 1` for one process per GPU, or the number of processes",
             object=runtime.id,
+            field=field_of(runtime.processes_path),
             place=runtime.at(*runtime.processes_path),
             phase="runtime",
         )

@@ -31,6 +31,7 @@ def trainer_missing(plan: Plan) -> Iterator[Finding]:
             message=f'the jax policy of {plan.release.title} fails with runtime "{plan.runtime.id.name}", which has no '
             "trainer job",
             help=f"add the label {ANCESTOR}: trainer to the Job template of one of its jobs",
+            field="spec.mlPolicy.jax",
             place=plan.runtime.at("spec", "mlPolicy", "jax", key=True),
         )
 

@@ -161,6 +161,7 @@ def _forbidden(plan: Plan, setting: Place) -> Diagnostic:
         f'"{name}" is a built-in runtime ({origin(name, plan.release)}), which runtimes.builtin forbids',
         f"pin it with `trainc runtimes export {name}` in a folder that trainc reads, or set `builtin: allow`",
         object=plan.job.id,
+        field="spec.runtimeRef.name",
         place=plan.job.at("spec", "runtimeRef", "name"),
         related=(Related("the setting", setting),),
     )
