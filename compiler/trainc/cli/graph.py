@@ -35,7 +35,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     from trainc.base import texts as columns
     from trainc.explain import graph
 
-    graphs = [graph.graph_of(job, result.others) for job in result.jobs]
+    graphs = [graph.graph_of(job, result.others) for job in result.shown]
     width = {"width": columns.terminal()} if form == "text" else {}
     printing.write(
         *budget.checked_output(result.budget, [import_module(f"trainc.explain.graph.{form}").render(graphs, **width)])

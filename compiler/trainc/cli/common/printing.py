@@ -115,6 +115,8 @@ def no_trainjobs(result: Compilation) -> Diagnostic:
         from trainc.frontends.kustomizations import command
 
         help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    if result.jobsets:
+        help = "copy the JobSets with --passthrough; `trainc validate` has checked them, too"
     others = unsupported_note(result)
     message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
     return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
@@ -126,7 +128,7 @@ def compiled_jobs(run: Run, purpose: Purpose) -> Compilation:
 
     result = compile_paths(run.inputs, run._replace(purpose=purpose))
     report_skipped(result.skipped, run)
-    if not result.failed and not result.jobs:
+    if not result.failed and not result.shown:
         result = result.with_diagnostics([no_trainjobs(result)])
     report_errors(result, run)
     return result
@@ -197,7 +199,9 @@ def verdict(compilation: Compilation) -> str:
     if counted := summary(compilation):
         unchecked = _unchecked_notes(compilation)
         return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", *unchecked, others)))
-    checked = f"{compilation.counted_jobs}, {counted_runtimes(compilation)}"
+    checked = compilation.counted_jobs
+    if compilation.jobs or compilation.stand_ins or not compilation.jobsets:
+        checked = f"{checked}, {counted_runtimes(compilation)}"
     return "; ".join(filter(None, (f"no problems found: {checked}", others)))
 
 
