@@ -83,7 +83,7 @@ def test_the_page_has_no_other_section() -> None:
     assert re.findall(r"^### (.*)$", differences, re.MULTILINE) == [behaviour.title for behaviour in BEHAVIOURS]
 
 
-OF_RELEASES = {"base/releases.py", "base/behaviours.py"}
+OF_RELEASES = {"base/releases.py", "base/behaviours.py", "base/kueue_releases.py"}
 """The modules that may name releases."""
 
 
@@ -429,12 +429,12 @@ def test_the_installed_runtimes_have_the_tag(release: TrainerRelease) -> None:
         pytest.param("environments: {a: {trainerVersion: 2.9}}", '"2.9" is not a release', id="in an environment"),
         pytest.param(
             "trainerVersion: 2.2\nenvironments: {a: {namespace: x}, b: {namespace: z, trainerVersion: 2.3}}",
-            "the environments a and b of one cluster have different releases of Trainer: 2.2 and 2.3",
+            "the environments a and b of one cluster have different values of trainerVersion: 2.2 and 2.3",
             id="one cluster",
         ),
         pytest.param(
             "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: x}}",
-            'the environments a and b of cluster "x" have different releases of Trainer: 2.1 and 2.3',
+            'the environments a and b of cluster "x" have different values of trainerVersion: 2.1 and 2.3',
             id="one named cluster",
         ),
     ],
@@ -443,7 +443,7 @@ def test_a_wrong_setting(text: str, message: str, empty_folder: Path) -> None:
     (empty_folder / "trainc.yaml").write_text(f"{text}\n")
     (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("plain")))
     (found,) = (each for each in json.loads(run("validate", "--format", "json").out) if each["severity"] == "error")
-    assert found["id"] == "trainer-version"
+    assert found["id"] == "cluster-version"
     assert found["message"].startswith(message)
 
 

@@ -8,5 +8,3 @@ IMPLEMENTS = (
     ("Kubernetes", "v1.36 and v1.37"),
 )
 """The releases whose rules trainc implements; docs/versions.md lists the details."""
-KUEUE_REQUIRES = "Kueue v0.20 requires Trainer v2.3"
-"""The oldest Trainer whose TrainJobs the next Kueue reads."""

@@ -23,8 +23,9 @@ from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, f
 from trainc.emit.order import objects_of_a_job
 from trainc.files import inputs
 from trainc.frontends.reading import USED, Reading
-from trainc.kubernetes.trees import forget
+from trainc.kubernetes.trees import forget, get
 from trainc.pipeline.library import Library
+from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.passes.resolve import PER_RUNTIME
 
 if TYPE_CHECKING:
@@ -61,10 +62,11 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
-ONCE: Final = PER_RUNTIME | {"patch-failed"}
-"""The errors that several TrainJobs share; they are reported once, with the number of the others."""
+ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts"}
+"""The faults that several objects share; they are reported once, with the number of the others."""
 OF_OLDER: Final = frozenset({"older-dialect", "older-runtime"})
 """The notes on documents of an older release, which the release of the cluster refuses."""
+QUEUE_LABEL: Final = ("metadata", "labels", QUEUE)
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -352,13 +354,31 @@ def report_lint_findings(build: Build) -> Build:
 def check_queues(build: Build) -> Build:
     """Check the admission of the JobSets by the Kueue queues among the documents."""
     others = build.documents["other"]
-    if not build.run.has_all_documents or not any(map(_is_of_queues, others)):
-        return build
-    from trainc.kueue import findings
+    found = [*_faults_of_kueue(build)]
+    if build.run.has_all_documents and any(map(_is_of_queues, others)):
+        from trainc.kueue import findings
 
-    found = list(findings.check(build.plans, others, all_faults=build.run.purpose.all_queue_faults))
+        found += findings.check(build.plans, others, all_faults=build.run.purpose.all_queue_faults)
     build.meter.charge("errors and warnings", len(found))
     return build.with_diagnostics(found)
+
+
+def _faults_of_kueue(build: Build) -> Iterator[Diagnostic]:
+    """Yield what Kueue's release does not serve; in a run that judges the documents, also the jobs that it ignores."""
+    run, settings, others = build.run, build.run.settings, build.documents["other"]
+    if any(map(_is_of_queues, others)):
+        from trainc.kueue.release_faults import unserved
+
+        yield from unserved(others, settings.kueue)
+    if not run.purpose.judges:
+        return
+    applied = others if settings.renders else [*others, *(plan.job.document for plan in build.plans)]
+    if any(get(document.value, QUEUE_LABEL) for document in applied):
+        from trainc.kueue.release_faults import never_started, unmanaged
+
+        yield from unmanaged(applied, settings.kueue, run.purpose.option_names.legacy)
+        if settings.kueue is not None and not settings.renders:
+            yield from never_started(build.plans, settings.kueue, settings.release, run.refused_as)
 
 
 def check_references(build: Build) -> Build:

@@ -111,6 +111,8 @@ class Options:
     """How unknown fields are reported: "strict", "warn" or "ignore"."""
     trainer_version: str | None = None
     """The release of Trainer in the cluster, such as "2.2"."""
+    kueue_version: str | None = None
+    """The release of Kueue in the cluster, such as "0.19"."""
     legacy: bool = False
     """Whether to compile the jobs of all legacy kinds, such as PyTorchJob."""
     gang: str | None = None
