@@ -273,6 +273,10 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
         "release notes of v2.4.0, kubeflow/trainer#4394",
         lambda release: "runtime-job-name" in ids(release, team_runtime({"torch": {}}, name="nodes-of-the-training")),
     ),
+    "2.3-optimization_jobs": (
+        "development branch of 2026-08-21, manifests/base/crds/trainer.kubeflow.org_optimizationjobs.yaml",
+        lambda release: "unserved-kind" in ids(release, {**team_job("team"), "kind": "OptimizationJob"}),
+    ),
     "2.3-mpi_image": (
         "release notes of v2.4.0, kubeflow/trainer#4301",
         lambda release: (

@@ -114,6 +114,12 @@ BEHAVIOURS: Final = (
         documents=True,
     ),
     Behaviour(
+        "optimization_jobs",
+        "OptimizationJobs",
+        {"not served": "the API server has no OptimizationJob", "served": "the API server has OptimizationJobs"},
+        documents=True,
+    ),
+    Behaviour(
         "webhook_label",
         "Label that disables the webhook",
         {

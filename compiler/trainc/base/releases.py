@@ -61,6 +61,8 @@ class TrainerRelease(NamedTuple):
     """How trainc reads TrainJobs of other dialects: as its API server does, or converted."""
     rules: frozenset[str]
     """The functions of `checks.cel` for the rules of its CRDs that not all releases have."""
+    optimization_jobs: Literal["not served", "served"]
+    """The kind OptimizationJob."""
     webhook_label: Literal["ignored", "read"]
     """Whether a label of a runtime disables the webhook for it."""
     job_names: Literal[63, 20]
@@ -185,6 +187,7 @@ V2_1: Final = TrainerRelease(
     dialect="v2.1",
     older_dialects="unknown",
     rules=frozenset({"nodes_of_elastic"}),
+    optimization_jobs="not served",
     webhook_label="ignored",
     job_names=63,
     unknown_job="refused",
@@ -276,6 +279,7 @@ V2_4: Final = V2_3._replace(
     upgraded_from=frozenset({"2.3"}),
     runtimes="trainer-2.4",
     rules=V2_3.rules | {"nodes_below_zero", "processes_below_one"},
+    optimization_jobs="served",
     job_names=20,
     mpi_variables="reserved with PRRTE",
     flux_processes="checked by the CRD",

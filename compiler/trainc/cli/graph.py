@@ -39,6 +39,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     printing.report_errors(result, run)
     if result.failed:
         return WRONG_INPUT
+    printing.report_stand_ins(result, run)
     from trainc import budget
     from trainc.base import texts as columns
     from trainc.explain import graph

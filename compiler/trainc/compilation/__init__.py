@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.kinds import OPTIMIZATION_JOB
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.plans import (
@@ -62,7 +63,7 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
-ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts"}
+ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts", "unserved-kind"}
 """The faults that several objects share; they are reported once, with the number of the others."""
 OF_OLDER: Final = frozenset({"older-dialect", "older-runtime"})
 """The notes on documents of an older release, which the release of the cluster refuses."""
@@ -248,7 +249,14 @@ def select_trainjobs(build: Build) -> Build:
     if build.meter.over is not None:
         return build
     apart = overlay_conflict_in(build.reading.kustomizations, build.run)
-    trainjobs, diagnostics = selected(build.documents["job"], build.run, apart)
+    documents, found = build.documents["job"], list[Diagnostic]()
+    if optimization_jobs := [document for document in build.documents["other"] if _is_optimization_job(document)]:
+        from trainc.compilation.optimization_jobs import unserved
+
+        documents = [*documents, *optimization_jobs]
+        found += unserved(optimization_jobs, build.run.settings)
+    trainjobs, diagnostics = selected(documents, build.run, apart)
+    build = build.with_diagnostics(found)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)
 
 
@@ -314,7 +322,7 @@ def collect_objects(build: Build) -> Build:
     jobs = (
         Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan)
         for plan in build.plans
-        if plan.objects and not plan.failed
+        if plan.objects and not plan.failed and (build.run.purpose.trials or not plan.job.is_trial)
     )
     return build._replace(jobs=tuple(jobs))
 
@@ -322,7 +330,7 @@ def collect_objects(build: Build) -> Build:
 def show_stand_ins(build: Build) -> Build:
     """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
     run = build.run
-    if run.purpose.stand_ins != "show" or run.only is not None or build.documents["job"]:
+    if run.purpose.stand_ins != "show" or run.only is not None or build.trainjobs:
         return build
     from trainc.compilation import unused_runtimes
 
@@ -572,6 +580,12 @@ def _files_of_settings(build: Build) -> Iterator[str]:
     """Yield the files with the settings and their patches."""
     yield from (file.document.file for file in build.run.settings.settings_files)
     yield from build.patches.files if build.patches is not None else ()
+
+
+def _is_optimization_job(document: Document) -> bool:
+    """Return whether a document is an OptimizationJob, whose first trial is compiled."""
+    value = document.value
+    return value.get("kind") == OPTIMIZATION_JOB.kind and value.get("apiVersion") in OPTIMIZATION_JOB.versions
 
 
 def _is_of_queues(document: Document) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
-from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.objects import NO_PROJECT, PLAIN, TRIAL_SUFFIX, TrainJob
 from trainc.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,
         )
+        if job.is_trial:  # the settings do not change what the controller creates
+            plan = plan._replace(project=NO_PROJECT, delivery=PLAIN, renders=False)
         if job.letters_at is None:
             return staged(plan)
         from trainc.pipeline import generated_names
@@ -95,7 +97,7 @@ def _by_name(plan: Plan) -> tuple[str, str]:
 
 
 def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
-    is_trainjob = job.value.get("kind") == TRAINJOB.kind
+    is_trainjob = job.is_trial or job.value.get("kind") == TRAINJOB.kind
     return settings.field_validation if is_trainjob else settings.legacy_field_validation
 
 
@@ -154,8 +156,9 @@ def selected(
     others: list[TrainJob] = []
     for document in documents:
         written = ObjectId.from_manifest(document.value)
-        key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
+        name = f"{written.name}{TRIAL_SUFFIX}" if written.name and job.is_trial else written.name
+        key = written.namespace, name or f"\0{len(first)}"
         if only is not None and job.source_name != only:
             others.append(job)
         elif key in first:

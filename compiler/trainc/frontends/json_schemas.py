@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, EACH, JOBSET, LEGACY, OF_TRAINC, RUNTIME, TRAINJOB
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, EACH, JOBSET, KINDS, OF_TRAINC, RUNTIME, TRAINJOB
 from trainc.frontends import extensions
 from trainc.kubernetes.structural import bundled
 
@@ -32,9 +32,9 @@ def schema_of(kind: str, release: TrainerRelease, folder: str = "") -> Any:
         release: the release of Trainer.
         folder: the folder of another dialect; by default that of the release.
     """
-    legacy = next((row for row in LEGACY if row.name == kind), None)
-    if legacy is not None:
-        return bundled(legacy.kind, legacy.schema)
+    row = next((row for row in KINDS if row.schema and row.name == kind), None)
+    if row is not None:
+        return bundled(row.kind, row.schema)
     of_release = release.jobset if kind == JOBSET.kind else release.crds
     folder = OF_TRAINC.get(kind) or folder or of_release
     if folder == of_release and extensions.is_extended(folder, kind):
