@@ -86,7 +86,7 @@ def migrated(text: str, form: Form | None = None) -> Migration:
 def new_text(text: str, form: Form | None = None) -> str:
     """Return the documents that replace one job."""
     new = documents(migrated(text, form))
-    return "---\n".join((*(text for _, text in new.jobs), *new.runtimes.values()))
+    return "---\n".join((*(job.document for job in new.jobs), *new.runtimes.values()))
 
 
 @cache

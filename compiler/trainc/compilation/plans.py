@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import TRAINJOB
+from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.pipeline.objects import NO_PROJECT, PLAIN, TRIAL_SUFFIX, TrainJob
 from trainc.pipeline.plan import Plan
@@ -52,10 +52,13 @@ def plans_of(trainjobs: Iterable[TrainJob], compiled: Compiler, meter: Meter) ->
 def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler:
     """Return the function that runs all stages on a TrainJob, with the settings of a run; with another library."""
     settings = run.settings
+    from trainc.pipeline import stages
+
+    staged = stages.run
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline.suffix import run as staged
-    else:
-        from trainc.pipeline.stages import run as staged
+        from trainc.pipeline import suffix
+
+        staged = suffix.run
 
     def compiled(job: TrainJob, library: Library = library) -> Plan:
         plan = Plan(
@@ -73,6 +76,8 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
         )
         if job.is_trial:  # the settings do not change what the controller creates
             plan = plan._replace(project=NO_PROJECT, delivery=PLAIN, renders=False)
+        if job.is_jobset and job.letters_at is None:
+            return stages.run(plan)
         if job.letters_at is None:
             return staged(plan)
         from trainc.pipeline import generated_names
@@ -97,8 +102,8 @@ def _by_name(plan: Plan) -> tuple[str, str]:
 
 
 def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
-    is_trainjob = job.is_trial or job.value.get("kind") == TRAINJOB.kind
-    return settings.field_validation if is_trainjob else settings.legacy_field_validation
+    is_of_trainer = job.is_trial or job.value.get("kind") in (TRAINJOB.kind, JOBSET.kind)
+    return settings.field_validation if is_of_trainer else settings.legacy_field_validation
 
 
 def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
@@ -144,9 +149,10 @@ def selected(
 ) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
-    With `check_only`, the TrainJobs of different kustomizations may have the same name, and those of different files
-    outside of a project, with a warning. TrainJobs with another name than `only` are ignored. It is a name in the
-    source files, without the prefix and suffix of the settings.
+    A JobSet with the name of a TrainJob is an output of it. With `check_only`, the TrainJobs of different
+    kustomizations may have the same name, and those of different files outside of a project, with a warning. TrainJobs
+    with another name than `only` are ignored. It is a name in the source files, without the prefix and suffix of the
+    settings.
     """
     only, several = run.only, run.purpose.check_only and not run.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
@@ -154,7 +160,7 @@ def selected(
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     others: list[TrainJob] = []
-    for document in documents:
+    for document in _without_outputs([*documents]):
         written = ObjectId.from_manifest(document.value)
         job = trainjob(document, run.settings.environment)
         name = f"{written.name}{TRIAL_SUFFIX}" if written.name and job.is_trial else written.name
@@ -178,6 +184,19 @@ def selected(
     if only is not None and not chosen:
         diagnostics.append(_not_found(only, others))
     return chosen, diagnostics
+
+
+def _without_outputs(documents: list[Document]) -> Iterable[Document]:
+    """Return the documents without the JobSets that have the name of a TrainJob."""
+    if all(each.value.get("kind") != JOBSET.kind for each in documents):
+        return documents
+    compiled = {_name_of(each) for each in documents if each.value.get("kind") != JOBSET.kind}
+    return (each for each in documents if each.value.get("kind") != JOBSET.kind or _name_of(each) not in compiled)
+
+
+def _name_of(document: Document) -> tuple[str, str]:
+    id = ObjectId.from_manifest(document.value)
+    return id.namespace, id.name
 
 
 def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:
