@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import TRAINJOB
 from trainc.base.records import NamedTuple
-from trainc.frontends.moves import Move, edited
+from trainc.frontends.lowering import Move, edited
 from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import click
 
 from trainc.base import releases as trainer_releases
 from trainc.base.kueue_releases import KUEUE_RELEASES
-from trainc.base.version import IMPLEMENTS, __version__
-from trainc.cli.common.codes import INTERRUPTED, OutputError
+from trainc.base.releases import IMPLEMENTS, __version__
+from trainc.cli.common import INTERRUPTED, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,7 +183,7 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
-        from trainc.source.printable import escape
+        from trainc.base.texts import escape
 
         vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()

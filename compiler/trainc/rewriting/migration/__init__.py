@@ -16,10 +16,10 @@ from trainc.compilation import compile_documents, environment_runs, metered, rea
 from trainc.compilation.run import MIGRATE, PLAIN, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
 from trainc.files import inputs
+from trainc.frontends.lowering import losses_with_effect
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
-from trainc.pipeline import job_losses
 from trainc.pipeline.lint import ttl_repeats_training
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
@@ -240,7 +240,8 @@ class _Search:
             if key in self.accepted:
                 candidate, runs, rows = self.accepted[key]
                 rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-                losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
+                plan = self.plain.compiled[key].plan
+                losses = tuple(losses_with_effect(plan.job.document, plan.losses))
                 yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:

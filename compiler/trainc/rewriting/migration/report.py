@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.base.texts import plural, table
+from trainc.base.texts import escape, escape_json, plural, table
 from trainc.compilation.run import PLAIN
 from trainc.explain import losses as explained_losses
 from trainc.kubernetes.violations import field_of
@@ -24,7 +24,6 @@ from trainc.review.formats import text as review_text
 from trainc.review.formats.markdown import code, in_html, prose
 from trainc.rewriting.migration.accepted_differences import one_line
 from trainc.rewriting.migration.host_files import named_files
-from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
