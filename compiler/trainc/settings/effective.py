@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.declarations import Declaration
+from trainc.base.kueue_releases import find_kueue
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, find_release, with_jobset
 from trainc.base.suggestions import nearest_name, use
@@ -87,6 +88,7 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
         release=_release(tree),
         release_stated=leaf(tree, "trainerVersion") is not None,
+        kueue=find_kueue(_value(leaf(tree, "kueueVersion"))),
         legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
         legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),

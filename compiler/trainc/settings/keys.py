@@ -47,6 +47,7 @@ KEYS: Final = (
     Key(("output",), flag="--output", in_environment=False),
     Key(("keep",), "append", default=[], in_environment=False),
     Key(("trainerVersion",), flag="--trainer-version", default="2.3"),
+    Key(("kueueVersion",), flag="--kueue-version"),
     Key(("passthrough",), flag="--passthrough"),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
     Key(("jobsetVersion",)),
