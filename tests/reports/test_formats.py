@@ -57,7 +57,7 @@ BREAKOUTS = (
 )
 """Texts that are syntax in one of the formats."""
 HOSTILE = "".join(BREAKOUTS)
-COMPILED = {f"trainc.{kind}" for kind in ("JobSet", "Job", "Pod", "PersistentVolumeClaim", "PodGroup")}
+COMPILED = {f"trainc.{kind}" for kind in ("Job", "Pod", "PersistentVolumeClaim", "PodGroup")}
 """The cases that a JUnit report must not have: the TrainJob fails."""
 FILE = 'jobs/a,b: ]]>"<&%0A\n::error::\x1b[31m\u202e#?é\udcff.yaml'
 PLACE = Location(file=FILE, line=3, column=5, end_line=3, end_column=9)
