@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD
@@ -17,12 +18,13 @@ from trainc.base.texts import first_of
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
 from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
+from trainc.pipeline.frameworks.mpi import SSH
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes
 from trainc.review.formats import edited
 from trainc.rewriting.migration.old_names import LISTS, with_old_names
-from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun
+from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +36,8 @@ PROCESS_VARIABLES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """The variables that torchrun sets for its processes."""
 TORCHRUN_PREFIX: Final = "PET_"
 """The prefix of the variables that torchrun reads."""
+UNUSED_KEYS: Final = "/mnt/mpi-ssh-auth"
+"""Where Trainer mounts its volume of SSH keys in a pod with a volume of its own for them."""
 JOB_NAME: Final = f"{OPERATOR_PREFIX}job-name"
 _PORTS: Final = frozenset({"MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT"})
 _PORT: Final = re.compile(r"(:|^)[0-9]+$")
@@ -183,6 +187,27 @@ def _is_group_of_keys(difference: ObjectDifference) -> bool:
     return is_context or change.path[-2:] == ("securityContext", "fsGroup")
 
 
+def _is_moved_volume(difference: ObjectDifference) -> bool:
+    """Return whether the order of volumes differs, or that of mounts none of which is in the folder of another."""
+    if difference.change.kind != "moved":
+        return False
+    if difference.path == ("volumeMounts",):
+        paths = sorted(f"{mount['mountPath'].rstrip('/')}/" for mount in difference.new["volumeMounts"])
+        return not any(after.startswith(before) for before, after in pairwise(paths))
+    return difference.kind == JOBSET.kind and difference.change.path[-1] == "volumes"
+
+
+def _is_unused_mount(difference: ObjectDifference) -> bool:
+    """Return whether Trainer's volume of SSH keys is added, and mounted where nothing looks for it."""
+    change, path = difference.change, difference.path
+    if change.kind != "added" or difference.kind != JOBSET.kind:
+        return False
+    if path[:1] == ("volumeMounts",):
+        is_here = isinstance(change.new, dict) and change.new["mountPath"] == UNUSED_KEYS
+        return is_here and not any(UNUSED_KEYS in text for text in texts(difference.old))
+    return change.path[-2:-1] == ("volumes",) and change.new["name"] == SSH
+
+
 def _is_search_domain(difference: ObjectDifference) -> bool:
     """Return whether pods lack the search domain of their JobSet, which is all that their dnsConfig has."""
     change = difference.change
@@ -272,6 +297,18 @@ TABLE: Final[tuple[Row, ...]] = (
         "the file modes of SSH keys",
         "ssh accepts the key with each of the modes (rule `ssh-key-mode`)",
         applies=_is_mode_of_keys,
+    ),
+    Row(
+        "unused-ssh-keys",
+        f"a second mount of the SSH keys, at {UNUSED_KEYS}",
+        "Trainer's volume, whose keys ssh of root ignores; no text of the container mentions the folder",
+        applies=_is_unused_mount,
+    ),
+    Row(
+        "volume-order",
+        "the order of volumes and of their mounts",
+        "no mount is in the folder of another one",
+        applies=_is_moved_volume,
     ),
     Row(
         "ssh-key-group",

@@ -23,14 +23,17 @@ from trainc.frontends.dialects import in_dialect
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
+from trainc.legacy.mpijob import HOSTFILE, KEYS, KEYS_PATH, ROOT_KEYS
 from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
 from trainc.pipeline import frameworks
+from trainc.pipeline.frameworks import mpi
+from trainc.pipeline.frameworks.mpi import SSH
 from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
 from trainc.pipeline.plan import NODE, Plan, pod_spec
-from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES
+from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES, UNUSED_KEYS
 from trainc.rewriting.migration.host_files import host_files, named_files
 from trainc.rewriting.migration.migrated import Candidate, RejectedForm
 from trainc.rewriting.migration.new_runtimes import (
@@ -52,7 +55,7 @@ from trainc.rewriting.migration.parametric_template import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Slot
@@ -62,6 +65,8 @@ _ENTRY: Final = ("image", "command", "args")
 _OF_JOB: Final = ("suspend", "activeDeadlineSeconds")
 _LASTING: Final = frozenset({"persistentVolumeClaim", "ephemeral", "csi"})
 _AMOUNTS: Final = frozenset({"limits", "requests"})
+_VOLUMES: Final = {KEYS: SSH, HOSTFILE: mpi.HOSTFILE}
+"""The names of mpi-operator's volumes, which another container may mount, and those of Trainer's."""
 
 
 def candidates(plan: Plan) -> Iterator[Candidate | RejectedForm]:
@@ -123,13 +128,17 @@ class _LegacyJob:
             yield RejectedForm("policy", tuple(faults))
             return
         by_policy = self._added_by(without, given)
-        for group, ports, env in product(self._groups(trainer.job), (False, True), (True, False)):
+        groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job, list(names.values()))
+        for keys, group, ports, env in product(own_keys, groups, (False, True), (True, False)):
             spec = self._template_of_policy(names, by_policy, ports=ports)
+            spec = _with_volume_names(spec, _VOLUMES if keys is None else _VOLUMES | {KEYS: KEYS})
             if group is not None:
                 for index in names:
                     spec = edit(spec, (*pod_spec(index), "securityContext"), partial(_with_group, group=group))
             left, job = self._split(spec, trainer, counts=False, env=env, resources=not of_policy.launcher)
-            yield self._candidate("policy", given | job, self._runtime(left, counted, settings), trainer)
+            of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
+            runtime = self._runtime(left, counted, of_keys)
+            yield self._candidate("policy", given | job, runtime, trainer, overrides=() if keys is None else (keys,))
 
     def variables(self) -> Iterator[Candidate | RejectedForm]:
         """Yield the candidates with the variables of the operator."""
@@ -161,12 +170,16 @@ class _LegacyJob:
         names = listed(str(job["name"]) for job in self.plan.jobs)
         return RejectedForm(form, (f"its pods are those of several Jobs: {names}",))
 
-    def _candidate(self, form: Form, trainer: Tree, runtime: Tree, slot: Slot | None = None) -> Candidate:
+    def _candidate(
+        self, form: Form, trainer: Tree, runtime: Tree, slot: Slot | None = None, overrides: Sequence[Tree] = ()
+    ) -> Candidate:
         runtime, lowered = named(runtime, self.family), self.plan.job.value["spec"]
         spec: Tree = {"runtimeRef": {"name": runtime["metadata"]["name"]}}
         spec |= {key: lowered[key] for key in _OF_JOB if key in lowered and self._is_written("spec", key)}
         if trainer:
             spec["trainer"] = trainer
+        if overrides:
+            spec["podTemplateOverrides"] = [*overrides]
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
         job = job if dialect.has_overrides else in_dialect(job, dialect)
@@ -240,6 +253,21 @@ class _LegacyJob:
         first = group["runAsGroup"]
         return None, user["runAsUser"] if first is None else first
 
+    def _own_keys(self, launcher: int, jobs: list[str]) -> tuple[Tree | None, ...]:
+        """Return the overrides with which the pods may get their SSH keys: none, or that with the operator's volume.
+
+        ssh of root ignores the keys of Trainer's volume, which others than root may read.
+        """
+        pod: Tree = get(self.plan.spec, pod_spec(launcher))
+        mounts = pod["containers"][0].get("volumeMounts") or ()
+        mount = next((each for each in mounts if each["name"] == KEYS and each["mountPath"] == ROOT_KEYS), None)
+        if not self.traits.launcher or mount is None:
+            return (None,)
+        volume = next(each for each in pod["volumes"] if each["name"] == KEYS)
+        container = {"name": NODE, "volumeMounts": [mount]}
+        spec = {"volumes": [volume], "containers": [container]}
+        return None, {"targetJobs": [{"name": name} for name in jobs], "spec": spec}
+
     def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
         """Return the template for a policy.
 
@@ -269,10 +297,13 @@ class _LegacyJob:
         """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has."""
         reference = f"$({self.template.variable})"
         gone = self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
+        # Open MPI's variables of another release: the operator and Trainer add those that are absent.
+        written = get(self.template.before, (*path, "env"), []) if self.traits.launcher else []
         kept = [
             each
             for each in container.get("env") or ()
             if each["name"] not in self.template.added[path]
+            or each in written
             or (each["name"] not in gone and reference not in str(each.get("value")))
         ]
         texts = [*(container.get("command") or ()), *(container.get("args") or ())]
@@ -321,6 +352,15 @@ class _LegacyJob:
         """Return whether another container than the main one has a variable that holds a count."""
         others = (container for path, container in containers(self.template.after) if path != main.path)
         return any(each["name"] in self.template.counts for other in others for each in other.get("env") or ())
+
+
+def _with_volume_names(spec: Tree, names: Mapping[str, str]) -> Tree:
+    """Return a JobSetSpec whose mounts of the operator's volumes have other names."""
+    for path, container in containers(spec):
+        if mounts := container.get("volumeMounts"):
+            renamed = [each | {"name": names.get(each["name"], each["name"])} for each in mounts]
+            spec = put(spec, (*path, "volumeMounts"), renamed)
+    return spec
 
 
 def _with_group(context: Tree | None, group: int) -> Tree:

@@ -46,10 +46,11 @@ def mentions(container: Tree, name: str) -> bool:
     (False, True)
     """
     word = re.compile(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])")
-    return any(word.search(text) for text in _texts(container))
+    return any(word.search(text) for text in texts(container))
 
 
-def _texts(container: Tree) -> Iterator[str]:
+def texts(container: Tree) -> Iterator[str]:
+    """Yield the texts of a container: its command, its arguments and the values of its variables."""
     for key in ("command", "args"):
         yield from container.get(key) or ()
     for variable in container.get("env") or ():
