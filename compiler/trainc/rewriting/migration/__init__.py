@@ -23,10 +23,11 @@ from trainc.pipeline import job_losses
 from trainc.pipeline.lint import ttl_repeats_training
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
-from trainc.rewriting.migration.accepted_differences import compare, one_line, reason
+from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, one_line, reason
 from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import named_files, renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
+from trainc.rewriting.migration.one_job import in_one_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -145,6 +146,7 @@ class _Project:
         self.reader = reader
         self.reading = read(paths, run, reader, kinds=(*COMPILED, *LEGACY))
         self.before = compile_documents(self.reading, self.run)
+        self._whole: dict[Key, Compiled | None] = {}
         self.compiled = {_key(job.plan.job.document): job for job in self.before.jobs}
 
     @property
@@ -158,6 +160,12 @@ class _Project:
             ObjectId.from_manifest(document.value).name: document.value.get("spec")
             for document in self.reading.documents["runtime"]
         }
+
+    def in_one_job(self, key: Key) -> Compiled | None:
+        """Return a job with its pods in one Job; None if it has one already, or if its roles differ."""
+        if key not in self._whole:
+            self._whole[key] = in_one_job(self.compiled[key])
+        return self._whole[key]
 
     def compile(self, trials: dict[Key, Candidate]) -> tuple[Compilation, dict[Key, Compiled]]:
         """Compile the documents with candidates in place of some jobs; return also the new jobs with their old names.
@@ -224,7 +232,7 @@ class _Search:
         """Find the forms of all jobs, and report those that stay."""
         stay = self._report(files)
         waiting: dict[Key, Iterator[Candidate | RejectedForm]] = {
-            key: candidates(self.plain.compiled[key].plan)
+            key: self._candidates(key)
             for key in self.documents
             if key not in stay and all(key in project.compiled for project in (self.plain, *self.projects))
         }
@@ -233,6 +241,10 @@ class _Search:
             waiting = {key: found for key, found in waiting.items() if key in trials and key not in self.accepted}
         for key in self.rejected.keys() - self.accepted.keys():
             self.diagnostics.append(("", self._not_migratable(self.documents[key], self.rejected[key])))
+
+    def _candidates(self, key: Key) -> Iterator[Candidate | RejectedForm]:
+        whole = self.plain.in_one_job(key)
+        return candidates(self.plain.compiled[key].plan, whole and whole.plan)
 
     def migrated(self) -> Iterator[Migrated]:
         """Yield the migrated jobs in the order of their files."""
@@ -311,14 +323,18 @@ class _Search:
             result, jobs = project.compile(trials)
             for key, trial in trials.items():
                 before, after = project.compiled[key], jobs.get(key)
+                whole = project.in_one_job(key) if trial.is_one_job else before
+                if whole is None:
+                    reasons[key].append("its roles differ")
+                    continue
                 if after is None:
                     reasons[key] += _errors(result, self.documents[key])
                     continue
                 after = with_files(after, trial.files, before.objects)
-                comparison = compare(before.objects, after.objects)
+                comparison = compare(whole.objects, after.objects)
                 reasons[key] += map(reason, comparison.others)
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
-                rows[key] += comparison.rows
+                rows[key] += (*((ONE_JOB,) if trial.is_one_job else ()), *comparison.rows)
                 runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
             if reasons[key]:

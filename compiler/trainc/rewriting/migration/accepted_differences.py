@@ -19,12 +19,20 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
 from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline.frameworks.mpi import SSH
+from trainc.pipeline.lint.gpu_processes import reads_variable
 from trainc.pipeline.objects import ANCESTOR
+from trainc.pipeline.plan import PROCESSES
 from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes
 from trainc.review.formats import edited
 from trainc.rewriting.migration.old_names import LISTS, with_old_names
-from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun, texts
+from trainc.rewriting.migration.torchrun_commands import (
+    TORCHRUN_NAMES,
+    mentions,
+    runs_torchrun,
+    texts,
+    with_torchrun_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,6 +70,8 @@ class ObjectDifference(NamedTuple):
     """The path in the container, or in the object."""
     kind: str
     """The kind of the object."""
+    pod: Tree
+    """The new pod, or an empty mapping if the change is in no container."""
 
 
 class Row(NamedTuple):
@@ -135,15 +145,43 @@ def _is_process_variable(difference: ObjectDifference) -> bool:
     if not _is_variable(difference, "removed"):
         return False
     name = difference.change.old["name"]
-    return name in PROCESS_VARIABLES and runs_torchrun(difference.new) and not mentions(difference.old, name)
+    return name in PROCESS_VARIABLES and runs_torchrun(difference.new) and not mentions(difference.new, name)
+
+
+def _is_passed_on(difference: ObjectDifference) -> bool:
+    """Return whether a command of torchrun reads the same value from the variable of another name."""
+    change, path = difference.change, difference.path
+    if change.kind != "changed" or path[:1] not in (("command",), ("args",)) or not runs_torchrun(difference.new):
+        return False
+    if change.new != with_torchrun_names(str(change.old)):
+        return False
+    old, new = (
+        {each["name"]: {**each, "name": ""} for each in side.get(_ENV) or ()}
+        for side in (difference.old, difference.new)
+    )
+    read = [name for name in TORCHRUN_NAMES if mentions({"args": [change.old]}, name)]
+    return all(name in _PORTS or old.get(name) == new.get(TORCHRUN_NAMES[name]) for name in read)
+
+
+def _is_unread_count(difference: ObjectDifference) -> bool:
+    """Return whether the number of processes for torchrun differs, which the command does not start."""
+    change = difference.change
+    if change.kind != "changed" or difference.path[:1] != (_ENV,) or difference.path[-1] != "value":
+        return False
+    name = difference.new[_ENV][difference.path[1]]["name"]
+    return name == PROCESSES and not reads_variable(difference.new) and not mentions(difference.new, name)
+
+
+def _is_added_port(difference: ObjectDifference) -> bool:
+    """Return whether a container declares one more port, which is information, except on the network of the node."""
+    is_port = difference.change.kind == "added" and difference.path[:1] == ("ports",) and len(difference.path) == 2
+    return is_port and not difference.pod.get("hostNetwork") and "name" not in difference.change.new
 
 
 def _is_rendezvous_port(difference: ObjectDifference) -> bool:
     """Return whether the port of the rendezvous differs: in a variable, or in the ports of the container."""
-    if not runs_torchrun(difference.new):
-        return False
     change, path = difference.change, difference.path
-    if path[:1] == ("ports",) and len(path) > 1 and change.kind != "moved":
+    if path[:1] == ("ports",) and runs_torchrun(difference.new) and len(path) > 1 and change.kind != "moved":
         at = len(change.path) - len(path) + 1
         sides = [(difference.old, change.old_path[at])] * (change.kind != "added" or len(path) > 2)
         sides += [(difference.new, change.new_path[at])] * (change.kind != "removed" or len(path) > 2)
@@ -151,7 +189,9 @@ def _is_rendezvous_port(difference: ObjectDifference) -> bool:
     if path[:1] != (_ENV,) or len(path) != 3 or path[-1] != "value" or change.kind != "changed":
         return False
     name = difference.new[_ENV][path[1]]["name"]
-    return name in _PORTS and not mentions(difference.old, name) and _host(change.old) == _host(change.new)
+    is_torchruns = name.startswith(TORCHRUN_PREFIX) or runs_torchrun(difference.new)
+    is_unread = is_torchruns and not mentions(difference.old, name)
+    return name in _PORTS and is_unread and _host(change.old) == _host(change.new)
 
 
 def _host(text: Any) -> str:
@@ -287,6 +327,24 @@ TABLE: Final[tuple[Row, ...]] = (
         applies=_is_process_variable,
     ),
     Row(
+        "passed-on",
+        "a command reads PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT",
+        "they have the values of WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT, and follow numNodes",
+        applies=_is_passed_on,
+    ),
+    Row(
+        "unread-processes",
+        "another value of PET_NPROC_PER_NODE",
+        "only torchrun reads it, and the command does not start torchrun",
+        applies=_is_unread_count,
+    ),
+    Row(
+        "added-port",
+        "one more declared port",
+        "a declared port is information; the pods are not on the network of their node",
+        applies=_is_added_port,
+    ),
+    Row(
         "rendezvous-port",
         "the rendezvous port of torchrun",
         "all nodes have the same one",
@@ -336,6 +394,13 @@ TABLE: Final[tuple[Row, ...]] = (
     ),
 )
 """The table."""
+ONE_JOB: Final = Row(
+    "one-job",
+    "the pods of all roles are in one Job",
+    "their templates are equal; a worker that fails for good in the moment in which the Master succeeds fails the job; "
+    "the pods have no labels of their role",
+)
+"""The row of a job whose equal roles are several Jobs before."""
 
 
 def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
@@ -393,11 +458,12 @@ class _Objects:
         path = change.path
         inside = self.kind == JOBSET.kind and len(path) > self.depth and path[self.depth - 2] in LISTS
         if not inside:
-            return ObjectDifference(change, {}, {}, path, self.kind)
+            return ObjectDifference(change, {}, {}, path, self.kind, {})
         old, new = (
             get(tree, at[: self.depth], {}) for tree, at in ((self.old, change.old_path), (self.new, change.new_path))
         )
-        return ObjectDifference(change, old, new, path[self.depth :], self.kind)
+        pod = get(self.new, change.new_path[: self.depth - 2], {})
+        return ObjectDifference(change, old, new, path[self.depth :], self.kind, pod)
 
 
 def _with_empty_lists(jobset: Tree) -> Tree:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.releases import find_release
@@ -53,6 +53,7 @@ from trainc.rewriting.migration.parametric_template import (
     with_container_name,
     with_job_name,
 )
+from trainc.rewriting.migration.torchrun_commands import with_torchrun_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,16 +66,24 @@ _ENTRY: Final = ("image", "command", "args")
 _OF_JOB: Final = ("suspend", "activeDeadlineSeconds")
 _LASTING: Final = frozenset({"persistentVolumeClaim", "ephemeral", "csi"})
 _AMOUNTS: Final = frozenset({"limits", "requests"})
+ByOperator = Literal["none", "passed on", "literal"]
 _VOLUMES: Final = {KEYS: SSH, HOSTFILE: mpi.HOSTFILE}
 """The names of mpi-operator's volumes, which another container may mount, and those of Trainer's."""
 
 
-def candidates(plan: Plan) -> Iterator[Candidate | RejectedForm]:
-    """Yield the candidates of a job, the best ones first, and the forms that it cannot have."""
+def candidates(plan: Plan, in_one_job: Plan | None) -> Iterator[Candidate | RejectedForm]:
+    """Yield the candidates of a job, the best ones first, and the forms that it cannot have.
+
+    in_one_job   the plan of the job with its pods in one Job; None if it has one, or if its roles differ
+    """
     job = _LegacyJob(plan)
     yield from job.policy()
     yield from job.variables()
-    yield job.exact()
+    if in_one_job is not None:
+        whole = _LegacyJob(in_one_job)
+        for each in (*whole.policy(), *whole.variables()):
+            yield each if isinstance(each, RejectedForm) else each._replace(is_one_job=True)
+    yield from job.exact()
 
 
 class _LegacyJob:
@@ -129,13 +138,17 @@ class _LegacyJob:
             return
         by_policy = self._added_by(without, given)
         groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job, list(names.values()))
-        for keys, group, ports, env in product(own_keys, groups, (False, True), (True, False)):
-            spec = self._template_of_policy(names, by_policy, ports=ports)
+        for keys, by_operator, group, ports, env in product(
+            own_keys, self._ways(), groups, (False, True), (True, False)
+        ):
+            spec = self._template_of_policy(names, by_policy, ports=ports, by_operator=by_operator)
             spec = _with_volume_names(spec, _VOLUMES if keys is None else _VOLUMES | {KEYS: KEYS})
             if group is not None:
                 for index in names:
                     spec = edit(spec, (*pod_spec(index), "securityContext"), partial(_with_group, group=group))
-            left, job = self._split(spec, trainer, counts=False, env=env, resources=not of_policy.launcher)
+            left, job = self._split(
+                spec, trainer, counts=by_operator == "literal", env=env, resources=not of_policy.launcher
+            )
             of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
             runtime = self._runtime(left, counted, of_keys)
             yield self._candidate("policy", given | job, runtime, trainer, overrides=() if keys is None else (keys,))
@@ -158,13 +171,40 @@ class _LegacyJob:
             runtime = self._runtime(left, (slot.job,), {"numNodes": 1 if in_job else count})
             yield self._candidate("variables", ({"numNodes": count} if in_job else {}) | job, runtime, slot)
 
-    def exact(self) -> Candidate | RejectedForm:
-        """Return the candidate whose runtime has the whole template. A job with files has a runtime of its own."""
+    def exact(self) -> Iterator[Candidate | RejectedForm]:
+        """Yield the candidates whose runtime has the template of each role. One with files has its own runtime."""
         if secrets := frameworks.framework_of(self.plan).secrets(self.plan):
             why = f'`trainc secret` creates Secret "{secrets[0].name}" only for mlPolicy.{self.family}'
-            return RejectedForm("exact", (why,))
+            yield RejectedForm("exact", (why,))
+            return
         spec = template_with_names(self.plan) if self.files else self.template.after
-        return self._candidate("exact", {}, self._runtime(spec, (), None))._replace(files=self.files)
+        if (slots := self.template.main) and all(job.get("replicas", 1) == 1 for job in self.plan.jobs):
+            left, job = self._without_common(spec, slots)
+            if job:
+                runtime = self._runtime(left, (), None, trainers=[slot.job for slot in slots])
+                yield self._candidate("exact", job, runtime, slots[0])._replace(files=self.files)
+        yield self._candidate("exact", {}, self._runtime(spec, (), None))._replace(files=self.files)
+
+    def _without_common(self, spec: Tree, slots: Sequence[Slot]) -> tuple[Tree, Tree]:
+        """Return a JobSetSpec without the fields that the main containers of all roles have, and these."""
+        mains: list[Tree] = [get(spec, slot.path) for slot in slots]
+        first, *others = mains
+        shared = {key for key in (*_ENTRY, "resources") if key in first}
+        shared = {key for key in shared if all(each.get(key) == first[key] for each in others)}
+        if not first.get("resources") or not first["resources"].keys() <= _AMOUNTS:
+            shared -= {"resources"}
+        job: Tree = {key: first[key] for key in _ENTRY if key in shared}
+        added = frozenset[str]().union(*(self.template.added[slot.path] for slot in slots)) | {self.template.variable}
+        own = [each for each in first.get("env") or () if each["name"] not in added]
+        env = [each for each in own if all(each in (other.get("env") or ()) for other in others)]
+        job |= {"env": env} if env else {}
+        job |= {"resourcesPerNode": first["resources"]} if "resources" in shared else {}
+        for slot, main in zip(slots, mains, strict=True):
+            left = {key: field for key, field in main.items() if key not in (*shared, "env")}
+            of_role = [each for each in main.get("env") or () if each not in env]
+            spec = put(spec, slot.path, left | ({"env": of_role} if of_role else {}))
+            spec = with_container_name(spec, slot, NODE)
+        return spec, job
 
     def _rejected_for_several_jobs(self, form: Form) -> RejectedForm:
         names = listed(str(job["name"]) for job in self.plan.jobs)
@@ -200,9 +240,12 @@ class _LegacyJob:
         """Return whether the author of the job wrote a field of the TrainJob."""
         return get(self.plan.job.document.unedited, self.plan.job.at(*path).written_path) is not None
 
-    def _runtime(self, spec: Tree, counted: tuple[int, ...], policy: Tree | None) -> Tree:
+    def _runtime(
+        self, spec: Tree, counted: tuple[int, ...], policy: Tree | None, trainers: Sequence[int] | None = None
+    ) -> Tree:
         """Return the runtime; the first of the replicated jobs whose pods numNodes counts is the trainer's."""
-        return runtime_of(spec, self.release, counted=counted, policy=policy, gang=self.plan.runtime.gang)
+        jobs, gang = counted[:1] if trainers is None else trainers, self.plan.runtime.gang
+        return runtime_of(spec, self.release, trainers=jobs, counted=counted, policy=policy, gang=gang)
 
     def _trainer(self, launcher: str) -> Slot | None:
         """Return the container that spec.trainer applies to with a public policy: the launcher's, or the only one."""
@@ -268,17 +311,41 @@ class _LegacyJob:
         spec = {"volumes": [volume], "containers": [container]}
         return None, {"targetJobs": [{"name": name} for name in jobs], "spec": spec}
 
-    def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
+    def _ways(self) -> Iterator[ByOperator]:
+        """Yield what the containers may have of the operator's variables that the policy does not set."""
+        yield "none"
+        texts = [
+            text
+            for slot in self.template.main
+            for key in ("command", "args")
+            for text in get(self.template.after, (*slot.path, key), [])
+        ]
+        if self.family == "torch" and any(with_torchrun_names(text) != text for text in texts):
+            yield "passed on"
+        if not self.traits.launcher:
+            yield "literal"
+
+    def _template_of_policy(
+        self,
+        names: dict[int, str],
+        by_policy: frozenset[str] | None,
+        *,
+        ports: bool,
+        by_operator: ByOperator = "none",
+    ) -> Tree:
         """Return the template for a policy.
 
-        names       the names of the replicated jobs by their index
-        by_policy   the variables that the policy adds; None for a template without variables
-        ports       whether the containers have the ports that the operator adds
+        names         the names of the replicated jobs by their index
+        by_policy     the variables that the policy adds; None for a template without variables
+        ports         whether the containers have the ports that the operator adds
+        by_operator   what the containers have of the operator's variables
         """
         spec = self.template.before
         for path, container in containers(self.template.after):
-            env = () if by_policy is None else self._kept_variables(path, container, by_policy)
-            spec = put(spec, path, _with_texts(get(spec, path), container, list(env)))
+            found = _with_torchrun_names(container) if by_operator == "passed on" else container
+            kept = by_policy or frozenset(), by_operator == "literal"
+            env = () if by_policy is None else self._kept_variables(path, found, *kept)
+            spec = put(spec, path, _with_texts(get(spec, path), found, list(env)))
         for slot in self.template.main:
             if not ports:
                 spec = edit(spec, slot.path, partial(_with_ports, ports=self._written_ports(slot)))
@@ -293,10 +360,15 @@ class _LegacyJob:
         ports: list[Tree] = get(self.plan.job.document.value, (*container, "ports"), [])
         return ports
 
-    def _kept_variables(self, path: Path, container: Tree, by_policy: frozenset[str]) -> Iterator[Tree]:
-        """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has."""
+    def _kept_variables(
+        self, path: Path, container: Tree, by_policy: frozenset[str], is_literal: bool
+    ) -> Iterator[Tree]:
+        """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has.
+
+        is_literal   whether those of the operator are kept that the policy does not set, but under another name
+        """
         reference = f"$({self.template.variable})"
-        gone = self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
+        gone = by_policy if is_literal else self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
         # Open MPI's variables of another release: the operator and Trainer add those that are absent.
         written = get(self.template.before, (*path, "env"), []) if self.traits.launcher else []
         kept = [
@@ -304,7 +376,7 @@ class _LegacyJob:
             for each in container.get("env") or ()
             if each["name"] not in self.template.added[path]
             or each in written
-            or (each["name"] not in gone and reference not in str(each.get("value")))
+            or (each["name"] not in gone and (is_literal or reference not in str(each.get("value"))))
         ]
         texts = [*(container.get("command") or ()), *(container.get("args") or ())]
         texts += [str(each.get("value")) for each in kept]
@@ -361,6 +433,12 @@ def _with_volume_names(spec: Tree, names: Mapping[str, str]) -> Tree:
             renamed = [each | {"name": names.get(each["name"], each["name"])} for each in mounts]
             spec = put(spec, (*path, "volumeMounts"), renamed)
     return spec
+
+
+def _with_torchrun_names(container: Tree) -> Tree:
+    """Return a container whose command reads the number of nodes and the address as Trainer's policy names them."""
+    texts = {key: [*map(with_torchrun_names, container[key])] for key in ("command", "args") if key in container}
+    return container | texts
 
 
 def _with_group(context: Tree | None, group: int) -> Tree:

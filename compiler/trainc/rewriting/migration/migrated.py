@@ -41,6 +41,8 @@ class Candidate(NamedTuple):
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
     files: tuple[Tree, ...] = ()
     """The ConfigMaps beside the TrainJob: no controller creates them."""
+    is_one_job: bool = False
+    """Whether equal roles are one Job, which are several in the compiled legacy job."""
 
     @property
     def runtime_name(self) -> str:
