@@ -32,6 +32,7 @@ MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""
 FORMATS: Final = ("text", "markdown", "json")
 """The report formats, by which `migration.report` has its functions."""
+RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 FORMS: Final = ("policy", "variables", "exact")
 """The forms (`migration.migrated`); listed here so that the package need not be imported."""
 
@@ -43,6 +44,7 @@ def migrate(
     folder: str | None,
     form: str,
     to_form: Form | None,
+    runtime_kind: str,
     **flags: bool,
 ) -> int:
     """Write a TrainJob in place of each legacy job in PATH, and the runtimes that the TrainJobs use.
@@ -57,7 +59,7 @@ def migrate(
     given = run.inputs
     if folder is not None:
         run = run._replace(written=(folder,))
-    migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])
+    migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"], runtime_kind=runtime_kind)
     printing.report_skipped(migration.skipped, run)
     found, lines = list(migration.diagnostics), list[str]()
     check = flags["check"]
@@ -152,6 +154,12 @@ command = Command(
         Option(("--check",), "Write nothing, and exit 3 if a legacy job is left.", is_flag=True),
         Option(
             ("--form",), "Form of all jobs; default: the first that keeps behaviour.", name="to_form", choices=FORMS
+        ),
+        Option(
+            ("--runtime-kind",),
+            "Kind of the new runtimes; default: ClusterTrainingRuntime. A TrainingRuntime is in its job's namespace.",
+            choices=RUNTIME_KINDS,
+            default=RUNTIME_KINDS[0],
         ),
         Option(("--no-extensions",), "Use no fields of runtimes that only trainc reads.", is_flag=True),
         options.NAMESPACE,

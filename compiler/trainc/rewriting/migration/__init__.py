@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, LEGACY, find
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, find
 from trainc.compilation import compile_documents, environment_runs, metered, read
 from trainc.compilation.run import MIGRATE, PLAIN, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
@@ -20,7 +20,6 @@ from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
 from trainc.pipeline import job_losses
-from trainc.pipeline.lint import ttl_repeats_training
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, one_line, reason
@@ -28,6 +27,7 @@ from trainc.rewriting.migration.forms import candidates
 from trainc.rewriting.migration.host_files import named_files, renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
 from trainc.rewriting.migration.one_job import in_one_job
+from trainc.rewriting.migration.runtime_names import with_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,8 +45,6 @@ NOT_MIGRATABLE: Final = Declaration(
 )
 LOSSES: Final = "legacy-losses"
 """The lint rule whose warnings are verdicts about a migration."""
-TTL: Final = "ttl-repeats-training"
-"""The lint rule for a field that a legacy job and a TrainJob have with different effects."""
 
 
 def migrate(
@@ -55,6 +53,7 @@ def migrate(
     *,
     form: Form | None = None,
     extensions: bool = True,
+    runtime_kind: str = CLUSTER_RUNTIME.kind,
     stdin: bytes | None = None,
 ) -> Migration:
     """Return the TrainJobs and runtimes that replace the legacy jobs of the paths. Raise OverBudgetError.
@@ -64,6 +63,7 @@ def migrate(
         run: the run, with the settings of the project.
         form: the form of all jobs; None for the first one that keeps the behaviour of each job.
         extensions: whether a runtime may have fields that only trainc reads.
+        runtime_kind: the kind of new runtimes; a TrainingRuntime is in the namespace of its job.
         stdin: the content of the path `-`; None for that of standard input.
     """
     if failed(run.settings.diagnostics):
@@ -76,7 +76,7 @@ def migrate(
     reader = _recording(environment_runs.CachedStreams() if stdin is None else _given(stdin), files)
     projects = [_Project(paths, each, reader) for each in chosen]
     plain = _Project(paths, _unedited(projects[0].run), reader)
-    search = _Search(plain, projects, form, extensions=extensions)
+    search = _Search(plain, projects, form, extensions=extensions, runtime_kind=runtime_kind)
     search.run(files)
     strict = any(each.strict for each in projects)
     found = environment_runs.merge_diagnostics(search.diagnostics)
@@ -184,7 +184,8 @@ class _Project:
         }
         reading.documents["job"] = [new_documents.get(_key(each), each) for each in reading.documents["job"]]
         known = self.runtimes()
-        new = {trial.runtime_name: trial.runtime for trial in trials.values() if trial.runtime_name not in known}
+        own = [trial for trial in trials.values() if not trial.is_built_in and trial.runtime_name not in known]
+        new = {trial.runtime_name: trial.runtime for trial in own}
         path = self.reading.documents["job"][0].file
         reading.documents["runtime"] = [
             *reading.documents["runtime"],
@@ -219,8 +220,16 @@ def _key(document: Document) -> Key:
 class _Search:
     """The search for the first candidate of each job that keeps its behaviour in all environments."""
 
-    def __init__(self, plain: _Project, projects: Sequence[_Project], form: Form | None, *, extensions: bool) -> None:
-        self.plain, self.projects = plain, projects
+    def __init__(
+        self,
+        plain: _Project,
+        projects: Sequence[_Project],
+        form: Form | None,
+        *,
+        extensions: bool,
+        runtime_kind: str,
+    ) -> None:
+        self.plain, self.projects, self.runtime_kind = plain, projects, runtime_kind
         self.form, self.extensions = form, extensions
         self.documents = {_key(each): each for each in plain.reading.documents["job"] if _is_legacy(each)}
         self.unsupported: list[Document] = []
@@ -248,12 +257,14 @@ class _Search:
 
     def migrated(self) -> Iterator[Migrated]:
         """Yield the migrated jobs in the order of their files."""
-        for key, document in self.documents.items():
-            if key in self.accepted:
-                candidate, runs, rows = self.accepted[key]
-                rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-                losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
-                yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
+        keys = [key for key in self.documents if key in self.accepted]
+        found = ((self.documents[key], self.accepted[key][0]) for key in keys)
+        known = self.plain.reading.documents["runtime"]
+        for key, candidate in zip(keys, with_names(found, known, self.runtime_kind), strict=True):
+            document, (_, runs, rows) = self.documents[key], self.accepted[key]
+            rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
+            losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
+            yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:
         """Report the faults of the jobs and of what is read, and return the jobs that cannot be migrated."""
@@ -343,8 +354,6 @@ class _Search:
                 )
             else:
                 self.accepted[key] = candidate, tuple(runs[key]), tuple(dict.fromkeys(rows[key]))
-                for project, pair in zip(self.projects, runs[key], strict=True):
-                    self.diagnostics += ((project.name, each) for each in _repeats(pair, project.run))
 
     def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
         subject = ObjectId.from_source(document.value)
@@ -406,17 +415,6 @@ def _source_name(diagnostic: Diagnostic) -> str:
     """Return the name of a diagnostic's object without the affixes of a project."""
     place = diagnostic.place
     return ObjectId.from_source(place.document.unedited).name if isinstance(place, Place) else ""
-
-
-def _repeats(pair: Pair, run: Run) -> Iterator[Diagnostic]:
-    """Yield the warning of a time to live with which the controller of TrainJobs repeats a training."""
-    plan = pair.after.plan
-    if plan.renders or TTL in run.settings.disable:
-        return
-    for finding in ttl_repeats_training.find(plan):
-        place, _ = pair.before.trace().point(0, ("spec", *finding.path))
-        for each in ttl_repeats_training.warning(plan.job.id, plan, finding):
-            yield each._replace(place=place)
 
 
 def _unsupported(document: Document, kind: str) -> Diagnostic:

@@ -19,6 +19,7 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
 from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
 from trainc.pipeline.frameworks.mpi import SSH
+from trainc.pipeline.lint import ttl_repeats_training
 from trainc.pipeline.lint.gpu_processes import reads_variable
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.plan import PROCESSES
@@ -46,6 +47,8 @@ TORCHRUN_PREFIX: Final = "PET_"
 """The prefix of the variables that torchrun reads."""
 UNUSED_KEYS: Final = "/mnt/mpi-ssh-auth"
 """Where Trainer mounts its volume of SSH keys in a pod with a volume of its own for them."""
+DEFAULT_LIMIT: Final = 6
+"""The backoffLimit of a Job without one."""
 JOB_NAME: Final = f"{OPERATOR_PREFIX}job-name"
 _PORTS: Final = frozenset({"MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT"})
 _PORT: Final = re.compile(r"(:|^)[0-9]+$")
@@ -72,6 +75,8 @@ class ObjectDifference(NamedTuple):
     """The kind of the object."""
     pod: Tree
     """The new pod, or an empty mapping if the change is in no container."""
+    of_new: Tree
+    """The new object."""
 
 
 class Row(NamedTuple):
@@ -237,6 +242,26 @@ def _is_moved_volume(difference: ObjectDifference) -> bool:
     return difference.kind == JOBSET.kind and difference.change.path[-1] == "volumes"
 
 
+def _is_default_limit(difference: ObjectDifference) -> bool:
+    """Return whether a Job has the limit that Kubernetes gives it."""
+    change = difference.change
+    is_limit = change.path[-1:] == ("backoffLimit",) and difference.kind == JOBSET.kind
+    return is_limit and (change.kind, change.old) == ("removed", DEFAULT_LIMIT)
+
+
+def _is_end_of_all(difference: ObjectDifference) -> bool:
+    """Return whether a Job of torchrun succeeds with all its pods instead of the first one."""
+    change = difference.change
+    if (change.kind, change.path[-1:]) != ("removed", ("successPolicy",)) or len(change.path) < len(POD):
+        return False
+    pod: Tree = get(difference.of_new, (*change.new_path[:-1], *POD[2:]), {})
+    return all(map(runs_torchrun, pod.get("containers") or ({},)))
+
+
+def _is_time_to_live(difference: ObjectDifference) -> bool:
+    return difference.change.kind == "removed" and difference.change.path == ("spec", ttl_repeats_training.FIELD)
+
+
 def _is_unused_mount(difference: ObjectDifference) -> bool:
     """Return whether Trainer's volume of SSH keys is added, and mounted where nothing looks for it."""
     change, path = difference.change, difference.path
@@ -325,6 +350,25 @@ TABLE: Final[tuple[Row, ...]] = (
         "no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT beside torchrun",
         "torchrun sets them for its processes, and no text of the container mentions them",
         applies=_is_process_variable,
+    ),
+    Row(
+        "default-limit",
+        f"no backoffLimit: {DEFAULT_LIMIT}",
+        "it is the default of a Job",
+        applies=_is_default_limit,
+    ),
+    Row(
+        "end-of-all",
+        "the job succeeds when all nodes have, not with the first one",
+        "the agents of torchrun wait for one another at the end",
+        applies=_is_end_of_all,
+    ),
+    Row(
+        "time-to-live",
+        "no ttlSecondsAfterFinished",
+        "Trainer creates the JobSet of a finished TrainJob again when it deletes itself, and the training repeats: "
+        "delete finished TrainJobs instead",
+        applies=_is_time_to_live,
     ),
     Row(
         "passed-on",
@@ -458,12 +502,12 @@ class _Objects:
         path = change.path
         inside = self.kind == JOBSET.kind and len(path) > self.depth and path[self.depth - 2] in LISTS
         if not inside:
-            return ObjectDifference(change, {}, {}, path, self.kind, {})
+            return ObjectDifference(change, {}, {}, path, self.kind, {}, self.new)
         old, new = (
             get(tree, at[: self.depth], {}) for tree, at in ((self.old, change.old_path), (self.new, change.new_path))
         )
         pod = get(self.new, change.new_path[: self.depth - 2], {})
-        return ObjectDifference(change, old, new, path[self.depth :], self.kind, pod)
+        return ObjectDifference(change, old, new, path[self.depth :], self.kind, pod, self.new)
 
 
 def _with_empty_lists(jobset: Tree) -> Tree:

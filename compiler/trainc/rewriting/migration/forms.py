@@ -28,6 +28,7 @@ from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
 from trainc.pipeline import frameworks
 from trainc.pipeline.frameworks import mpi
 from trainc.pipeline.frameworks.mpi import SSH
+from trainc.pipeline.lint import ttl_repeats_training
 from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
@@ -137,6 +138,7 @@ class _LegacyJob:
             yield RejectedForm("policy", tuple(faults))
             return
         by_policy = self._added_by(without, given)
+        yield from self._built_in(names, by_policy, trainer, given)
         groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job, list(names.values()))
         for keys, by_operator, group, ports, env in product(
             own_keys, self._ways(), groups, (False, True), (True, False)
@@ -152,6 +154,23 @@ class _LegacyJob:
             of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
             runtime = self._runtime(left, counted, of_keys)
             yield self._candidate("policy", given | job, runtime, trainer, overrides=() if keys is None else (keys,))
+
+    def _built_in(
+        self, names: dict[int, str], by_policy: frozenset[str], trainer: Slot, given: Tree
+    ) -> Iterator[Candidate]:
+        """Yield the candidates with the runtime of the framework that every installation of Trainer has."""
+        library = self.plan.library
+        entry = library.find(CLUSTER_RUNTIME.kind, "", f"{self.family}-distributed")
+        if entry is None or library.forbidden is not None or not library.is_built_in(entry.document):
+            return
+        for way in (each for each in self._ways() if each != "literal"):
+            container: Tree = get(
+                self._template_of_policy(names, by_policy, ports=False, by_operator=way), trainer.path
+            )
+            job = given | {key: container[key] for key in (*_ENTRY, "env") if container.get(key)}
+            if container.get("resources"):
+                job["resourcesPerNode"] = container["resources"]
+            yield self._candidate("policy", job, entry.document.value, trainer, is_built_in=True)
 
     def variables(self) -> Iterator[Candidate | RejectedForm]:
         """Yield the candidates with the variables of the operator."""
@@ -211,9 +230,17 @@ class _LegacyJob:
         return RejectedForm(form, (f"its pods are those of several Jobs: {names}",))
 
     def _candidate(
-        self, form: Form, trainer: Tree, runtime: Tree, slot: Slot | None = None, overrides: Sequence[Tree] = ()
+        self,
+        form: Form,
+        trainer: Tree,
+        runtime: Tree,
+        slot: Slot | None = None,
+        *,
+        overrides: Sequence[Tree] = (),
+        is_built_in: bool = False,
     ) -> Candidate:
-        runtime, lowered = named(runtime, self.family), self.plan.job.value["spec"]
+        runtime = runtime if is_built_in else named(runtime, self.family)
+        lowered = self.plan.job.value["spec"]
         spec: Tree = {"runtimeRef": {"name": runtime["metadata"]["name"]}}
         spec |= {key: lowered[key] for key in _OF_JOB if key in lowered and self._is_written("spec", key)}
         if trainer:
@@ -223,7 +250,8 @@ class _LegacyJob:
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
         job = job if dialect.has_overrides else in_dialect(job, dialect)
-        return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
+        extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
+        return Candidate(form, job, runtime, extensions, slot, is_built_in=is_built_in)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""
@@ -245,6 +273,8 @@ class _LegacyJob:
     ) -> Tree:
         """Return the runtime; the first of the replicated jobs whose pods numNodes counts is the trainer's."""
         jobs, gang = counted[:1] if trainers is None else trainers, self.plan.runtime.gang
+        if self.release.removed_jobset in ttl_repeats_training.FINISHED and not self.plan.renders:
+            spec = {key: field for key, field in spec.items() if key != ttl_repeats_training.FIELD}
         return runtime_of(spec, self.release, trainers=jobs, counted=counted, policy=policy, gang=gang)
 
     def _trainer(self, launcher: str) -> Slot | None:

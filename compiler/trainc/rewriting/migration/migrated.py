@@ -41,6 +41,8 @@ class Candidate(NamedTuple):
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
     files: tuple[Tree, ...] = ()
     """The ConfigMaps beside the TrainJob: no controller creates them."""
+    is_built_in: bool = False
+    """Whether the runtime is one of those that every installation of Trainer has."""
     is_one_job: bool = False
     """Whether equal roles are one Job, which are several in the compiled legacy job."""
 
@@ -118,5 +120,6 @@ class Migration(NamedTuple):
     @property
     def runtimes(self) -> dict[str, Tree]:
         """The new runtimes by name, in the order of the jobs that use them first."""
-        found = {job.candidate.runtime_name: job.candidate.runtime for job in self.jobs}
+        candidates = [job.candidate for job in self.jobs if not job.candidate.is_built_in]
+        found = {each.runtime_name: each.runtime for each in candidates}
         return {name: runtime for name, runtime in found.items() if self.known.get(name) != runtime["spec"]}

@@ -18,6 +18,7 @@ from trainc.pipeline import frameworks
 from trainc.provenance.tracing.history import remade, resolved_plan
 
 if TYPE_CHECKING:
+    from trainc.base.kinds import Kind
     from trainc.compilation import Compiled
     from trainc.kubernetes.trees import Tree
 
@@ -34,29 +35,36 @@ def in_one_job(job: Compiled) -> Compiled | None:
     kind = find(value.get("apiVersion"), value.get("kind"))
     if len(plan.jobs) < 2 or kind is None or plan.runtime.gang is not None:
         return None
-    document = load(kind.kind, kind.schema_folder(value["apiVersion"])).admit(value)
-    restarted = _with_restarts(document.value)
-    if restarted is None:
+    admitted = load(kind.kind, kind.schema_folder(value["apiVersion"])).admit(value).value
+    runtime = runtime_in_one_job(kind, admitted, plan.runtime.value)
+    if runtime is None:
         return None
-    runtime = frameworks.front_end(kind).lower(restarted, None).runtime
-    if len(get(runtime, JOBS_OF_RUNTIME, ())) != 1:
-        return None
-    first: Tree = get(plan.runtime.value, _OF_JOB)
-    ends = {key: first[key] for key in _ENDS if key in first}
-    rest = {key: field for key, field in get(runtime, _OF_JOB).items() if key not in _ENDS}
-    runtime = put(runtime, _OF_JOB, ends | rest)
-    runtime = put(runtime, _RESTART, get(plan.runtime.value, _RESTART))
     new = remade(resolved_plan(plan, runtime=runtime))
     return job._replace(plan=new, objects=tuple(objects_of_a_job(new.objects)))
 
 
+def runtime_in_one_job(kind: Kind, job: Tree, own: Tree) -> Tree | None:
+    """Return the runtime of an admitted job with its pods in one Job; None if its roles differ.
+
+    own   the runtime of the job, whose first Job says how the pods restart
+    """
+    restarted = _with_restarts(job)
+    runtime = None if restarted is None else frameworks.front_end(kind).lower(restarted, None).runtime
+    if runtime is None or len(get(runtime, JOBS_OF_RUNTIME, ())) != 1:
+        return None
+    first: Tree = get(own, _OF_JOB)
+    ends = {key: first[key] for key in _ENDS if key in first}
+    rest = {key: field for key, field in get(runtime, _OF_JOB).items() if key not in _ENDS}
+    found: Tree = put(put(runtime, _OF_JOB, ends | rest), _RESTART, get(own, _RESTART))
+    return found
+
+
 def _with_restarts(job: Tree) -> Tree | None:
     """Return a job whose roles restart their containers; None if the roles do not have the same restart policy."""
-    key = next((key for key in job["spec"] if key.endswith("ReplicaSpecs")), None)
-    roles: Tree = get(job, ("spec", key), {}) if key else {}
+    key = next((key for key in job["spec"] if key.endswith("ReplicaSpecs")), "")
+    roles: Tree = job["spec"].get(key) or {}
     if len({role.get("restartPolicy") for role in roles.values()}) != 1:
         return None
-    restarted: Tree = put(
-        job, ("spec", key), {name: role | {"restartPolicy": RESTARTED} for name, role in roles.items()}
-    )
+    changed = {name: role | {"restartPolicy": RESTARTED} for name, role in roles.items()}
+    restarted: Tree = put(job, ("spec", key), changed)
     return restarted
