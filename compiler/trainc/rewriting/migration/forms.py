@@ -251,7 +251,8 @@ class _LegacyJob:
         dialect = DIALECTS[self.release.dialect]
         job = job if dialect.has_overrides else in_dialect(job, dialect)
         extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
-        return Candidate(form, job, runtime, extensions, slot, is_built_in=is_built_in)
+        counts = self.template.counts
+        return Candidate(form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""

@@ -41,6 +41,8 @@ class Candidate(NamedTuple):
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
     files: tuple[Tree, ...] = ()
     """The ConfigMaps beside the TrainJob: no controller creates them."""
+    counts: frozenset[str] = frozenset()
+    """The variables that hold numbers of pods."""
     is_built_in: bool = False
     """Whether the runtime is one of those that every installation of Trainer has."""
     is_one_job: bool = False

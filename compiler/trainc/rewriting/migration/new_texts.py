@@ -21,6 +21,7 @@ from trainc.base.kinds import JOBS_OF_RUNTIME, POD
 from trainc.emit.yaml import Writer, inline
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.trees import get
+from trainc.rewriting.migration.notes import annotate, of_job, of_runtime
 from trainc.rewriting.migration.source_comments import SourceComments
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class NewTexts:
 
     def runtime(self) -> str:
         """Return the text of the runtime."""
-        return _checked(self._tree_of_runtime(), self.migrated.candidate.runtime, [])
+        tree, runtime = self._tree_of_runtime(), self.migrated.candidate.runtime
+        annotate(tree, of_runtime(runtime))
+        return _checked(tree, runtime, [])
 
     def job(self) -> str:
         """Return the text of the TrainJob; it has the comments of the fields that neither document has."""
@@ -75,6 +78,7 @@ class NewTexts:
         self._tree_of_runtime()  # its comments are not lost
         built = _Builder(self.root, self.comments, source)
         tree = built.mapping(value, (), 0)
+        annotate(tree, of_job(value, self.migrated.candidate.counts))
         lost = [*self.comments.unused_texts()]
         if lost:
             above = self.comments.above.get((id(self.root), "spec"), [])

@@ -1,0 +1,76 @@
+"""Comments in new documents: at the values whose reason a reader does not see.
+
+Reads    a TrainJob and its runtime, and the variables that hold counts.
+Returns  a comment for each such value, with its path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from trainc.base.kinds import JOBS_OF_RUNTIME, POD
+from trainc.kubernetes.trees import get
+from trainc.legacy.own_runtime import NO_LIMIT
+from trainc.pipeline.plan import JOBSET_NAME
+from trainc.rewriting.migration.accepted_differences import UNUSED_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.kubernetes.trees import Path, Tree
+
+    Note = tuple[Path, str]
+
+
+def of_job(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
+    """Yield the comments of a TrainJob."""
+    trainer: Tree = get(job, ("spec", "trainer"), {})
+    nodes, processes = trainer.get("numNodes"), trainer.get("numProcPerNode", 1)
+    meanings = {str(nodes): "repeats numNodes"}
+    if isinstance(nodes, int) and isinstance(processes, int) and processes > 1:
+        meanings[str(nodes * processes)] = "numNodes times numProcPerNode"
+    for index, variable in enumerate(trainer.get("env") or ()):
+        if variable["name"] in counts and (meaning := meanings.get(str(variable.get("value")))):
+            yield ("spec", "trainer", "env", index, "value"), meaning
+    overrides: Path = ("spec", "podTemplateOverrides", 0, "spec", "volumes", 0, "secret")
+    for key, meaning in (
+        ("secretName", "the Secret of this TrainJob"),
+        ("defaultMode", "0600, which ssh of root needs"),
+    ):
+        yield (*overrides, key), meaning
+
+
+def of_runtime(runtime: Tree) -> Iterator[Note]:
+    """Yield the comments of a runtime."""
+    keys: Path = ("spec", "mlPolicy", "mpi", "sshAuthMountPath")
+    if get(runtime, keys) == UNUSED_KEYS:
+        yield keys, "unused: the TrainJobs mount their keys in /root/.ssh"
+    for number, job in enumerate(get(runtime, JOBS_OF_RUNTIME, [])):
+        at: Path = (*JOBS_OF_RUNTIME, number)
+        if get(job, ("template", "spec", "backoffLimit")) == NO_LIMIT:
+            yield (*at, "template", "spec", "backoffLimit"), "no limit, as before"
+        for index, container in enumerate(get(job, (*POD, "containers"), [])):
+            for place, variable in enumerate(container.get("env") or ()):
+                if get(variable, ("valueFrom", "fieldRef", "fieldPath")) == JOBSET_NAME:
+                    path: Path = (*at, *POD, "containers", index, "env", place, "name")
+                    yield path, "begins the host names of the pods"
+
+
+def annotate(tree: Any, notes: Iterable[Note]) -> None:
+    """Write comments behind the fields of a document that have none."""
+    for (*above, key), text in notes:
+        node = tree
+        for step in above:
+            node = _part(node, step)
+        if isinstance(node, CommentedMap) and key in node and not node.fa.flow_style() and key not in node.ca.items:
+            node.yaml_add_eol_comment(text, key)
+
+
+def _part(node: Any, step: Any) -> Any:
+    """Return a part of a tree of ruamel.yaml; None if it has none, or if the brackets of a flow style are around it."""
+    if node is None or node.fa.flow_style():
+        return None
+    is_there = step in node if isinstance(node, CommentedMap) else isinstance(step, int) and step < len(node)
+    return node[step] if is_there and hasattr(node[step], "fa") else None
