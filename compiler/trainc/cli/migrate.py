@@ -66,7 +66,8 @@ def migrate(
     if flags["diff"]:
         from trainc.rewriting.migration import report
 
-        printing.write(report.FORMATS[form](report.report_of(migration), color=printing.colored(sys.stdout)))
+        render, color = report.FORMATS[form], printing.colored(sys.stdout)
+        printing.write(render(report.report_of(migration), color=color, verbose=run.verbose))
     elif not check and not (migration.strict and failed(found)):
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
     if check:

@@ -234,7 +234,7 @@ class _Search:
         self.documents = {_key(each): each for each in plain.reading.documents["job"] if _is_legacy(each)}
         self.unsupported: list[Document] = []
         self.diagnostics: list[tuple[str, Diagnostic]] = []
-        self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...]]] = {}
+        self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...], tuple[tuple[str, str], ...]]] = {}
         self.rejected: dict[Key, list[RejectedForm]] = {}
 
     def run(self, files: dict[str, File]) -> None:
@@ -261,10 +261,10 @@ class _Search:
         found = ((self.documents[key], self.accepted[key][0]) for key in keys)
         known = self.plain.reading.documents["runtime"]
         for key, candidate in zip(keys, with_names(found, known, self.runtime_kind), strict=True):
-            document, (_, runs, rows) = self.documents[key], self.accepted[key]
+            document, (_, runs, rows, details) = self.documents[key], self.accepted[key]
             rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
             losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
-            yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
+            yield Migrated(document, candidate, _by_form(rejected), runs, rows, details, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:
         """Report the faults of the jobs and of what is read, and return the jobs that cannot be migrated."""
@@ -329,6 +329,7 @@ class _Search:
         """Compile the candidates of several jobs in each environment, and accept those that keep the behaviour."""
         runs: dict[Key, list[Pair]] = {key: [] for key in trials}
         rows: dict[Key, list[Row]] = {key: [] for key in trials}
+        details: dict[Key, list[tuple[str, str]]] = {key: [] for key in trials}
         reasons: dict[Key, list[str]] = {key: [] for key in trials}
         for project in self.projects:
             result, jobs = project.compile(trials)
@@ -346,6 +347,7 @@ class _Search:
                 reasons[key] += map(reason, comparison.others)
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
                 rows[key] += (*((ONE_JOB,) if trial.is_one_job else ()), *comparison.rows)
+                details[key] += comparison.accepted
                 runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
             if reasons[key]:
@@ -353,7 +355,8 @@ class _Search:
                     RejectedForm(candidate.form, tuple(dict.fromkeys(reasons[key])))
                 )
             else:
-                self.accepted[key] = candidate, tuple(runs[key]), tuple(dict.fromkeys(rows[key]))
+                unique = tuple(dict.fromkeys(rows[key])), tuple(dict.fromkeys(details[key]))
+                self.accepted[key] = candidate, tuple(runs[key]), *unique
 
     def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
         subject = ObjectId.from_source(document.value)

@@ -97,6 +97,8 @@ class Comparison(NamedTuple):
     """The rows by which the objects differ, in the order of the table."""
     others: tuple[Change, ...]
     """The other differences."""
+    accepted: tuple[tuple[str, str], ...] = ()
+    """Each accepted difference that is no other name: the row's id, and the difference in words."""
 
     @property
     def is_same(self) -> bool:
@@ -300,60 +302,77 @@ def _is_queue(difference: ObjectDifference) -> bool:
     return set(added) == {QUEUE}
 
 
-TABLE: Final[tuple[Row, ...]] = (
+TABLE: Final = (
+    Row(
+        "one-job",
+        "all pods are in one Job",
+        "the templates of the roles are equal; a worker that fails for good as the Master succeeds fails the job, and the "
+        "pods have no labels of their role",
+        part="roles",
+    ),
     Row(
         "job-names",
-        "names of replicated jobs",
-        "Trainer finds the trainer's job by its label and the others by their order; selectors of job names change",
+        "the Jobs of the JobSet have other names",
+        "so have their pods, which `trainc pods` lists; selectors that name a Job must follow",
         part="jobs",
     ),
     Row(
         "container-names",
-        "names of main containers",
-        "spec.trainer applies to the container `node`; use it in `kubectl logs -c`",
+        "the main container is named node",
+        "use `kubectl logs -c node`",
         part="containers",
     ),
-    Row("port-names", "names of ports", "the number of the port is the same", part="ports"),
-    Row("volume-names", "names of volumes with the same source", "the mounts name the same files", part="volumes"),
+    Row(
+        "port-names",
+        "ports have other names",
+        "their numbers are the same",
+        part="ports",
+    ),
+    Row(
+        "volume-names",
+        "volumes have other names",
+        "they hold the same files at the same paths",
+        part="volumes",
+    ),
     Row(
         "host-names",
-        "host names of the same pod",
-        "`$(JOBSET_NAME)` is the name of the JobSet, and follows its replicated jobs",
+        "the pods have other host names",
+        "the variables and files that name them follow",
         part="hosts",
     ),
     Row(
         "trainer-labels",
-        "the label of Trainer on the Jobs",
-        "only Trainer and trainc read it, to find the trainer's job",
+        "the Jobs have other labels of Trainer",
+        "only Trainer and trainc read them",
         applies=_is_trainer_label,
     ),
     Row(
         "job-name-label",
-        "the label `training.kubeflow.org/job-name` of the pods",
-        "JobSet sets `jobset.sigs.k8s.io/jobset-name` to the same name, with which runtimes can be shared",
+        "the pods have no label `training.kubeflow.org/job-name`",
+        "select them by `jobset.sigs.k8s.io/jobset-name`, which has the same value",
         applies=_is_job_name,
     ),
     Row(
         "added-variables",
-        "added variables",
-        "no text of the container mentions them, and torchrun does not read them (`PET_*`)",
+        "containers have more variables",
+        "nothing in the job reads them",
         applies=_is_added_variable,
     ),
     Row(
         "variable-order",
-        "the order of variables",
-        "no `$(X)` refers to another value",
+        "variables have another order",
+        "each keeps its value",
         applies=_is_moved_variable,
     ),
     Row(
         "process-variables",
-        "no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT beside torchrun",
-        "torchrun sets them for its processes, and no text of the container mentions them",
+        "containers have no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT",
+        "torchrun sets them for its processes, and nothing else in the job reads them",
         applies=_is_process_variable,
     ),
     Row(
         "default-limit",
-        f"no backoffLimit: {DEFAULT_LIMIT}",
+        "no `backoffLimit: 6`",
         "it is the default of a Job",
         applies=_is_default_limit,
     ),
@@ -365,85 +384,79 @@ TABLE: Final[tuple[Row, ...]] = (
     ),
     Row(
         "time-to-live",
-        "no ttlSecondsAfterFinished",
-        "Trainer creates the JobSet of a finished TrainJob again when it deletes itself, and the training repeats: "
-        "delete finished TrainJobs instead",
+        "`ttlSecondsAfterFinished` is left out",
+        "Trainer creates a JobSet that deletes itself again, and the training repeats: delete finished TrainJobs",
         applies=_is_time_to_live,
     ),
     Row(
         "passed-on",
-        "a command reads PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT",
+        "the command reads PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR or PET_MASTER_PORT",
         "they have the values of WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT, and follow numNodes",
         applies=_is_passed_on,
     ),
     Row(
         "unread-processes",
-        "another value of PET_NPROC_PER_NODE",
-        "only torchrun reads it, and the command does not start torchrun",
+        "PET_NPROC_PER_NODE has another value",
+        "only torchrun reads it, and the job does not start torchrun",
         applies=_is_unread_count,
     ),
     Row(
         "added-port",
-        "one more declared port",
-        "a declared port is information; the pods are not on the network of their node",
+        "containers declare one more port",
+        "a declared port only informs, except on the network of the node",
         applies=_is_added_port,
     ),
     Row(
         "rendezvous-port",
-        "the rendezvous port of torchrun",
-        "all nodes have the same one",
+        "the nodes meet at another port",
+        "all of them use the same one",
         applies=_is_rendezvous_port,
     ),
     Row(
         "ssh-key-modes",
-        "the file modes of SSH keys",
+        "the files of the SSH keys have other modes",
         "ssh accepts the key with each of the modes (rule `ssh-key-mode`)",
         applies=_is_mode_of_keys,
     ),
     Row(
         "unused-ssh-keys",
-        f"a second mount of the SSH keys, at {UNUSED_KEYS}",
-        "Trainer's volume, whose keys ssh of root ignores; no text of the container mentions the folder",
+        "the SSH keys are also in /mnt/mpi-ssh-auth",
+        "Trainer mounts them there; nothing in the job names the folder",
         applies=_is_unused_mount,
     ),
     Row(
         "volume-order",
-        "the order of volumes and of their mounts",
-        "no mount is in the folder of another one",
+        "volumes and mounts have another order",
+        "no mount is inside another one",
         applies=_is_moved_volume,
     ),
     Row(
         "ssh-key-group",
-        "fsGroup of the pods",
-        "with Trainer v2.3, only root and this group can read the SSH key; no volume of the pods outlives them",
+        "the pods have an fsGroup",
+        "without it, their user cannot read the SSH key; no volume of the pods outlives them",
         applies=_is_group_of_keys,
     ),
     Row(
         "search-domain",
-        "the search domain of the workers of Open MPI",
-        "its processes connect to the launcher by address; for Intel MPI and MPICH, Trainer's policy adds the domain",
+        "the workers of Open MPI have no DNS search domain",
+        "they connect to the launcher by its address",
         applies=_is_search_domain,
     ),
     Row(
         "requests-of-limits",
-        "requests that equal the limits",
-        "the API server adds them to a pod that has only limits; Trainer needs them for the resources of a gang",
+        "requests that equal the limits are written out",
+        "the API server adds them to the pods anyway; Trainer needs them for the resources of a gang",
         applies=_is_request,
     ),
     Row(
         "queue-annotation",
-        "the annotation `scheduling.volcano.sh/queue-name`",
+        "the JobSet has the annotation `scheduling.volcano.sh/queue-name`",
         "Trainer takes the queue of a PodGroup from it",
         applies=_is_queue,
     ),
 )
 """The table."""
-ONE_JOB: Final = Row(
-    "one-job",
-    "the pods of all roles are in one Job",
-    "their templates are equal; a worker that fails for good in the moment in which the Master succeeds fails the job; "
-    "the pods have no labels of their role",
-)
+ONE_JOB: Final = TABLE[0]
 """The row of a job whose equal roles are several Jobs before."""
 
 
@@ -452,6 +465,7 @@ def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
     renamed = with_old_names(old, new)
     rows = {row.id for row in TABLE if row.part in renamed.parts}
     others: list[Change] = []
+    accepted: list[tuple[str, str]] = []
     for before, after in _pairs(old, renamed.objects):
         if before is None or after is None:
             others.append(_presence(before, after))
@@ -463,7 +477,8 @@ def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
                 others.append(change)
             else:
                 rows.add(row.id)
-    return Comparison(tuple(row for row in TABLE if row.id in rows), tuple(others))
+                accepted.append((row.id, reason(change)))
+    return Comparison(tuple(row for row in TABLE if row.id in rows), tuple(others), tuple(dict.fromkeys(accepted)))
 
 
 def _pairs(old: Sequence[Tree], new: Sequence[Tree]) -> Iterator[tuple[Tree | None, Tree | None]]:

@@ -80,6 +80,8 @@ class Migrated(NamedTuple):
     runs: tuple[Pair, ...]
     rows: tuple[Row, ...]
     """The accepted differences."""
+    details: tuple[tuple[str, str], ...]
+    """The accepted differences one by one: the row's id, and the difference in words."""
     losses: tuple[Loss, ...]
     """The losses of the legacy job that its author wrote."""
 
