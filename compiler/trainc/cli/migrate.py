@@ -52,6 +52,7 @@ def migrate(
     Each job has the first form that keeps its behaviour: the compiled objects of both are compared, in each environment
     of trainc.yaml. Without an option, the new documents are printed.
     """
+    folder = None if folder == "-" else folder
     _check_options(paths, folder, flags)
     from trainc.diagnostics import failed
     from trainc.rewriting.migration import migrate
@@ -70,6 +71,7 @@ def migrate(
         printing.write(render(report.report_of(migration), color=color, verbose=run.verbose))
     elif not check and not (migration.strict and failed(found)):
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
+        lines += _notices(migration)
     if check:
         lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
     printing.report_text(printing.audible(found, run))
@@ -124,6 +126,12 @@ def _output(
             yield from (f"{_shown(file.path)}: {line}\n" for line in file.lines or ("written",))
     if has_new and writing.is_unread(runtimes, paths, migration.settings):
         yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
+
+
+def _notices(migration: Migration) -> Iterator[str]:
+    from trainc.rewriting.migration import report
+
+    return (f"{_shown(line)}\n" for line in report.notices(migration))
 
 
 def _shown(path: str) -> str:

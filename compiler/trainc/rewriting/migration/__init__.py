@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, find
+from trainc.base.records import NamedTuple
 from trainc.compilation import compile_documents, environment_runs, metered, read
 from trainc.compilation.run import MIGRATE, PLAIN, Options
-from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed, warnings_as_errors
 from trainc.files import inputs
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
@@ -24,7 +25,7 @@ from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, one_line, reason
 from trainc.rewriting.migration.forms import candidates
-from trainc.rewriting.migration.host_files import named_files, renaming, with_files
+from trainc.rewriting.migration.host_files import renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
 from trainc.rewriting.migration.one_job import in_one_job
 from trainc.rewriting.migration.runtime_names import with_names
@@ -36,13 +37,26 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.files.inputs import File
     from trainc.files.selection import Selection
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Candidate, Form, Key
 
 NOT_MIGRATABLE: Final = Declaration(
     "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True
 )
+SHOWN: Final = 3
+"""The number of fields that a diagnostic refers to."""
+
+
+class Reason(NamedTuple):
+    """A reason why a candidate does not replace a job."""
+
+    text: str
+    at: tuple[Compiled, Path] | None = None
+    """The legacy job, and the field of its JobSet that differs."""
+    help: str = ""
+
+
 LOSSES: Final = "legacy-losses"
 """The lint rule whose warnings are verdicts about a migration."""
 
@@ -282,6 +296,8 @@ class _Search:
         for document, diagnostic in obstacles.patched_by_kustomizations(self.documents.values(), kustomizations, files):
             stay.add(_key(document))
             self.diagnostics.append(("", diagnostic))
+        found = obstacles.images_of_kustomizations(self.documents.values(), kustomizations)
+        self.diagnostics += (("", each) for each in found)
         if all(project.compiled or not self.documents for project in self.projects):
             # An error of the settings is reported by each project, which then has no objects.
             self.diagnostics += (("", each) for each in self._only_unedited())
@@ -311,9 +327,10 @@ class _Search:
                 elif each.extensions and not self.extensions:
                     why = f"only trainc reads {one_line(each.extensions)}"
                     self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
-                elif each.files and (settings := self._renaming(key)):
-                    why = f"the name and the hosts of {named_files(each.files)} do not follow {listed(settings)}"
-                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
+                elif each.named and (settings := self._renaming(key)):
+                    why = f"the names in {each.named} do not follow {listed(settings)}"
+                    help = "keep the names of the JobSets, or keep the job"
+                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,), help=help))
                 else:
                     trials[key] = each
                     break
@@ -330,30 +347,31 @@ class _Search:
         runs: dict[Key, list[Pair]] = {key: [] for key in trials}
         rows: dict[Key, list[Row]] = {key: [] for key in trials}
         details: dict[Key, list[tuple[str, str]]] = {key: [] for key in trials}
-        reasons: dict[Key, list[str]] = {key: [] for key in trials}
+        reasons: dict[Key, list[Reason]] = {key: [] for key in trials}
         for project in self.projects:
             result, jobs = project.compile(trials)
             for key, trial in trials.items():
                 before, after = project.compiled[key], jobs.get(key)
                 whole = project.in_one_job(key) if trial.is_one_job else before
                 if whole is None:
-                    reasons[key].append("its roles differ")
+                    reasons[key].append(Reason("its roles differ"))
                     continue
                 if after is None:
-                    reasons[key] += _errors(result, self.documents[key])
+                    reasons[key] += map(Reason, _errors(result, self.documents[key]))
                     continue
                 after = with_files(after, trial.files, before.objects)
                 comparison = compare(whole.objects, after.objects)
-                reasons[key] += map(reason, comparison.others)
+                where = f" in environment {project.name}" if project.name else ""
+                reasons[key] += (
+                    Reason(f"{reason(change)}{where}", (before, change.old_path)) for change in comparison.others
+                )
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
                 rows[key] += (*((ONE_JOB,) if trial.is_one_job else ()), *comparison.rows)
                 details[key] += comparison.accepted
                 runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
             if reasons[key]:
-                self.rejected.setdefault(key, []).append(
-                    RejectedForm(candidate.form, tuple(dict.fromkeys(reasons[key])))
-                )
+                self.rejected.setdefault(key, []).append(_rejected(candidate.form, reasons[key]))
             else:
                 unique = tuple(dict.fromkeys(rows[key])), tuple(dict.fromkeys(details[key]))
                 self.accepted[key] = candidate, tuple(runs[key]), *unique
@@ -361,22 +379,34 @@ class _Search:
     def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
         subject = ObjectId.from_source(document.value)
         forms = [f"{each.form}: {one_line(each.reasons)}" for each in _by_form(rejected)]
-        help = "use another --form, or none" if self.form else "change these fields first, or keep the job"
+        last = _by_form(rejected)
+        help = next((each.help for each in last if each.help), "change these fields first, or keep the job")
+        help = "use another --form, or none" if self.form else help
+        fields = (field for each in last for field in each.fields)
+        places = {place.locate().line: place for place in (job.trace().point(0, path)[0] for job, path in fields)}
         return Diagnostic.declared(
             NOT_MIGRATABLE,
             f'no TrainJob runs as {kind_in_words(document)} "{subject.name}" does ({". ".join(forms)})',
             help,
             object=subject,
             place=Place(document, ("kind",)),
+            related=tuple(Related("the field", place) for place in (*places.values(),)[:SHOWN]),
         )
 
 
+def _rejected(form: Form, reasons: Sequence[Reason]) -> RejectedForm:
+    """Return a rejected form with the fields that the reasons are about."""
+    fields = tuple(each.at for each in reasons if each.at is not None and each.at[1])
+    help = next((each.help for each in reasons if each.help), "")
+    return RejectedForm(form, tuple(dict.fromkeys(each.text for each in reasons)), fields, help)
+
+
 def _by_form(rejected: Iterable[RejectedForm]) -> tuple[RejectedForm, ...]:
-    """Return one rejection for each form, with the fewest reasons of its candidates."""
+    """Return one rejection for each form, with the fewest reasons: the last one of those."""
     found: dict[Form, RejectedForm] = {}
     for each in rejected:
         known = found.get(each.form)
-        if known is None or len(each.reasons) < len(known.reasons):
+        if known is None or len(each.reasons) <= len(known.reasons):
             found[each.form] = each
     return tuple(found.values())
 
@@ -405,13 +435,13 @@ def _errors(result: Compilation, document: Document) -> Iterator[str]:
     yield from (f"{each.message}" for each in own or errors)
 
 
-def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[str]:
+def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[Reason]:
     """Yield the rules that a candidate or its runtime breaks, and that the legacy job does not break."""
     name = ObjectId.from_source(document.value).name
     known = {each.id for each in before.diagnostics if name in (each.object.name, _source_name(each))}
     for each in after.diagnostics:
         if each.object.name in (name, runtime) and each.severity != "note" and each.id not in known:
-            yield f"it breaks the rule {each.id}: {each.message}"
+            yield Reason(f"it breaks the rule {each.id}: {each.message}", help=each.help or "")
 
 
 def _source_name(diagnostic: Diagnostic) -> str:

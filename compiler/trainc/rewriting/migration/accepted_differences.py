@@ -306,8 +306,8 @@ TABLE: Final = (
     Row(
         "one-job",
         "all pods are in one Job",
-        "the templates of the roles are equal; a worker that fails for good as the Master succeeds fails the job, and the "
-        "pods have no labels of their role",
+        "the templates of the roles are equal; a worker that fails for good as the Master succeeds fails the job, and "
+        "the pods have no labels of their role",
         part="roles",
     ),
     Row(

@@ -201,8 +201,12 @@ class _LegacyJob:
             left, job = self._without_common(spec, slots)
             if job:
                 runtime = self._runtime(left, (), None, trainers=[slot.job for slot in slots])
-                yield self._candidate("exact", job, runtime, slots[0])._replace(files=self.files)
-        yield self._candidate("exact", {}, self._runtime(spec, (), None))._replace(files=self.files)
+                yield self._candidate("exact", job, runtime, slots[0])._replace(
+                    files=self.files, named=named_files(self.files)
+                )
+        yield self._candidate("exact", {}, self._runtime(spec, (), None))._replace(
+            files=self.files, named=named_files(self.files)
+        )
 
     def _without_common(self, spec: Tree, slots: Sequence[Slot]) -> tuple[Tree, Tree]:
         """Return a JobSetSpec without the fields that the main containers of all roles have, and these."""
@@ -252,7 +256,8 @@ class _LegacyJob:
         job = job if dialect.has_overrides else in_dialect(job, dialect)
         extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
         counts = self.template.counts
-        return Candidate(form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in)
+        of_names = f'Secret "{overrides[0]["spec"]["volumes"][0]["secret"]["secretName"]}"' if overrides else ""
+        return Candidate(form, job, runtime, extensions, slot, named=of_names, counts=counts, is_built_in=is_built_in)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""

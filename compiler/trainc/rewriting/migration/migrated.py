@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, Document
     from trainc.files.inputs import File
     from trainc.frontends.lowering import Loss
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Slot
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.settings import Settings
@@ -41,6 +41,8 @@ class Candidate(NamedTuple):
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
     files: tuple[Tree, ...] = ()
     """The ConfigMaps beside the TrainJob: no controller creates them."""
+    named: str = ""
+    """The parts with names of their own, which do not follow those of the JobSet, in words."""
     counts: frozenset[str] = frozenset()
     """The variables that hold numbers of pods."""
     is_built_in: bool = False
@@ -59,6 +61,9 @@ class RejectedForm(NamedTuple):
 
     form: Form
     reasons: tuple[str, ...]
+    fields: tuple[tuple[Compiled, Path], ...] = ()
+    """The fields of the legacy job's JobSet that the reasons are about."""
+    help: str = ""
 
 
 class Pair(NamedTuple):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Migrated, Migration
 
+TIME_TO_LIVE: Final = "time-to-live"
 SPACE: Final = LONGEST - RESERVED_FOR_NOTICE
 
 
@@ -122,6 +123,17 @@ def _job(migrated: Migrated, new: dict[str, Tree]) -> JobReport:
     candidate = migrated.candidate
     origin = "built-in" if candidate.is_built_in else "new" if candidate.runtime_name in new else "existing"
     return JobReport(migrated, next(explained_losses.losses([migrated.runs[0].before])), origin)
+
+
+def notices(migration: Migration) -> Iterator[str]:
+    """Yield a line for what the owner of a job must know without a report: fields of trainc, and a lost time to live."""
+    for job in report_of(migration).jobs:
+        if extensions := job.migrated.candidate.extensions:
+            reads = f"only trainc reads {one_line(extensions)}, which Trainer refuses or drops"
+            yield f"{job.place}: {job.name}: {reads}: --no-extensions uses another form"
+        for row in job.migrated.rows:
+            if row.id == TIME_TO_LIVE:
+                yield f"{job.place}: {job.name}: {row.difference}: {row.reason}"
 
 
 def as_text(report: MigrationReport, *, color: bool = False, verbose: bool = False) -> str:
