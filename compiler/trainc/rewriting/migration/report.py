@@ -126,7 +126,7 @@ def _job(migrated: Migrated, new: dict[str, Tree]) -> JobReport:
 
 
 def notices(migration: Migration) -> Iterator[str]:
-    """Yield a line for what the owner of a job must know without a report: fields of trainc, and a lost time to live."""
+    """Yield a line for what the owner of a job must know without a report: what only trainc reads, and what is lost."""
     for job in report_of(migration).jobs:
         if extensions := job.migrated.candidate.extensions:
             reads = f"only trainc reads {one_line(extensions)}, which Trainer refuses or drops"
