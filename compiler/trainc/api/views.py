@@ -102,8 +102,8 @@ def migrate(
     if migration.strict and failed(migration.diagnostics):
         return Rewriting((), (), migration.diagnostics)
     new = output_files.documents(migration)
-    texts = (*(written for _, written in new.jobs), *new.runtimes.values())
-    files = (*(migrated.document.file for migrated, _ in new.jobs), *("" for _ in new.runtimes))
+    texts = (*(job.document for job in new.jobs), *new.runtimes.values())
+    files = (*(job.migrated.document.file for job in new.jobs), *("" for _ in new.runtimes))
     return Rewriting(texts, files, migration.diagnostics)
 
 

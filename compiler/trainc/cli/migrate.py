@@ -109,13 +109,16 @@ def _output(
 
     new = output_files.documents(migration)
     if not write and folder is None:
-        printing.write_documents((*(text for _, text in new.jobs), *new.runtimes.values()))
+        printing.write_documents((*(job.document for job in new.jobs), *new.runtimes.values()))
+        yield from (f"{_shown(line)}\n" for job in new.jobs for line in output_files.dropped_comments(job))
         return
     if folder is not None:
         sources = [*output_files.in_folder(new, folder, paths)]
         runtimes = os.path.join(folder, output_files.RUNTIMES)
     else:
-        sources = [*output_files.in_place(new, migration)]
+        changed = [*output_files.in_place(new, migration)]
+        diagnostics += (each for each in changed if isinstance(each, Diagnostic))
+        sources = [each for each in changed if not isinstance(each, Diagnostic)]
         runtimes = output_files.runtimes_folder(migration.settings)
     has_new = False
     for file in writing.write_all(sources, [*output_files.runtime_files(new, runtimes)], force=force):
@@ -123,7 +126,7 @@ def _output(
             diagnostics.append(file)
         else:
             has_new = has_new or not file.lines
-            yield from (f"{_shown(file.path)}: {line}\n" for line in file.lines or ("written",))
+            yield from (f"{_shown(f'{file.path}: {line}')}\n" for line in file.lines or ("written",))
     if has_new and writing.is_unread(runtimes, paths, migration.settings):
         yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
 

@@ -138,11 +138,16 @@ class Text:
             last += 1
         return range(first, last)
 
+    def _content(self, node: ScalarNode) -> int:
+        """Return the index at which the text of a scalar begins: below its header, which may have a comment."""
+        begin = int(node.start_mark.index)
+        return self.text.index("\n", begin) if node.style in ("|", ">") else begin
+
     @cached_property
     def comments(self) -> list[Comment]:
         """All comments: texts from a `#` outside of scalars."""
         scalars = (node for node in _nodes(self.root) if isinstance(node, ScalarNode))
-        spans = sorted((int(node.start_mark.index), int(node.end_mark.index)) for node in scalars)
+        spans = sorted((self._content(node), int(node.end_mark.index)) for node in scalars)
         starts = [start for start, _ in spans]
         found, offset = [], 0
         for number, line in enumerate(self.lines):

@@ -56,6 +56,15 @@ class Candidate(NamedTuple):
         return str(self.runtime["metadata"]["name"])
 
 
+class DroppedComment(NamedTuple):
+    """A comment of a legacy job that its new documents do not have."""
+
+    line: int
+    """The 1-based line of its file."""
+    column: int
+    text: str
+
+
 class RejectedForm(NamedTuple):
     """A form that does not keep the behaviour of a job, or that a job cannot have."""
 

@@ -6,9 +6,7 @@ Returns  a comment for each such value, with its path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ruamel.yaml.comments import CommentedMap
+from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, POD
 from trainc.kubernetes.trees import get
@@ -20,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Path, Tree
+    from trainc.rewriting.migration.new_documents import NewValue
 
     Note = tuple[Path, str]
 
 
-def of_job(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
+def job_notes(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
     """Yield the comments of a TrainJob."""
     trainer: Tree = get(job, ("spec", "trainer"), {})
     nodes, processes = trainer.get("numNodes"), trainer.get("numProcPerNode", 1)
@@ -42,7 +41,7 @@ def of_job(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
         yield (*overrides, key), meaning
 
 
-def of_runtime(runtime: Tree) -> Iterator[Note]:
+def runtime_notes(runtime: Tree) -> Iterator[Note]:
     """Yield the comments of a runtime."""
     keys: Path = ("spec", "mlPolicy", "mpi", "sshAuthMountPath")
     if get(runtime, keys) == UNUSED_KEYS:
@@ -58,19 +57,14 @@ def of_runtime(runtime: Tree) -> Iterator[Note]:
                     yield path, "begins the host names of the pods"
 
 
-def annotate(tree: Any, notes: Iterable[Note]) -> None:
-    """Write comments behind the fields of a document that have none."""
-    for (*above, key), text in notes:
-        node = tree
-        for step in above:
-            node = _part(node, step)
-        if isinstance(node, CommentedMap) and key in node and not node.fa.flow_style() and key not in node.ca.items:
-            node.yaml_add_eol_comment(text, key)
-
-
-def _part(node: Any, step: Any) -> Any:
-    """Return a part of a tree of ruamel.yaml; None if it has none, or if the brackets of a flow style are around it."""
-    if node is None or node.fa.flow_style():
-        return None
-    is_there = step in node if isinstance(node, CommentedMap) else isinstance(step, int) and step < len(node)
-    return node[step] if is_there and hasattr(node[step], "fa") else None
+def annotate(document: NewValue, notes: Iterable[Note]) -> None:
+    """Write comments behind the fields of a new document that have none."""
+    for path, text in notes:
+        field, value = None, document
+        for step in path:
+            field = next((each for each in value.fields if each.key == step), None)
+            if field is None:
+                break
+            value = field.value
+        if field is not None and not field.behind:
+            field.behind = f"  # {text}"

@@ -7,61 +7,89 @@ Returns  the new content of each file. All other documents of a file keep their 
 from __future__ import annotations
 
 import codecs
-import json
 import os
-from io import StringIO
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.emit.yaml import Writer
 from trainc.files.selection import SUFFIXES
-from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import decode
-from trainc.kubernetes.trees import get, put
+from trainc.rewriting.migration.edited_lists import NewItem, is_json, json_text, with_items
 from trainc.rewriting.migration.host_files import named_files
-from trainc.rewriting.migration.new_texts import UNREADABLE, NewTexts, at_path, round_trip
+from trainc.rewriting.migration.new_texts import NewTexts, new_texts, plain_text
 from trainc.rewriting.migration.writing import OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.diagnostics import Document
+    from trainc.kubernetes.trees import Path
     from trainc.rewriting.migration.migrated import Migrated, Migration
     from trainc.settings import Settings
 
 RUNTIMES: Final = "runtimes"
 """The folder of the runtimes, below the output folder or the project."""
+_WIDE: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+"""The encodings of files by their first bytes; the others are in UTF-8."""
+
+
+class NewJob(NamedTuple):
+    """A TrainJob with its text."""
+
+    migrated: Migrated
+    texts: NewTexts
+
+    @property
+    def files(self) -> str:
+        """The text of the documents beside it."""
+        return "".join(f"---\n{Writer().document(file)}" for file in self.migrated.candidate.files)
+
+    @property
+    def document(self) -> str:
+        """The text of a stream with the TrainJob and the documents beside it, in JSON if the source is."""
+        old, candidate = self.migrated.document.text, self.migrated.candidate
+        if is_json(old):
+            return "".join(f"{json_text(value, old)}\n" for value in (candidate.job, *candidate.files))
+        head = "".join(line for line in self.texts.head.splitlines(keepends=True) if line.lstrip()[:1] in ("", "#"))
+        return head.lstrip("\n") + self.texts.job + self.files
 
 
 class NewDocuments(NamedTuple):
     """The new documents of a migration."""
 
-    jobs: tuple[tuple[Migrated, str], ...]
-    """Each TrainJob with its text."""
+    jobs: tuple[NewJob, ...]
     runtimes: dict[str, str]
     """The text of each new runtime by its name."""
 
 
 def documents(migration: Migration) -> NewDocuments:
     """Return the texts of all new documents. A runtime has the comments of the first job that uses it."""
-    jobs: list[tuple[Migrated, str]] = []
+    jobs: list[NewJob] = []
     runtimes: dict[str, str] = {}
     wanted = migration.runtimes
     for migrated in migration.jobs:
-        texts, name = NewTexts(migrated), migrated.candidate.runtime_name
-        jobs.append((migrated, "---\n".join((texts.job(), *map(Writer().document, migrated.candidate.files)))))
-        if name in wanted and name not in runtimes:
-            runtimes[name] = texts.runtime()
+        name = migrated.candidate.runtime_name
+        texts = new_texts(migrated, with_runtime=name in wanted and name not in runtimes)
+        if name in wanted:
+            runtime = runtimes.setdefault(name, texts.runtime)
+            kept = {line[line.find("#") :] for line in runtime.splitlines()}
+            texts = texts._replace(dropped=tuple(each for each in texts.dropped if each.text not in kept))
+        jobs.append(NewJob(migrated, texts))
     return NewDocuments(tuple(jobs), runtimes)
 
 
-def in_place(new: NewDocuments, migration: Migration) -> Iterator[OutputFile]:
-    """Yield the sources with TrainJobs in place of their legacy jobs."""
+def in_place(new: NewDocuments, migration: Migration) -> Iterator[OutputFile | Diagnostic]:
+    """Yield the sources with TrainJobs in place of their legacy jobs, or the error of one that cannot have them."""
     for path, jobs in _by_file(new.jobs):
         file = migration.files[path]
         text = _replaced(decode(file.data), jobs)
-        is_wide = file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        data = text.encode("utf-16" if is_wide else "utf-8", "surrogateescape")
+        if isinstance(text, Diagnostic):
+            yield text
+            continue
+        codec = _WIDE.get(file.data[:2])
+        data = file.data[:2] + text.encode(codec) if codec else text.encode("utf-8", "surrogateescape")
         yield OutputFile(path, data, file, *_described(jobs))
 
 
@@ -69,16 +97,27 @@ def in_folder(new: NewDocuments, folder: str, paths: Sequence[str]) -> Iterator[
     """Yield files with the new documents of each source, under its path below the one of `paths` that has it."""
     for path, jobs in _by_file(new.jobs):
         name = _path_below(path, paths)
-        texts = [_json_or_same(migrated, text) for migrated, text in jobs]
+        texts = [job.document for job in jobs]
         yield OutputFile(os.path.join(folder, name), "---\n".join(texts).encode(), None, *_described(jobs))
 
 
-def _described(jobs: Sequence[tuple[Migrated, str]]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _described(jobs: Sequence[NewJob]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the runtimes of some jobs, and a line for each of them."""
-    lines = (
-        f"{migrated.word} {migrated.id.name}: {migrated.candidate.form}, {_documents(migrated)}" for migrated, _ in jobs
-    )
-    return frozenset(migrated.candidate.runtime_name for migrated, _ in jobs), tuple(lines)
+    lines: list[str] = []
+    for job in jobs:
+        migrated = job.migrated
+        lines += (
+            f"{migrated.word} {migrated.id.name}: {migrated.candidate.form}, {_documents(migrated)}",
+            *dropped_comments(job),
+        )
+    return frozenset(job.migrated.candidate.runtime_name for job in jobs), tuple(lines)
+
+
+def dropped_comments(job: NewJob) -> Iterator[str]:
+    """Yield a line for each comment that the new documents of a job do not have."""
+    file = job.migrated.document.file
+    for line, column, text in job.texts.dropped:
+        yield f"the comment {Location(file, line, column)} is dropped: {text}"
 
 
 def _documents(migrated: Migrated) -> str:
@@ -102,9 +141,9 @@ def runtimes_folder(settings: Settings) -> str:
     return os.path.relpath(os.path.join(settings.base.folder, RUNTIMES))
 
 
-def _by_file(jobs: Iterable[tuple[Migrated, str]]) -> Iterator[tuple[str, list[tuple[Migrated, str]]]]:
-    in_order = sorted(jobs, key=lambda job: job[0].document.file)
-    for path, group in groupby(in_order, key=lambda job: job[0].document.file):
+def _by_file(jobs: Iterable[NewJob]) -> Iterator[tuple[str, list[NewJob]]]:
+    in_order = sorted(jobs, key=lambda job: job.migrated.document.file)
+    for path, group in groupby(in_order, key=lambda job: job.migrated.document.file):
         yield path, list(group)
 
 
@@ -118,77 +157,59 @@ def _path_below(path: str, paths: Sequence[str]) -> str:
     return os.path.basename(path) if path != "-" else "stdin.yaml"
 
 
-def _replaced(old: str, jobs: Iterable[tuple[Migrated, str]]) -> str:
+def _replaced(old: str, jobs: Iterable[NewJob]) -> str | Diagnostic:
     """Return the text of a file with new documents in place of some old ones."""
     starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
     parts: list[str] = []
     end = 0
-    places = sorted(jobs, key=lambda job: (job[0].document.line, job[0].document.column, job[0].document.within))
-    for _, group in groupby(places, key=lambda job: (job[0].document.line, job[0].document.column)):
+    for _, group in groupby(sorted(jobs, key=_position), key=lambda job: _position(job)[:2]):
         members = list(group)
-        document = members[0][0].document
+        document = members[0].migrated.document
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
-        parts += (old[end:begin], _in_style(document.text, _new_text(members)))
+        text = _new_text(members)
+        if text is None:
+            return _not_in_place(document)
+        parts += (old[end:begin], text)
         end = begin + len(document.text)
     return "".join((*parts, old[end:]))
 
 
-def _new_text(members: list[tuple[Migrated, str]]) -> str:
-    """Return the text of a document, or of a List some of whose items are new."""
-    [(migrated, text), *_] = members
-    if not migrated.document.within:
-        return _json_or_same(migrated, text)
-    if (whole := _json(migrated.document.text)) is not None:
-        return _in_json(_list_with(members, whole))
-    yaml = round_trip()
-    try:
-        root: Any = yaml.load(migrated.document.text)
-    except UNREADABLE:
-        return _without_comments(members)
-    for each, new in members:
-        *above, last = each.document.within
-        items = at_path(root, tuple(above))
-        items[last], *files = yaml.load_all(new)
-        items.extend(files)
-    stream = StringIO()
-    yaml.dump(root, stream)
-    return stream.getvalue()
+def _position(job: NewJob) -> tuple[int, int, Path]:
+    document = job.migrated.document
+    return document.line, document.column, document.within
 
 
-def _without_comments(members: list[tuple[Migrated, str]]) -> str:
-    """Return the text of a List without its comments and styles, which only ruamel.yaml keeps."""
-    return Writer().document(_list_with(members, parse(members[0][0].document.text)))
-
-
-def _list_with(members: list[tuple[Migrated, str]], whole: Any) -> Any:
-    """Return a List with new documents in place of some items; their ConfigMaps are at its end."""
-    for each, _ in members:
-        within, candidate = each.document.within, each.candidate
-        whole = put(whole, within, candidate.job)
-        whole = put(whole, within[:-1], [*get(whole, within[:-1]), *candidate.files])
-    return whole
-
-
-def _json_or_same(migrated: Migrated, text: str) -> str:
-    """Return the text of a TrainJob and its ConfigMaps, as JSON if the source is."""
-    if _json(migrated.document.text) is None:
-        return text
-    return "".join(map(_in_json, (migrated.candidate.job, *migrated.candidate.files)))
-
-
-def _in_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text) if text.lstrip().startswith("{") else None
-    except ValueError:
+def _new_text(members: Sequence[NewJob]) -> str | None:
+    """Return the text of a document, or of a List some of whose items are new, with the line breaks of the old one."""
+    [job, *_] = members
+    document = job.migrated.document
+    whole = plain_text(document.text)
+    plain = whole.removeprefix("\ufeff")
+    new: str | None
+    if document.within:
+        values = ((each.migrated.candidate.job, *each.migrated.candidate.files) for each in members)
+        items = [
+            NewItem(each.migrated.document.within, each.texts.job, value)
+            for each, value in zip(members, values, strict=True)
+        ]
+        new = with_items(plain, items)
+    else:
+        text = job.document if is_json(plain) else job.texts.head + job.texts.job + job.files
+        new = text.removesuffix("\n") + plain[len(plain.rstrip()) :]
+    if new is None:
         return None
+    new = whole[: len(whole) - len(plain)] + new
+    return new if whole == document.text else new.replace("\n", "\r\n")
 
 
-def _in_style(old: str, new: str) -> str:
-    """Return a text with the line breaks and the end of the old one."""
-    new = new if old.endswith("\n") else new.removesuffix("\n")
-    return new.replace("\n", "\r\n") if "\r\n" in old else new
+def _not_in_place(document: Document) -> Diagnostic:
+    from trainc.rewriting.migration import NOT_MIGRATABLE
+
+    return Diagnostic.declared(
+        NOT_MIGRATABLE,
+        "the items of this List cannot be replaced in place",
+        "write the new documents to a folder with -o",
+        object=ObjectId.from_source(document.value),
+        place=Place(document, ("kind",)),
+    )

@@ -22,6 +22,7 @@ from trainc.review.formats.markdown import LONGEST, RESERVED_FOR_NOTICE, code, i
 from trainc.rewriting.migration.accepted_differences import one_line
 from trainc.rewriting.migration.host_files import named_files
 from trainc.rewriting.migration.migrated import FORMS
+from trainc.rewriting.migration.output_files import documents
 from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from trainc.explain.losses import LossesOfJob
     from trainc.kubernetes.trees import Tree
     from trainc.rewriting.migration.accepted_differences import Row
-    from trainc.rewriting.migration.migrated import Migrated, Migration
+    from trainc.rewriting.migration.migrated import DroppedComment, Migrated, Migration
+    from trainc.rewriting.migration.output_files import NewJob
 
 TIME_TO_LIVE: Final = "time-to-live"
 SPACE: Final = LONGEST - RESERVED_FOR_NOTICE
@@ -42,7 +44,9 @@ class JobReport(NamedTuple):
     migrated: Migrated
     losses: LossesOfJob
     origin: str
-    """Where its runtime comes from: `new`, `built in`, or `existing`."""
+    """Where its runtime comes from: `new`, `built-in`, or `existing`."""
+    dropped: tuple[DroppedComment, ...]
+    """The comments that the new documents do not have."""
 
     @property
     def name(self) -> str:
@@ -116,13 +120,14 @@ class MigrationReport(NamedTuple):
 def report_of(migration: Migration) -> MigrationReport:
     """Return the report of a migration."""
     new = migration.runtimes
-    return MigrationReport(tuple(_job(job, new) for job in migration.jobs), migration)
+    return MigrationReport(tuple(_job(job, new) for job in documents(migration).jobs), migration)
 
 
-def _job(migrated: Migrated, new: dict[str, Tree]) -> JobReport:
-    candidate = migrated.candidate
+def _job(job: NewJob, new: dict[str, Tree]) -> JobReport:
+    migrated, candidate = job.migrated, job.migrated.candidate
     origin = "built-in" if candidate.is_built_in else "new" if candidate.runtime_name in new else "existing"
-    return JobReport(migrated, next(explained_losses.losses([migrated.runs[0].before])), origin)
+    losses = next(explained_losses.losses([migrated.runs[0].before]))
+    return JobReport(migrated, losses, origin, job.texts.dropped)
 
 
 def notices(migration: Migration) -> Iterator[str]:
@@ -150,6 +155,8 @@ def _text_of_job(job: JobReport, *, color: bool, verbose: bool) -> Iterator[str]
         yield f"  - {row.difference}: {row.reason}\n"
         if verbose:
             yield from (f"      {escape(text)}\n" for text in job.details(row))
+    for line, _, comment in job.dropped:
+        yield f"  - the comment in line {line} is dropped: {escape(comment)}\n"
     if job.losses.losses:
         yield "  cannot be kept:\n"
         _, *lines = explained_losses.render([job.losses], color=color)
@@ -191,6 +198,7 @@ def _markdown_of_job(job: JobReport, *, verbose: bool) -> Iterator[str]:
     for row in job.migrated.rows:
         lines.append(f"- {row.difference}: {row.reason}")
         lines += (f"  - {prose(text)}" for text in (job.details(row) if verbose else ()))
+    lines += (f"- the comment in line {each.line} is dropped: {code(each.text)}" for each in job.dropped)
     yield "\n".join(lines)
     if found := [*_rows_of_losses(job)]:
         yield "\n".join(
@@ -233,6 +241,7 @@ def _json_of_job(job: JobReport) -> Tree:
             {"id": row.id, "difference": row.difference, "reason": row.reason, "changes": [*job.details(row)]}
             for row in migrated.rows
         ],
+        "droppedComments": [each._asdict() for each in job.dropped],
         "losses": json.loads("".join(explained_losses.render_json([job.losses]))),
     }
 

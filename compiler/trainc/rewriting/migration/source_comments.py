@@ -1,125 +1,248 @@
-"""The comments of a document, each at the field or the list item that it describes.
+"""The comments of a document, each at the field, the item or the block that it describes.
 
-Reads    a document that ruamel.yaml has parsed for a round trip. ruamel.yaml keeps a comment above a field with the
-         field before it, wherever that one is.
-Returns  the comments above each field and behind it on its line, so that they can move with the field.
+Reads    the nodes of a text.
+Returns  its comments: behind a field on its line, above the next field, or at the end of a block, to which a comment
+         belongs that is indented as its fields are and deeper than the next field. A commented-out item at the column
+         of the next field is at the end of the list before it. Lines without a blank one between them are one comment.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.tokens import CommentToken
+import re
+from bisect import bisect_left
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.records import NamedTuple
+from trainc.source.source_text import MappingNode, ScalarNode, SequenceNode, indentation, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
-Spot = tuple[int, Any]
+    from trainc.source.source_text import Text, TextNode
+
+Spot = tuple[int, str | int]
 """A field or an item: the identity of its mapping or list, and its key or index."""
+_COMMENTED_OUT: Final = re.compile(r"# ?(?:(-) |([a-z][A-Za-z0-9]*):(?: |$))")
+_MARGIN: Final = re.compile(r"#( {2,})")
 
 
-class CommentLine(NamedTuple):
-    """A line of a comment."""
+class SourceField(NamedTuple):
+    """A field of a mapping or an item of a list, in block style."""
 
-    number: int
-    """The 0-based line of the document."""
-    text: str
-    """The text without the mark; empty for a blank line."""
-    behind: bool
-    """Whether it follows a value on its line."""
+    line: int
+    column: int
+    parent: TextNode
+    key: str | int
+    value: TextNode
+    blocks: tuple[tuple[TextNode, int], ...]
+    """The blocks that it is in, outer ones first, each with the column of its fields."""
 
-
-class SourceComments:
-    """The comments of a document."""
-
-    def __init__(self, root: Any) -> None:
-        self.above: dict[Spot, list[str]] = {}
-        self.behind: dict[Spot, str] = {}
-        self.last: list[str] = []
-        """The comments after the last field."""
-        self.used: set[Spot] = set()
-        """The fields whose comments are in a new document."""
-        self._assign(sorted(_lines(root)), sorted(_spots(root), key=lambda spot: spot[0]))
-
-    def _assign(self, lines: Iterable[CommentLine], spots: list[tuple[tuple[int, int], Spot]]) -> None:
-        at = 0
-        for line in lines:
-            while at < len(spots) and spots[at][0][0] < line.number:
-                at += 1
-            if line.behind:
-                same = [spot for position, spot in spots if position[0] <= line.number]
-                if same:
-                    self.behind.setdefault(same[-1], line.text)
-            elif at < len(spots):
-                self.above.setdefault(spots[at][1], []).append(line.text)
-            else:
-                self.last.append(line.text)
-
-    def unused_texts(self) -> Iterator[str]:
-        """Yield the comments of the fields that no new document has, without repeated ones."""
-        known = {text for spot in self.used for text in (*self.above.get(spot, ()), self.behind.get(spot, ""))}
-        for spot in dict.fromkeys((*self.above, *self.behind)):
-            if spot not in self.used:
-                for text in (*self.above.get(spot, ()), *filter(None, [self.behind.get(spot)])):
-                    if text not in known:
-                        known.add(text)
-                        yield text
+    @property
+    def spot(self) -> Spot:
+        """Its identity."""
+        return id(self.parent), self.key
 
 
-def _lines(root: Any) -> Iterator[CommentLine]:
-    seen: set[int] = set()
-    for token in _tokens(root, seen):
-        number = int(token.start_mark.line)
-        for offset, text in enumerate(str(token.value).split("\n")):
-            if mark := text.strip():
-                yield CommentLine(
-                    number + offset, mark.removeprefix("#").removeprefix(" "), offset == 0 and _is_behind(token)
-                )
+class SourceComment(NamedTuple):
+    """A comment of one or more lines."""
+
+    line: int
+    """Its first 0-based line."""
+    texts: tuple[str, ...]
+    """Its lines from the mark on; empty for blank lines."""
+    blanks: int
+    """The blank lines above it."""
+    place: Literal["above", "behind", "inside", "last"]
+    """Above, behind or between the lines of a field; or the last lines of a block."""
+    block: TextNode
+    """The block that it is in."""
+    field: SourceField | None
+    """The field that it describes; for the last lines of a block, the next field."""
+    column: int = 0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its lines, and the blank ones above it."""
+        return (*[""] * self.blanks, *self.texts)
+
+    @property
+    def commented_out(self) -> str:
+        """The name of a commented-out field, `-` for an item; empty for another comment."""
+        found = next(filter(None, map(_COMMENTED_OUT.match, self.texts)), None) if self.place != "behind" else None
+        return (found[1] or found[2]) if found else ""
 
 
-def _is_behind(token: Any) -> bool:
-    """Return whether a comment follows a value: ruamel.yaml's own comments begin with the line break otherwise."""
-    buffer, pointer = token.start_mark.buffer, token.start_mark.pointer
-    if buffer is None:
-        return int(token.start_mark.column) > 0
-    begin = buffer.rfind("\n", 0, pointer) + 1
-    return bool(buffer[begin:pointer].strip())
+class SourceComments(NamedTuple):
+    """The fields of a document in the order of their lines, and its comments."""
+
+    fields: tuple[SourceField, ...]
+    comments: tuple[SourceComment, ...]
+
+    def of(self, node: TextNode) -> SourceComments:
+        """Return those of a node, without those behind its aliases."""
+        first, last = int(node.start_mark.line), int(node.end_mark.line) + 1
+        fields = [
+            each for each in _lines_of(self.fields, first, last) if any(block is node for block, _ in each.blocks)
+        ]
+        blocks = {id(field.parent) for field in fields}
+        comments = (each for each in _lines_of(self.comments, first, last) if id(each.block) in blocks)
+        return SourceComments(tuple(fields), tuple(comments))
 
 
-def _tokens(node: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the comment tokens of a tree, each once."""
-    if isinstance(node, CommentToken):
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-    elif isinstance(node, list) and not isinstance(node, CommentedSeq):
-        for item in node:
-            yield from _tokens(item, seen)
-    elif isinstance(node, CommentedMap | CommentedSeq) and id(node) not in seen:
-        seen.add(id(node))
-        for found in (node.ca.comment, node.ca.end, *node.ca.items.values()):
-            yield from _tokens(found, seen)
-        for child in node.values() if isinstance(node, CommentedMap) else node:
-            yield from _tokens(child, seen)
-    comment = getattr(node, "comment", None)
-    if comment is not None and not isinstance(node, CommentToken | CommentedMap | CommentedSeq):
-        yield from _tokens(comment if isinstance(comment, list) else [comment], seen)
+def _lines_of(found: Sequence[Any], first: int, last: int) -> Sequence[Any]:
+    begin = bisect_left(found, first, key=_line)
+    return found[begin : bisect_left(found, last, key=_line)]
 
 
-def _spots(node: Any) -> Iterator[tuple[tuple[int, int], Spot]]:
-    """Yield the position of each field and item, outer ones first; those on one line, in brackets, have no comments."""
-    if isinstance(node, CommentedMap | CommentedSeq) and node.fa.flow_style():
+def _line(found: SourceField | SourceComment) -> int:
+    return found.line
+
+
+@lru_cache(maxsize=4)
+def source_comments(text: str) -> SourceComments:
+    """Return the comments of a text. Raises YAMLError."""
+    read = parsed(text)
+    fields = sorted(_fields(read, read.root, (), set()), key=lambda field: (field.line, field.column))
+    found = sorted(_comments(read, fields), key=lambda comment: comment.line)
+    return SourceComments(tuple(fields), tuple(found))
+
+
+def _fields(
+    read: Text, node: TextNode, blocks: tuple[tuple[TextNode, int], ...], seen: set[int]
+) -> Iterator[SourceField]:
+    """Yield the fields and items of the blocks of a node, each once; those of an alias are at its anchor."""
+    if id(node) in seen or getattr(node, "flow_style", True) or not node.value:
         return
-    if isinstance(node, CommentedMap):
-        for key in node:
-            if key in (node.lc.data or {}):
-                yield node.lc.key(key), (id(node), key)
-                yield from _spots(node[key])
-    elif isinstance(node, CommentedSeq):
-        for index, item in enumerate(node):
-            if index in (node.lc.data or {}):
-                yield node.lc.item(index), (id(node), index)
-                yield from _spots(item)
+    seen.add(id(node))
+    if isinstance(node, MappingNode):
+        column = int(node.value[0][0].start_mark.column)
+        blocks = (*blocks, (node, column))
+        for key, value in node.value:
+            yield SourceField(int(key.start_mark.line), column, node, str(key.value), value, blocks)
+            yield from _fields(read, value, blocks, seen)
+    elif isinstance(node, SequenceNode):
+        line, column = _dash(read, node.value[0])
+        blocks = (*blocks, (node, column))
+        for index, value in enumerate(node.value):
+            if value.start_mark.index >= node.start_mark.index:  # no alias
+                line, _ = _dash(read, value)
+                yield SourceField(line, column, node, index, value, blocks)
+                yield from _fields(read, value, blocks, seen)
+
+
+def _dash(read: Text, item: TextNode) -> tuple[int, int]:
+    """Return the line and the column of the dash of an item: the last one before it."""
+    line, end = int(item.start_mark.line), int(item.start_mark.column)
+    while line and read.lines[line][:end].strip(" -"):
+        line, end = line - 1, 0
+    while line and "-" not in read.lines[line][: end or None]:
+        line, end = line - 1, 0
+    return line, max(read.lines[line].rfind("-", 0, end or None), 0)
+
+
+def _comments(read: Text, fields: Sequence[SourceField]) -> Iterator[SourceComment]:
+    alone = {comment.line: comment.column for comment in read.comments if comment.alone}
+    placed: set[int] = set()
+    for before, after in zip((None, *fields), (*fields, None), strict=True):
+        gap = _gap(read, alone, before, after)
+        placed.update(gap)
+        yield from _in_gap(read, alone, gap, before, after)
+    index = 0
+    for comment in read.comments:
+        while index + 1 < len(fields) and fields[index + 1].line <= comment.line:
+            index += 1
+        if comment.line not in placed:
+            field = fields[index]
+            is_behind = not comment.alone and comment.line == _last_line(field)
+            margin = read.lines[comment.line][: comment.column]
+            text = margin[len(margin.rstrip()) :] + comment.text
+            place: Literal["behind", "inside"] = "behind" if is_behind else "inside"
+            yield SourceComment(comment.line, (text,), 0, place, field.parent, field)
+
+
+def _last_line(field: SourceField) -> int:
+    """Return the line of a field with the comment behind it: the last one of a value without fields of its own."""
+    value = field.value
+    if isinstance(value, ScalarNode):
+        is_block = value.style in ("|", ">")
+    else:
+        is_block = not getattr(value, "flow_style", True)
+    is_elsewhere = value.start_mark.index == value.end_mark.index or value.start_mark.line < field.line
+    return field.line if is_block or is_elsewhere else int(value.end_mark.line)
+
+
+def _gap(read: Text, alone: dict[int, int], before: SourceField | None, after: SourceField | None) -> list[int]:
+    """Return the lines of comments and the blank lines directly above a field, or at the end of the text."""
+    first = 0 if before is None else before.line + 1
+    if before is not None and isinstance(before.value, ScalarNode) and before.value.style in ("|", ">"):
+        header = read.text[before.value.start_mark.index :].partition("\n")[0]
+        if "+" in header.partition("#")[0]:  # its value ends with blank lines
+            first = max(first, int(before.value.end_mark.line))
+    end = line = len(read.lines) - read.text.endswith("\n") if after is None else after.line
+    while line > first and (line - 1 in alone or not read.lines[line - 1].strip()):
+        line -= 1
+    return [*range(line, end)]
+
+
+def _in_gap(
+    read: Text, alone: dict[int, int], gap: Sequence[int], before: SourceField | None, after: SourceField | None
+) -> Iterator[SourceComment]:
+    """Yield the comments between two fields: first those at the end of inner blocks, then those above a field."""
+    runs: list[tuple[int, list[int]]] = []
+    blanks = 0
+    for number in gap:
+        if number not in alone:
+            blanks += 1
+        elif runs and not blanks and _continues(read.lines[runs[-1][1][0]], read.lines[number]):
+            runs[-1][1].append(number)
+        else:
+            runs.append((blanks, [number]))
+            blanks = 0
+    kept = set() if after is None else {id(block) for block, _ in after.blocks}
+    closed = [each for each in (before.blocks[::-1] if before is not None else ()) if id(each[0]) not in kept]
+    for above, lines in runs:
+        column = alone[lines[0]]
+        texts = tuple(" " * (alone[line] - column) + read.lines[line].strip() for line in lines)
+        if not column and (after is None or after.column or closed[:-1]):
+            column, texts = _without_margin(texts)
+        found = SourceComment(lines[0], texts, above, "above", read.root, after, column)
+        while closed and not _is_in(found, closed[0], after):
+            closed = closed[1:]
+        if closed:
+            yield found._replace(place="last", block=closed[0][0])
+        elif after is not None:
+            yield found._replace(block=after.parent)
+    if blanks and after is not None:
+        yield SourceComment(gap[-1], (), blanks, "above", after.parent, after)
+
+
+def _continues(first: str, line: str) -> bool:
+    """Return whether a line directly below a comment belongs to it: below a commented-out field, if it is deeper."""
+    column, below = indentation(first), indentation(line)
+    if _COMMENTED_OUT.match(first[column:]) and not _deeper(first[column:], line[below:]):
+        return False
+    return column == below or 0 < column < below
+
+
+def _deeper(first: str, line: str) -> bool:
+    return len(line) - len(line[1:].lstrip()) > len(first) - len(first[1:].lstrip())
+
+
+def _without_margin(texts: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    """Return the lines of a comment whose mark is in column 0 with the mark at their text, and the column of that."""
+    margin = min((len(found[1]) for text in texts if (found := _MARGIN.match(text))), default=0)
+    if not margin or not all(map(_MARGIN.match, texts)):
+        return 0, texts
+    return margin + 1, tuple(f"# {text[margin + 1 :]}" for text in texts)
+
+
+def _is_in(comment: SourceComment, block: tuple[TextNode, int], after: SourceField | None) -> bool:
+    """Return whether a comment is one of the last lines of a block that ends before the next field."""
+    node, own = block
+    column, is_list = comment.column, isinstance(node, SequenceNode)
+    if column == own and is_list and comment.commented_out not in ("", "-"):
+        return False  # a field of the mapping that has the list at the column of its keys
+    if after is None or column > after.column:
+        return column >= own
+    return column == own == after.column and is_list and comment.commented_out == "-"
