@@ -126,7 +126,7 @@ def in_variables(
         text = env.known(name) if written else None
         if written and name in CLUSTERS and name in env.variables and cluster is not None:
             known = sum(len(each) for key, each in cluster.items() if key.lower() != EVALUATOR)
-            number = "" if known == count - evaluators else str(known)
+            number = "" if known in (0, count - evaluators) else str(known)
         elif text is not None and (found := node_range(text)):
             least, most = found
             fits = (

@@ -383,7 +383,8 @@ class _Search:
         help = next((each.help for each in last if each.help), "change these fields first, or keep the job")
         help = "use another --form, or none" if self.form else help
         fields = (field for each in last for field in each.fields)
-        places = {place.locate().line: place for place in (job.trace().point(0, path)[0] for job, path in fields)}
+        found = (job.trace().point(0, path)[0] for job, path in fields)
+        places = {place.locate().line: place for place in found if len(place.path) > 1}
         return Diagnostic.declared(
             NOT_MIGRATABLE,
             f'no TrainJob runs as {kind_in_words(document)} "{subject.name}" does ({". ".join(forms)})',

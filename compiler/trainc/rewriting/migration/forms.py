@@ -11,7 +11,7 @@ exact       the runtime has the whole template, the TrainJob only names it
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -139,12 +139,13 @@ class _LegacyJob:
             return
         by_policy = self._added_by(without, given)
         yield from self._built_in(names, by_policy, trainer, given)
-        groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job, list(names.values()))
+        groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job)
         for keys, by_operator, group, ports, env in product(
             own_keys, self._ways(), groups, (False, True), (True, False)
         ):
             spec = self._template_of_policy(names, by_policy, ports=ports, by_operator=by_operator)
             spec = _with_volume_names(spec, _VOLUMES if keys is None else _VOLUMES | {KEYS: KEYS})
+            spec = spec if keys is None else reduce(partial(_with_mount, volume=keys), self.template.main, spec)
             if group is not None:
                 for index in names:
                     spec = edit(spec, (*pod_spec(index), "securityContext"), partial(_with_group, group=group))
@@ -152,8 +153,8 @@ class _LegacyJob:
                 spec, trainer, counts=by_operator == "literal", env=env, resources=not of_policy.launcher
             )
             of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
-            runtime = self._runtime(left, counted, of_keys)
-            yield self._candidate("policy", given | job, runtime, trainer, overrides=() if keys is None else (keys,))
+            found = self._candidate("policy", given | job, self._runtime(left, counted, of_keys), trainer)
+            yield found if keys is None else found._replace(named=f'Secret "{keys["secret"]["secretName"]}"')
 
     def _built_in(
         self, names: dict[int, str], by_policy: frozenset[str], trainer: Slot, given: Tree
@@ -197,7 +198,8 @@ class _LegacyJob:
             yield RejectedForm("exact", (why,))
             return
         spec = template_with_names(self.plan) if self.files else self.template.after
-        if (slots := self.template.main) and all(job.get("replicas", 1) == 1 for job in self.plan.jobs):
+        is_shared = not self.files and all(job.get("replicas", 1) == 1 for job in self.plan.jobs)
+        if is_shared and (slots := self.template.main):
             left, job = self._without_common(spec, slots)
             if job:
                 runtime = self._runtime(left, (), None, trainers=[slot.job for slot in slots])
@@ -240,7 +242,6 @@ class _LegacyJob:
         runtime: Tree,
         slot: Slot | None = None,
         *,
-        overrides: Sequence[Tree] = (),
         is_built_in: bool = False,
     ) -> Candidate:
         runtime = runtime if is_built_in else named(runtime, self.family)
@@ -249,15 +250,12 @@ class _LegacyJob:
         spec |= {key: lowered[key] for key in _OF_JOB if key in lowered and self._is_written("spec", key)}
         if trainer:
             spec["trainer"] = trainer
-        if overrides:
-            spec["podTemplateOverrides"] = [*overrides]
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
         job = job if dialect.has_overrides else in_dialect(job, dialect)
         extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
         counts = self.template.counts
-        of_names = f'Secret "{overrides[0]["spec"]["volumes"][0]["secret"]["secretName"]}"' if overrides else ""
-        return Candidate(form, job, runtime, extensions, slot, named=of_names, counts=counts, is_built_in=is_built_in)
+        return Candidate(form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""
@@ -332,20 +330,16 @@ class _LegacyJob:
         first = group["runAsGroup"]
         return None, user["runAsUser"] if first is None else first
 
-    def _own_keys(self, launcher: int, jobs: list[str]) -> tuple[Tree | None, ...]:
-        """Return the overrides with which the pods may get their SSH keys: none, or that with the operator's volume.
+    def _own_keys(self, launcher: int) -> tuple[Tree | None, ...]:
+        """Return the volumes of SSH keys that the runtime may have: none, or that of the operator.
 
         ssh of root ignores the keys of Trainer's volume, which others than root may read.
         """
         pod: Tree = get(self.plan.spec, pod_spec(launcher))
         mounts = pod["containers"][0].get("volumeMounts") or ()
-        mount = next((each for each in mounts if each["name"] == KEYS and each["mountPath"] == ROOT_KEYS), None)
-        if not self.traits.launcher or mount is None:
+        if not self.traits.launcher or {"name": KEYS, "mountPath": ROOT_KEYS} not in mounts:
             return (None,)
-        volume = next(each for each in pod["volumes"] if each["name"] == KEYS)
-        container = {"name": NODE, "volumeMounts": [mount]}
-        spec = {"volumes": [volume], "containers": [container]}
-        return None, {"targetJobs": [{"name": name} for name in jobs], "spec": spec}
+        return None, next(each for each in pod["volumes"] if each["name"] == KEYS)
 
     def _ways(self) -> Iterator[ByOperator]:
         """Yield what the containers may have of the operator's variables that the policy does not set."""
@@ -475,6 +469,14 @@ def _with_torchrun_names(container: Tree) -> Tree:
     """Return a container whose command reads the number of nodes and the address as Trainer's policy names them."""
     texts = {key: [*map(with_torchrun_names, container[key])] for key in ("command", "args") if key in container}
     return container | texts
+
+
+def _with_mount(spec: Tree, slot: Slot, volume: Tree) -> Tree:
+    """Return a JobSetSpec with the volume of SSH keys in a pod, mounted in the home of root."""
+    mount = {"name": volume["name"], "mountPath": ROOT_KEYS}
+    spec = edit(spec, (*pod_spec(slot.job), "volumes"), lambda there: [*(there or ()), volume])
+    mounted: Tree = edit(spec, (*slot.path, "volumeMounts"), lambda there: [*(there or ()), mount])
+    return mounted
 
 
 def _with_group(context: Tree | None, group: int) -> Tree:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, POD
 from trainc.kubernetes.trees import get
+from trainc.legacy.mpijob import KEYS, ROOT_KEYS
 from trainc.legacy.own_runtime import NO_LIMIT
 from trainc.pipeline.plan import JOBSET_NAME
 from trainc.rewriting.migration.accepted_differences import UNUSED_KEYS
@@ -33,23 +34,22 @@ def job_notes(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
     for index, variable in enumerate(trainer.get("env") or ()):
         if variable["name"] in counts and (meaning := meanings.get(str(variable.get("value")))):
             yield ("spec", "trainer", "env", index, "value"), meaning
-    overrides: Path = ("spec", "podTemplateOverrides", 0, "spec", "volumes", 0, "secret")
-    for key, meaning in (
-        ("secretName", "the Secret of this TrainJob"),
-        ("defaultMode", "0600, which ssh of root needs"),
-    ):
-        yield (*overrides, key), meaning
 
 
 def runtime_notes(runtime: Tree) -> Iterator[Note]:
     """Yield the comments of a runtime."""
     keys: Path = ("spec", "mlPolicy", "mpi", "sshAuthMountPath")
     if get(runtime, keys) == UNUSED_KEYS:
-        yield keys, "unused: the TrainJobs mount their keys in /root/.ssh"
+        yield keys, f"unused: the pods have their keys in {ROOT_KEYS}"
     for number, job in enumerate(get(runtime, JOBS_OF_RUNTIME, [])):
         at: Path = (*JOBS_OF_RUNTIME, number)
         if get(job, ("template", "spec", "backoffLimit")) == NO_LIMIT:
             yield (*at, "template", "spec", "backoffLimit"), "no limit, as before"
+        for index, volume in enumerate(get(job, (*POD, "volumes"), [])):
+            if volume["name"] == KEYS and get(runtime, keys) == UNUSED_KEYS:
+                secret: Path = (*at, *POD, "volumes", index, "secret")
+                yield (*secret, "secretName"), "the Secret of the TrainJob"
+                yield (*secret, "defaultMode"), "0600, which ssh of root needs"
         for index, container in enumerate(get(job, (*POD, "containers"), [])):
             for place, variable in enumerate(container.get("env") or ()):
                 if get(variable, ("valueFrom", "fieldRef", "fieldPath")) == JOBSET_NAME:
