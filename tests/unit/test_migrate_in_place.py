@@ -168,7 +168,7 @@ def test_the_anchors_of_an_item_are_expanded_elsewhere() -> None:
     merged = "  - kind: Other\n    metadata:\n      <<: *meta\n      labels: &own {a: b}\n    also: *own\n"
     whole = LIST.replace(ITEM, job).replace("  # Last.\n", f"  # Last.\n{other}{merged}")
     new = rewritten("list.yaml", whole.encode()).decode()
-    values = "metadata: {name: mnist}, data: {a: {cpu: 4, memory: 8Gi}, b: "docker.io/acme/mnist:v1"}}  # mine\n"
+    values = 'metadata: {name: mnist}, data: {a: {cpu: 4, memory: 8Gi}, b: "docker.io/acme/mnist:v1"}}  # mine\n'
     expected = f"  # Last.\n  - {{kind: Other, {values}{merged.replace('*meta', '{name: mnist}')}"
     assert new == LIST.replace(ITEM, NEW_ITEM.replace("RUNTIME", runtime())).replace("  # Last.\n", expected)
 

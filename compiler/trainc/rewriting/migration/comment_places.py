@@ -72,24 +72,24 @@ class _Places:
         if not comment.texts:
             return False
         if comment.place == "inside":
-            return any(field.value.is_copied for field in self._of(spot))
+            return any(field.value.is_copied for field in self._new_fields(spot))
         if comment.place == "behind":
             return self._add_behind(comment, spot)
         if comment.commented_out:
             return self._add_commented_out(comment, spot)
         if comment.place == "last":
             return self._add_last(comment, self.blocks.get(id(comment.block), []))
-        kept = next((field for field in self._of(spot) if _has_value(field, spot)), None)
+        kept = next((field for field in self._new_fields(spot) if _has_value(field, spot)), None)
         return kept is not None and _add(kept.above, comment)
 
     def keep_blank_lines(self, comment: SourceComment) -> None:
         """Add the blank lines above a field without a comment, or with one that is dropped."""
         spot = None if comment.field is None else comment.field.spot
-        field = next(iter(self._of(spot)), None)
+        field = next(iter(self._new_fields(spot)), None)
         if field is not None and field.sources[0].spot == spot and field.above[-1:] != [""]:
             field.above += [""] * comment.blanks
 
-    def _of(self, spot: Spot | None) -> list[NewField]:
+    def _new_fields(self, spot: Spot | None) -> list[NewField]:
         return [] if spot is None else self.fields.get(spot, [])
 
     def _add_last(self, comment: SourceComment, blocks: Sequence[NewValue]) -> bool:
@@ -98,7 +98,7 @@ class _Places:
         return bool(blocks) and _add(blocks[0].last if last is None else last.below, comment)
 
     def _add_behind(self, comment: SourceComment, spot: Spot | None) -> bool:
-        for field in self._of(spot):
+        for field in self._new_fields(spot):
             is_block = bool(field.value.fields)
             if _has_value(field, spot, is_whole=not is_block) and field.behind in ("", *comment.texts):
                 field.behind = comment.texts[0]
@@ -109,7 +109,7 @@ class _Places:
         block, name = comment.block, comment.commented_out
         own = (id(block), name)
         if own in self.lines:
-            same = next((field for field in self._of(own) if _has_value(field, own)), None)
+            same = next((field for field in self._new_fields(own) if _has_value(field, own)), None)
             return same is not None and _add(same.above if comment.line < self.lines[own] else same.below, comment)
         if own in self.homes:
             blocks = [self.homes[own]]
@@ -123,7 +123,7 @@ class _Places:
 
     def _in(self, blocks: Sequence[NewValue], spot: Spot | None) -> NewField | None:
         """Return the new field of an old one in some blocks."""
-        return next((field for field in self._of(spot) if any(field.parent is block for block in blocks)), None)
+        return next((field for field in self._new_fields(spot) if any(field.parent is block for block in blocks)), None)
 
 
 def _has_value(field: NewField, spot: Spot | None, *, is_whole: bool = False) -> bool:

@@ -92,7 +92,7 @@ def _in_yaml(read: Text, items: Iterable[NewItem]) -> Iterator[TextSpan]:
         field = read.field(item.within)
         if field is None:
             raise LookupError(item.within)
-        spans.append(_of_item(read, field, item))
+        spans.append(_item_span(read, field, item))
         values |= _values(field.value, get(tree, item.within))
     yield from spans
     for begin, last, target in _aliases(read.text):
@@ -100,12 +100,12 @@ def _in_yaml(read: Text, items: Iterable[NewItem]) -> Iterator[TextSpan]:
             yield TextSpan(begin, last, flow(values[target]))
 
 
-def _of_item(read: Text, field: TextField, item: NewItem) -> TextSpan:
+def _item_span(read: Text, field: TextField, item: NewItem) -> TextSpan:
     begin, column = int(field.value.start_mark.index), int(field.value.start_mark.column)
     others = item.values[1:]
     if field.flow:
         return TextSpan(begin, int(field.value.end_mark.index), ", ".join((item.text.rstrip("\n"), *map(flow, others))))
-    own = source_comments(read.text).of(field.value)
+    own = source_comments(read.text).part(field.value)
     _, dash = own.fields[0].blocks[-2]
     last = max((read.last_line(field), *(each.line + len(each.texts) - 1 for each in own.comments)))
     first, *below = item.text.rstrip("\n").split("\n")

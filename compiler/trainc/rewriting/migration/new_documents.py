@@ -29,7 +29,7 @@ _DASH: Final = 2
 """The columns of `- `."""
 
 
-class Layout(NamedTuple):
+class Indentation(NamedTuple):
     """The columns by which a document indents its fields."""
 
     step: int = 2
@@ -81,7 +81,7 @@ class NewField:
         return any(source.before in spots for source in self.sources)
 
 
-def lines(value: NewValue, layout: Layout, column: int = 0) -> list[str]:
+def lines(value: NewValue, layout: Indentation, column: int = 0) -> list[str]:
     """Return the lines of a block whose fields have a column."""
     found: list[str] = []
     before = None
@@ -98,7 +98,7 @@ def _at(column: int, comments: Iterable[str]) -> list[str]:
     return [" " * column + comment if comment else "" for comment in comments]
 
 
-def _field(field: NewField, layout: Layout, column: int) -> list[str]:
+def _field(field: NewField, layout: Indentation, column: int) -> list[str]:
     margin, value, is_item = " " * column, field.value, isinstance(field.key, int)
     label = margin + ("-" if is_item else label_of(str(field.key)))
     if value.text:
@@ -175,11 +175,11 @@ def _from_column_0(raw: str, source: Source) -> list[str]:
     return [first, *shifted(below, -source.column)]
 
 
-def _is_text_of(found: Sequence[str], value: Any) -> bool:
+def _is_text_of(lines: Sequence[str], value: Any) -> bool:
     """Return whether lines have a value at each indentation."""
-    if any(line.isspace() for line in found):
+    if any(line.isspace() for line in lines):
         return False
     try:
-        return bool(parse("k: " + "\n".join(found) + "\n") == {"k": value})
+        return bool(parse("k: " + "\n".join(lines) + "\n") == {"k": value})
     except YamlError:
         return False

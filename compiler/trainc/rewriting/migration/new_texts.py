@@ -21,7 +21,7 @@ from trainc.rewriting.migration.comment_places import place_comments
 from trainc.rewriting.migration.migrated import DroppedComment
 from trainc.rewriting.migration.new_documents import (
     LONG,
-    Layout,
+    Indentation,
     NewField,
     NewValue,
     Source,
@@ -69,8 +69,8 @@ def new_texts(migrated: Migrated, *, with_runtime: bool) -> NewTexts:
     """Return the texts of a job and its runtime; without a runtime, the comments that it would have are dropped."""
     source, candidate = SourceText(migrated.document), migrated.candidate
     paths = _Paths(migrated)
-    job = _Builder(source, paths.of_job).build(candidate.job, source.at(()), ())
-    runtime = _Builder(source, paths.of_runtime).build(candidate.runtime, [], ())
+    job = _Builder(source, paths.job_sources).build(candidate.job, source.at(()), ())
+    runtime = _Builder(source, paths.runtime_sources).build(candidate.runtime, [], ())
     documents = [job, runtime] if with_runtime else [job]
     homes = dict(_homes(source, paths, job))
     dropped = [*place_comments(source.known, documents, homes)]
@@ -131,7 +131,7 @@ class SourceText:
         field = None if self.read is None else self.read.field(self.within)
         self.root = None if field is None else field.value
         self.head = self._head(text)
-        self.known = SourceComments((), ()) if self.root is None else self.known.of(self.root)
+        self.known = SourceComments((), ()) if self.root is None else self.known.part(self.root)
         self.columns = {field.spot: field.column for field in self.known.fields}
 
     def _head(self, text: str) -> str:
@@ -149,7 +149,7 @@ class SourceText:
         return DroppedComment(self.document.line + line, len(written) - len(text) + 1, text)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> Indentation:
         """The columns by which the text indents its fields: those of its first mapping and of its first list."""
         column = {id(field.parent): field.column for field in reversed(self.known.fields)}
         steps = {
@@ -158,8 +158,8 @@ class SourceText:
             for kind in (MappingNode, SequenceNode)
             if isinstance(field.key, str) and isinstance(field.value, kind) and id(field.value) in column
         }
-        step, offset = steps.get(MappingNode, Layout().step), steps.get(SequenceNode, Layout().offset)
-        return Layout(step if step > 0 else Layout().step, max(offset, 0))
+        step, offset = steps.get(MappingNode, Indentation().step), steps.get(SequenceNode, Indentation().offset)
+        return Indentation(step if step > 0 else Indentation().step, max(offset, 0))
 
     def at(self, *paths: Path) -> list[Source]:
         """Return the sources at some paths that the job has."""
@@ -197,7 +197,7 @@ class _Paths:
         self.plan = migrated.runs[0].before.plan
         self.candidate = migrated.candidate
 
-    def of_runtime(self, path: Path) -> list[Path] | None:
+    def runtime_sources(self, path: Path) -> list[Path] | None:
         """Return the paths of a field of the runtime: that of the same field in the job's own runtime."""
         if path[:2] == ("spec", "mlPolicy"):
             own = self.plan.runtime.framework
@@ -213,7 +213,7 @@ class _Paths:
         is_job, is_pod = len(rest) < 4, rest[: len(POD)] == POD and len(rest) == len(POD) + 1
         return self._roles(index, *rest) if is_job or is_pod else None
 
-    def of_job(self, path: Path) -> list[Path] | None:
+    def job_sources(self, path: Path) -> list[Path] | None:
         """Return the paths of a field of the TrainJob."""
         if len(path) == 1:
             return [path] if path[0] in _SAME else []

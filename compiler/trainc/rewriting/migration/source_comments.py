@@ -79,7 +79,7 @@ class SourceComments(NamedTuple):
     fields: tuple[SourceField, ...]
     comments: tuple[SourceComment, ...]
 
-    def of(self, node: TextNode) -> SourceComments:
+    def part(self, node: TextNode) -> SourceComments:
         """Return those of a node, without those behind its aliases."""
         first, last = int(node.start_mark.line), int(node.end_mark.line) + 1
         fields = [
@@ -90,13 +90,13 @@ class SourceComments(NamedTuple):
         return SourceComments(tuple(fields), tuple(comments))
 
 
-def _lines_of(found: Sequence[Any], first: int, last: int) -> Sequence[Any]:
-    begin = bisect_left(found, first, key=_line)
-    return found[begin : bisect_left(found, last, key=_line)]
+def _lines_of(places: Sequence[Any], first: int, last: int) -> Sequence[Any]:
+    begin = bisect_left(places, first, key=_line)
+    return places[begin : bisect_left(places, last, key=_line)]
 
 
-def _line(found: SourceField | SourceComment) -> int:
-    return found.line
+def _line(place: SourceField | SourceComment) -> int:
+    return place.line
 
 
 @lru_cache(maxsize=4)
