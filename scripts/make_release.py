@@ -27,7 +27,7 @@ INTERPRETER: Final = "/usr/bin/env python3"
 
 def version() -> str:
     """Return the version of the sources."""
-    found = re.search('__version__ = "(.+)"', (ROOT / "compiler" / "trainc" / "base" / "version.py").read_text())
+    found = re.search('__version__ = "(.+)"', (ROOT / "compiler" / "trainc" / "base" / "releases.py").read_text())
     assert found
     return found[1]
 
@@ -35,7 +35,7 @@ def version() -> str:
 def check(tag: str) -> None:
     """Exit with an error if a tag is not that of the sources, or if the changelog has no section for it."""
     if tag != f"v{version()}":
-        sys.exit(f"the tag is {tag}, and compiler/trainc/base/version.py has {version()}")
+        sys.exit(f"the tag is {tag}, and compiler/trainc/base/releases.py has {version()}")
     if f"\n## [{version()}] - " not in (ROOT / "CHANGELOG.md").read_text():
         sys.exit(f"CHANGELOG.md has no section [{version()}] with a date")
 

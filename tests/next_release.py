@@ -1,8 +1,8 @@
 """A release of Trainer that does not exist: a copy of trainc with its rows, its schemas and its runtimes.
 
 v2.5 renames a field of TrainJobs and one of runtimes, moves another one, gives one a default and one another type, and
-removes one. Its rows are in three files of the package; the schemas and runtimes are those of v2.3 and v2.4 with the
-changes.
+removes one. Its rows are in two files of the package, and in a table of schemas/; the schemas and runtimes are those of
+v2.3 and v2.4 with the changes.
 """
 
 from __future__ import annotations
@@ -61,19 +61,13 @@ RELEASES: Final = (V2_1, V2_2, V2_3, V2_4, V2_5)""",
 """,
         ),
     ),
-    "behaviours.py": (
-        (
-            """            "trainer-2.3": "runtimes have torch""",
-            """            "trainer-2.5": "TrainJobs have trainer.processesPerNode; trainer.numNodes is 1 by default",
-            "trainer-2.3": "runtimes have torch""",
-        ),
-        (
-            """ "v2.3": "TrainJobs have runtimePatches"}""",
-            """ "v2.3": "TrainJobs have runtimePatches", "v2.5": "TrainJobs have processesPerNode"}""",
-        ),
-    ),
 }
 """The rows: in each file of `trainc/base`, texts with their replacements."""
+SENTENCES: Final = {
+    "crds": "TrainJobs have trainer.processesPerNode; trainer.numNodes is 1 by default",
+    "dialect": "TrainJobs have processesPerNode",
+}
+"""The behaviours that the release changes, and what it does."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,11 @@ def create_release(root: Path) -> Release:
             text = text.replace(old, new)
         (copy / "base" / file).write_text(text, encoding="utf-8")
     _linked(ROOT, root, without={"compiler", "schemas", "runtimes", ".git", ".venv", "tests"})
-    _linked(ROOT / "schemas", root / "schemas", without=set())
+    _linked(ROOT / "schemas", root / "schemas", without={"behaviours.json"})
+    behaviours = json.loads((ROOT / "schemas" / "behaviours.json").read_text(encoding="utf-8"))
+    for field, sentence in SENTENCES.items():
+        behaviours[field]["sentences"]["2.5"] = sentence
+    (root / "schemas" / "behaviours.json").write_text(json.dumps(behaviours), encoding="utf-8")
     _linked(ROOT / "runtimes", root / "runtimes", without=set())
     shutil.copytree(ROOT / "runtimes" / "trainer-2.4", root / "runtimes" / "trainer-2.5")
     shutil.copytree(ROOT / "schemas" / "trainer-2.3", root / "schemas" / "trainer-2.5")

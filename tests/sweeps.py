@@ -18,8 +18,7 @@ import pytest
 from trainc.base import data, kinds
 from trainc.base.kinds import JOBSET, RUNTIME, TRAINJOB, VERSION, Kind
 from trainc.frontends.gangs import GangScheduler
-from trainc.frontends.lowering import FrontEnd, Lowered
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Lowered, Move
 from trainc.kubernetes.trees import Tree
 from trainc.kubernetes.violations import Violation
 from trainc.pipeline.frameworks import Framework

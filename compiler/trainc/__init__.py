@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.base.version import __version__
-
 if TYPE_CHECKING:
-    from trainc.api.compiling import check, compile
+    from trainc.api.compiling import Session, check, compile
     from trainc.api.editors import (
         FileEdit,
         QuickFix,
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
         utf16_range,
     )
     from trainc.api.public_results import CompiledJob, Documents, FieldOrigin, JobRuntime, Result, SetField
-    from trainc.api.sessions import Session
     from trainc.api.views import Rewriting, graph_of, migrate, pods_of, queues_of, schema, upgrade
+    from trainc.base.releases import __version__
     from trainc.budget import OverBudgetError
     from trainc.compilation.run import Options
     from trainc.diagnostics import Diagnostic, Document, Error, Location, ObjectId, Place, Related
@@ -80,42 +78,20 @@ __all__ = [
 ]
 
 _HOME = {
-    "Diagnostic": "trainc.diagnostics",
-    "Document": "trainc.diagnostics",
-    "Documents": "trainc.api.public_results",
-    "Error": "trainc.diagnostics",
-    "QuickFix": "trainc.api.editors",
-    "CompiledJob": "trainc.api.public_results",
-    "Location": "trainc.diagnostics",
-    "ObjectId": "trainc.diagnostics",
-    "Options": "trainc.compilation.run",
-    "FieldOrigin": "trainc.api.public_results",
-    "SetField": "trainc.api.public_results",
-    "OverBudgetError": "trainc.budget",
-    "Place": "trainc.diagnostics",
-    "Related": "trainc.diagnostics",
-    "Result": "trainc.api.public_results",
-    "Rewriting": "trainc.api.views",
-    "JobRuntime": "trainc.api.public_results",
-    "Session": "trainc.api.sessions",
-    "Settings": "trainc.settings",
-    "FileEdit": "trainc.api.editors",
-    "Utf16Range": "trainc.api.editors",
-    "address_of": "trainc.api.editors",
-    "check": "trainc.api.compiling",
-    "code_point": "trainc.api.editors",
-    "compile": "trainc.api.compiling",
-    "fix_of": "trainc.api.editors",
-    "graph_of": "trainc.api.views",
-    "migrate": "trainc.api.views",
-    "page_of": "trainc.api.editors",
-    "path_at": "trainc.api.editors",
-    "pods_of": "trainc.api.views",
-    "queues_of": "trainc.api.views",
-    "render": "trainc.emit.yaml",
-    "schema": "trainc.api.views",
-    "upgrade": "trainc.api.views",
-    "utf16_range": "trainc.api.editors",
+    name: module
+    for module, names in {
+        "trainc.api.compiling": "Session check compile",
+        "trainc.api.editors": "FileEdit QuickFix Utf16Range address_of code_point fix_of page_of path_at utf16_range",
+        "trainc.api.public_results": "CompiledJob Documents FieldOrigin JobRuntime Result SetField",
+        "trainc.api.views": "Rewriting graph_of migrate pods_of queues_of schema upgrade",
+        "trainc.base.releases": "__version__",
+        "trainc.budget": "OverBudgetError",
+        "trainc.compilation.run": "Options",
+        "trainc.diagnostics": "Diagnostic Document Error Location ObjectId Place Related",
+        "trainc.emit.yaml": "render",
+        "trainc.settings": "Settings",
+    }.items()
+    for name in names.split()
 }
 
 

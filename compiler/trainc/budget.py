@@ -76,51 +76,29 @@ class Budget(NamedTuple):
         )
 
 
-CI: Final = Budget(
-    "ci",
-    {
-        "input bytes": 16 * 2**20,
-        "skipped bytes": 16 * 16 * 2**20,
-        "entries of git trees": 25_000,
-        "replicated jobs": 10_000,
-        "errors and warnings": 1_000,
-        "output bytes": 32 * 2**20,
-        "pods": 1_000,
-        "environments": 100,
-        "operations of a patch": 10_000,
-        "values of a patch in an object": 100_000,
-        "values of patches": 1_000_000,
-        "terms of targets": 1_000_000,
-        "bytes of environments": 8 * 2**20,
-        "labels and annotations": 1_000_000,
-        "values of settings": 500_000,
-        "values of runtimes": 3_000_000,
-        "runtimes of one name": 100_000,
-    },
-)
+_LIMITS: Final[Mapping[Unit, tuple[int, int]]] = {
+    "input bytes": (16 * 2**20, 256 * 2**20),
+    "skipped bytes": (16 * 16 * 2**20, 16 * 256 * 2**20),
+    "entries of git trees": (25_000, 250_000),
+    "replicated jobs": (10_000, 50_000),
+    "errors and warnings": (1_000, 10_000),
+    "output bytes": (32 * 2**20, 128 * 2**20),
+    "pods": (1_000, 10_000),
+    "environments": (100, 1_000),
+    "operations of a patch": (10_000, 10_000),
+    "values of a patch in an object": (100_000, 200_000),
+    "values of patches": (1_000_000, 10_000_000),
+    "terms of targets": (1_000_000, 10_000_000),
+    "bytes of environments": (8 * 2**20, 128 * 2**20),
+    "labels and annotations": (1_000_000, 10_000_000),
+    "values of settings": (500_000, 1_000_000),
+    "values of runtimes": (3_000_000, 30_000_000),
+    "runtimes of one name": (100_000, 1_000_000),
+}
+"""The most units of the budgets ci and default."""
+CI: Final = Budget("ci", {unit: most for unit, (most, _) in _LIMITS.items()})
 """For programs that compile the input of others: `cmp`, `krm`."""
-DEFAULT: Final = Budget(
-    "default",
-    {
-        "input bytes": 256 * 2**20,
-        "skipped bytes": 16 * 256 * 2**20,
-        "entries of git trees": 250_000,
-        "replicated jobs": 50_000,
-        "errors and warnings": 10_000,
-        "output bytes": 128 * 2**20,
-        "pods": 10_000,
-        "environments": 1_000,
-        "operations of a patch": 10_000,
-        "values of a patch in an object": 200_000,
-        "values of patches": 10_000_000,
-        "terms of targets": 10_000_000,
-        "bytes of environments": 128 * 2**20,
-        "labels and annotations": 10_000_000,
-        "values of settings": 1_000_000,
-        "values of runtimes": 30_000_000,
-        "runtimes of one name": 1_000_000,
-    },
-)
+DEFAULT: Final = Budget("default", {unit: most for unit, (_, most) in _LIMITS.items()})
 UNLIMITED: Final = Budget("unlimited", {})
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 

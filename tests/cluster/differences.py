@@ -24,7 +24,7 @@ from trainc import compilation
 from trainc.base.kinds import COMPILED
 from trainc.base.releases import DEFAULT_RELEASE
 from trainc.compilation.run import Run
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.frontends.extensions import POLICY, read
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline import generated_names, stages
@@ -91,7 +91,7 @@ def plans(file: Path, settings: Settings) -> Iterator[Plan]:
             project=settings.project,
             field_validation=settings.field_validation,
         )
-        yield stages.run(plan) if job.letters_at is None else generated_names.run(plan)
+        yield stages.run(plan) if job.letters_at is None else generated_names.run_with_generated_name(plan)
 
 
 def output(plan: Plan) -> list[Tree]:

@@ -44,16 +44,16 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
-    "trainc.base": "data declarations kinds option_rows records releases trainjob_dialects version",
+    "trainc.base": "data declarations kinds option_rows records releases trainjob_dialects",
     "trainc.pipeline": "checks frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel created_jobs jobset runtime trainjob",
     "trainc.compilation": "plans projects results run sources",
     "trainc.cli": "build common",
-    "trainc.cli.common": "arguments codes options printing",
-    "trainc.emit": "order yaml",
+    "trainc.cli.common": "arguments options printing",
+    "trainc.emit": "yaml",
     "trainc.files": "confine inputs output_marks selection walk",
     "trainc.frontends": "extensions reading",
-    "trainc.kubernetes": ("string_formats gotypes images libyaml merge names objectmeta quantity trees violations"),
+    "trainc.kubernetes": ("string_formats gotypes libyaml merge names objectmeta quantity trees violations"),
     "trainc.kubernetes.documents": "composer events scalars streams yamlerror",
     "trainc.kubernetes.structural": "nodes",
     "trainc.kubernetes.validation": (
@@ -76,8 +76,6 @@ OF_THE_NOTE = {
     "trainc.reports.repeated",
     "trainc.reports",
     "trainc.reports.text",
-    "trainc.source",
-    "trainc.source.printable",
 }
 """The further modules of a build with a built-in runtime."""
 PINNED = "runtimes/trainer-2.3/torch-distributed.yaml"

@@ -29,7 +29,7 @@ from trainc.compilation.run import Options
 from trainc.diagnostics import Place
 from trainc.edits.environment import Image
 from trainc.edits.transforming.image_overrides import changed
-from trainc.frontends.json_schemas import configurations
+from trainc.frontends.extensions import configurations
 from trainc.kubernetes.trees import get
 
 BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]

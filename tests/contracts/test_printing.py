@@ -21,9 +21,9 @@ import yaml
 from committing import commit
 from running import Done, run
 
+from trainc.base.texts import escape, escape_at, escape_line
 from trainc.files.output_marks import MARK
 from trainc.source.file_diffs import unified_diff
-from trainc.source.printable import escape, escape_at, escape_line
 
 pytestmark = pytest.mark.slow
 CANARY: Final = "x\r\n::error title=canary::y\u202e\x1b[31m\x9b2J\u2028##[error]z\u200b"

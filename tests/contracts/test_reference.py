@@ -14,7 +14,7 @@ from running import run
 from trainc.argocd.parameters import PARAMETERS
 from trainc.base.option_rows import ROWS
 from trainc.budget import CI, DEFAULT
-from trainc.cli.common import codes
+from trainc.cli import common as codes
 from trainc.pipeline.stages import STAGES
 
 WRITE_NOTHING: Final = {"resolve", "admit", "verify", "lint"}

@@ -16,7 +16,7 @@ from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD
 
 PACKAGE = Path(__file__).parents[2] / "compiler" / "trainc"
 SOURCES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-ROWS = {"base/trainjob_dialects.py", "base/releases.py", "base/behaviours.py"}
+ROWS = {"base/trainjob_dialects.py", "base/releases.py"}
 """The modules that have the rows."""
 KEYS = frozenset(row.key for row in DIALECTS.values() if not row.has_overrides)
 """The dialects that a release writes: the form could be confused with them."""

@@ -22,7 +22,7 @@ from trainc.compilation.run import PLAIN
 from trainc.files.inputs import File
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
-from trainc.kubernetes.images import is_reference
+from trainc.kubernetes.validation.container import is_reference
 
 CORPUS = os.environ.get("TRAINC_CORPUS", "")
 OURS = tuple(row.kind for row in COMPILED)

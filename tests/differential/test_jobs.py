@@ -29,7 +29,7 @@ from purposes import internal
 import trainc
 from trainc.compilation import Compilation
 from trainc.compilation.run import Options
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"
 """The cluster's objects are not known offline: difference others-exist."""

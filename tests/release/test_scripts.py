@@ -68,7 +68,7 @@ def test_the_locks_do_not_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ("tag", "section", "error"),
     [
         ("v1.2.3", "## [1.2.3] - 2026-11-22", ""),
-        ("v1.2.4", "## [1.2.3] - 2026-11-22", "the tag is v1.2.4, and compiler/trainc/base/version.py has 1.2.3"),
+        ("v1.2.4", "## [1.2.3] - 2026-11-22", "the tag is v1.2.4, and compiler/trainc/base/releases.py has 1.2.3"),
         ("v1.2.3", "## [Unreleased]", "CHANGELOG.md has no section [1.2.3] with a date"),
     ],
 )
@@ -76,7 +76,7 @@ def test_the_tag_of_a_release(
     tag: str, section: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "compiler" / "trainc" / "base").mkdir(parents=True)
-    (tmp_path / "compiler" / "trainc" / "base" / "version.py").write_text('__version__ = "1.2.3"\n')
+    (tmp_path / "compiler" / "trainc" / "base" / "releases.py").write_text('__version__ = "1.2.3"\n')
     (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{section}\n")
     monkeypatch.setattr(releasing, "ROOT", tmp_path)
     if error:
@@ -92,4 +92,4 @@ def test_the_version_is_in_one_place() -> None:
     config = (releasing.ROOT / "pyproject.toml").read_text()
     assert f'"{version}"' not in config
     assert 'dynamic = ["version"]' in config
-    assert os.path.exists(releasing.ROOT / "compiler" / "trainc" / "base" / "version.py")
+    assert os.path.exists(releasing.ROOT / "compiler" / "trainc" / "base" / "releases.py")

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.base.behaviours import BEHAVIOURS
-from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES
+from trainc.base.releases import IMPLEMENTS, KUEUE_REQUIRES
 from trainc.cli.common.group import COMMANDS
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"

@@ -11,7 +11,7 @@ import pytest
 from committing import commit, git
 from running import run
 
-from trainc.cli.common import completing
+from trainc.cli.common import click_classes
 from trainc.cli.common.group import COMMANDS
 from trainc.cli.common.options import REPORTS
 from trainc.cli.completion import SHELLS, kubectl
@@ -132,10 +132,10 @@ def test_kubectl_gets_the_words_and_cobras_directive(
 
 
 def test_names_are_read_from_a_bounded_number_of_files(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(completing.FILES + 5):
+    for number in range(click_classes.FILES + 5):
         (empty_folder / f"{number:04}.yaml").write_text(JOB.format(number))
-    assert len(completed("trainc build --only ", monkeypatch)) == completing.FILES
-    (empty_folder / "0000.yaml").write_text(JOB.format("big") + "#" * completing.SIZE)
+    assert len(completed("trainc build --only ", monkeypatch)) == click_classes.FILES
+    (empty_folder / "0000.yaml").write_text(JOB.format("big") + "#" * click_classes.SIZE)
     assert completed("trainc build --only ", monkeypatch) == {""}
 
 
@@ -181,5 +181,5 @@ def test_no_compiler_is_imported_for_a_completion() -> None:
     )
     loaded = done.stdout.splitlines()[-1].split()
     others = {name for name in loaded if not name.startswith("trainc.cli")}
-    names = ("declarations", "kinds", "option_rows", "records", "releases", "trainjob_dialects", "version")
+    names = ("declarations", "kinds", "option_rows", "records", "releases", "trainjob_dialects")
     assert others == {"trainc.base", *(f"trainc.base.{name}" for name in names), "trainc.emit"}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from trainc.emit import json, order, yaml
+from trainc import emit
+from trainc.emit import json, yaml
 
 
 def as_json(objects: list[Any]) -> str:
@@ -284,7 +285,7 @@ def test_a_full_cache_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_order_of_top_fields(keys: list[str], expected: list[str]) -> None:
-    assert order.top_fields(keys) == expected
+    assert emit.top_fields(keys) == expected
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,7 @@ def test_order_of_top_fields(keys: list[str], expected: list[str]) -> None:
     ],
 )
 def test_order_of_fields(keys: list[str], expected: list[str]) -> None:
-    assert order.fields(keys) == expected
+    assert emit.fields(keys) == expected
 
 
 def test_order_of_the_objects_of_a_job() -> None:
@@ -306,7 +307,7 @@ def test_order_of_the_objects_of_a_job() -> None:
     jobset = an_object("jobset.x-k8s.io/v1alpha2", "JobSet", "j")
     pod_group = an_object("scheduling.x-k8s.io/v1alpha1", "PodGroup", "j")
     hosts, script = an_object("v1", "ConfigMap", "j-hosts"), an_object("v1", "ConfigMap", "j-script")
-    assert order.objects_of_a_job([script, pod_group, hosts, jobset]) == [jobset, pod_group, hosts, script]
+    assert emit.objects_of_a_job([script, pod_group, hosts, jobset]) == [jobset, pod_group, hosts, script]
 
 
 def test_json() -> None:

@@ -13,7 +13,7 @@ from running import run
 
 import trainc
 from trainc.compilation.run import Options
-from trainc.pipeline.suffix import LETTERS, digest
+from trainc.pipeline.generated_names import LETTERS, digest
 
 NAME = re.compile(rf"ddp-[{LETTERS}]{{5}}\Z")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trainc.pinning.pinned_listing import BEGINS, parse, render
+from trainc.pinning.pinned_folder import BEGINS, parse, render
 
 DIGEST = "sha256:0"
 

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from trainc.files import atomic, outputs
 from trainc.pinning import kubectl as program
 from trainc.pinning import manifests
-from trainc.pinning.pinned_listing import digest
+from trainc.pinning.pinned_folder import digest
 
 DATA = Path(__file__).parent / "kubectl"
 LIST = (DATA / "list.json").read_text()

@@ -52,6 +52,13 @@ STEPS = [
 """Each behaviour of each release that the next release changes."""
 
 
+@pytest.mark.parametrize(("old", "new"), [*pairwise(RELEASES)], ids=lambda release: release.name)
+def test_a_sentence_changes_with_its_value(old: TrainerRelease, new: TrainerRelease) -> None:
+    changed = {each.field for each in BEHAVIOURS if getattr(old, each.field) != getattr(new, each.field)}
+    assert {each.field for each in BEHAVIOURS if each.sentence(old) != each.sentence(new)} == changed
+    assert {each.field for each in BEHAVIOURS if new.name in each.sentences} | {"runtimes"} == changed
+
+
 def test_every_field_of_a_release_is_a_behaviour() -> None:
     assert [behaviour.field for behaviour in BEHAVIOURS if behaviour.field in IDENTITY] == []
     assert {behaviour.field for behaviour in BEHAVIOURS} | {*IDENTITY} == {*TrainerRelease._fields}
@@ -83,8 +90,8 @@ def test_the_page_has_no_other_section() -> None:
     assert re.findall(r"^### (.*)$", differences, re.MULTILINE) == [behaviour.title for behaviour in BEHAVIOURS]
 
 
-OF_RELEASES = {"base/releases.py", "base/behaviours.py"}
-"""The modules that may name releases."""
+OF_RELEASES = {"base/releases.py"}
+"""The module that may name releases."""
 
 
 def test_no_other_module_asks_for_a_version() -> None:

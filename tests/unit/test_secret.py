@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from running import run
 
-from trainc.pipeline.secret_keys import Z85, z85
+from trainc.cli.secret import Z85, z85
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -10,7 +10,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 from trainc import budget
-from trainc.base.version import __version__
+from trainc.base.releases import __version__
 from trainc.settings import load
 from trainc.settings.versions import accepts
 

@@ -23,8 +23,8 @@ from trainc.compilation import Compiled
 from trainc.compilation.run import Options
 from trainc.kubernetes.trees import put
 from trainc.pipeline.checks.jobset import update
+from trainc.pipeline.generated_names import LETTERS, digest
 from trainc.pipeline.objects import Delivery
-from trainc.pipeline.suffix import LETTERS, digest
 from trainc.provenance.tracing.correspondence import leaves, value_at
 from trainc.provenance.tracing.experiments import InputField, altered, substitute
 
@@ -187,4 +187,6 @@ def test_without_the_option_nothing_of_it_is_loaded() -> None:
     program = "import sys; from trainc import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert not {"trainc.pipeline.suffix", "trainc.pipeline.checks.jobset.update", "hashlib"} & {*done.stdout.split()}
+    assert not {"trainc.pipeline.generated_names", "trainc.pipeline.checks.jobset.update", "hashlib"} & {
+        *done.stdout.split()
+    }

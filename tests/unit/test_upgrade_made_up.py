@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trainc.base.trainjob_dialects import DIALECTS, detect
 from trainc.frontends import dialects
-from trainc.frontends.moves import moved
+from trainc.frontends.lowering import moved
 from trainc.kubernetes.documents import parse
 from trainc.rewriting.upgrade.rewrite import rewrite
 

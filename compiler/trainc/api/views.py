@@ -74,7 +74,7 @@ def schema(kind: str, trainer_version: str | None = None) -> Tree:
     """
     from trainc.base.kinds import WITH_SCHEMA
     from trainc.base.releases import DEFAULT_RELEASE, find_release, release_fault
-    from trainc.frontends.json_schemas import schema_of
+    from trainc.frontends.extensions import schema_of
 
     if kind not in WITH_SCHEMA:
         from trainc.base.suggestions import nearest_name

@@ -18,7 +18,7 @@
 3. Write a literal in `base/releases.py`, and add it to `RELEASES`. For a difference that no field names, add a
    field to `TrainerRelease` and ask for it where the behavior is implemented, never for the release. For a rule of
    the CRDs, see the recipe above. For a release whose code is not published, set `read_in` and `announced`.
-4. Describe each new value in `base/behaviours.py`. Add a case to `RECORDED` or `OWN` in
+4. Describe each new value in `schemas/behaviours.json`, at the release. Add a case to `RECORDED` or `OWN` in
    `tests/unit/test_releases.py`: a test changes each behavior and expects that the case fails.
 5. Add a row to `docs/versions.md`, the tag to `scripts/upstream.json`, and golden cases `release-<release>-<case>`.
    `scripts/make_releases.py` writes the tables of `docs/releases.md`. The workflow `upstream.yaml` reports new

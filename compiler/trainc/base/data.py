@@ -23,7 +23,7 @@ def data_path(*parts: str) -> str:
 
 @cache  # as many values as there are tables
 def data_table(name: str) -> dict[str, Any]:
-    """Return a table, schemas/<name>.json: `diagnostics` or `synonyms`."""
+    """Return a table, schemas/<name>.json, such as `diagnostics`."""
     import json
 
     with open(data_path("schemas", f"{name}.json"), encoding="utf-8") as file:

@@ -20,6 +20,17 @@ from trainc.base.records import NamedTuple
 IDENTITY: Final = ("name", "tag", "read_in", "announced", "alpha", "upgraded_from")
 """The fields of a release that are no behaviour."""
 
+__version__ = "0.1.0"
+IMPLEMENTS = (
+    ("Kubeflow Trainer", "v2.3.0"),
+    ("JobSet", "v0.12.0"),
+    ("Kueue", "v0.19.2"),
+    ("Kubernetes", "v1.36 and v1.37"),
+)
+"""The releases whose rules trainc implements; docs/versions.md lists the details."""
+KUEUE_REQUIRES = "Kueue v0.20 requires Trainer v2.3"
+"""The oldest Trainer whose TrainJobs the next Kueue reads."""
+
 
 class AlphaField(NamedTuple):
     """A field behind a feature gate. trainc has no schema of it."""

@@ -15,8 +15,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.version import __version__
-from trainc.cli.common.codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, WRONG_INPUT, OutputError
+from trainc.base.releases import __version__
+from trainc.cli.common import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from trainc.cli.common.arguments import Command

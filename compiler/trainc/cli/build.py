@@ -6,15 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainc import emit
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trainc.compilation import Compilation, Run
-    from trainc.diagnostics import Diagnostic
     from trainc.frontends.reading import Reader
     from trainc.settings import Settings
 
@@ -159,7 +157,7 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, c
     """Print the manifests of a result without errors; `chosen` is whether a setting decides which documents it has."""
     if not result.jobs and not result.copied:
         # A GitOps tool that applies an empty manifest removes everything.
-        report(result.with_diagnostics([no_trainjobs(result)]))
+        report(result.with_diagnostics([printing.no_trainjobs(result)]))
         return WRONG_INPUT
     from trainc.budget import OverBudgetError
 
@@ -184,9 +182,7 @@ command = Command(
             metavar="DIR|-",
             complete=options.folder_names,
         ),
-        Option(
-            ("--format",), "Output format; json is a list.", name="form", choices=emit.FORMATS, default=emit.FORMATS[0]
-        ),
+        options.format_option("Output format; json is a list.", emit.FORMATS),
         options.ONLY,
         options.NAMESPACE,
         options.ENVIRONMENTS,
@@ -201,24 +197,6 @@ command = Command(
     short_help="Compile TrainJobs to JobSets.",
     epilog=EPILOG,
 )
-
-
-def no_trainjobs(result: Compilation) -> Diagnostic:
-    """Return the diagnostic for input without a TrainJob."""
-    from trainc.base.texts import plural
-    from trainc.compilation import NO_TRAINJOB
-    from trainc.diagnostics import Diagnostic
-
-    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
-    if result.kustomizations is not None:
-        from trainc.frontends.kustomizations import command
-
-        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
-    if result.jobsets:
-        help = "copy the JobSets with --passthrough; `trainc validate` has checked them, too"
-    others = printing.unsupported_note(result)
-    message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
-    return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
 def _report(reports: tuple[tuple[str, str], ...], run: Run, result: Compilation, note: str = "") -> None:

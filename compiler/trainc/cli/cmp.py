@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +51,7 @@ def discover() -> int:
     root = plugin_environment.root(os.environ)
     found = discovery.find(root, _searched(_projects(root)), named=plugin_environment.PARAMETERS in os.environ)
     if found is not None:
-        from trainc.source.printable import escape
+        from trainc.base.texts import escape
 
         printing.write(f"{escape(found)}\n")
     return OK
@@ -63,7 +62,7 @@ def announce() -> int:
     import json
 
     from trainc.argocd import discovery, parameters, plugin_environment
-    from trainc.source.printable import escape_json
+    from trainc.base.texts import escape_json
 
     root = plugin_environment.root(os.environ)
     projects = _projects(root)

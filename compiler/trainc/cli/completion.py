@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from trainc.cli.common import printing
+from trainc.cli.common import OK, printing
 from trainc.cli.common.arguments import Argument, Command
-from trainc.cli.common.codes import OK
 from trainc.cli.common.group import cli
 
 SHELLS = ("bash", "zsh", "fish")

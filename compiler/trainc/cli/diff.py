@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.click_classes import GroupedCommand
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -119,7 +118,7 @@ command = Command(
     (
         Argument("sides", metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]", complete=side_names),
         options.RUNTIMES,
-        Option(("--format",), "Output format; default: text.", name="form", choices=options.REVIEWS, default="text"),
+        options.format_option("Output format; default: text.", options.REVIEWS),
         Option(
             ("--exit-code",), "Exit 3 if an object, a setting or a file that is not compared changes.", is_flag=True
         ),

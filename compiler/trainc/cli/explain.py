@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base.declarations import Declaration
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,9 +95,7 @@ def explain(
     if losses:
         return _losses(result, run, form)
     if not result.failed and not result.shown:
-        from trainc.cli.build import no_trainjobs
-
-        result = result.with_diagnostics([no_trainjobs(result)])
+        result = result.with_diagnostics([printing.no_trainjobs(result)])
     from trainc.budget import checked_output
 
     found = None if result.failed or patches else _accounts(result, selector)

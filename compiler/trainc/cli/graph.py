@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from trainc.cli.common import options, printing
-from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
+from trainc.cli.common.arguments import Command
 
 if TYPE_CHECKING:
     from trainc.compilation import Run
@@ -27,16 +26,9 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
 
     PATH is files, folders or -; the default is the project or the current folder.
     """
-    from trainc.compilation import compile_paths
     from trainc.compilation.run import GRAPH
 
-    result = compile_paths(run.inputs, run._replace(purpose=GRAPH))
-    printing.report_skipped(result.skipped, run)
-    if not result.failed and not result.shown:
-        from trainc.cli.build import no_trainjobs
-
-        result = result.with_diagnostics([no_trainjobs(result)])
-    printing.report_errors(result, run)
+    result = printing.compiled_jobs(run, GRAPH)
     if result.failed:
         return WRONG_INPUT
     from trainc import budget
@@ -56,12 +48,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.",
-            name="form",
-            choices=FORMATS,
-            default="text",
+        options.format_option(
+            "Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.", FORMATS
         ),
         options.ONLY._replace(help="Show only TrainJobs with this name."),
         options.NAMESPACE,

@@ -6,9 +6,8 @@ import os
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, options, printing
 from trainc.cli.common.arguments import Argument, Command
-from trainc.cli.common.codes import OK
 
 EPILOG = """\b
 Examples:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 EPILOG = """\b
 Examples:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +137,7 @@ def _notices(migration: Migration) -> Iterator[str]:
 
 
 def _shown(path: str) -> str:
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     return escape(path)
 

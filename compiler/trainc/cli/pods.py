@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,16 +29,9 @@ Examples:
 @options.with_run
 def show(paths: tuple[str, ...], run: Run, form: str, job: str | None, index: int | None) -> int:
     """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
-    from trainc.compilation import compile_paths
     from trainc.compilation.run import PODS
 
-    result = compile_paths(run.inputs, run._replace(purpose=PODS))
-    printing.report_skipped(result.skipped, run)
-    if not result.failed and not result.shown:
-        from trainc.cli.build import no_trainjobs
-
-        result = result.with_diagnostics([no_trainjobs(result)])
-    printing.report_errors(result, run)
+    result = printing.compiled_jobs(run, PODS)
     if result.failed:
         return WRONG_INPUT
     printing.report_stand_ins(result, run)
@@ -93,12 +85,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "Output format; json has every field. Default: table, folded to the terminal's width.",
-            name="form",
-            choices=("table", "json"),
-            default="table",
+        options.format_option(
+            "Output format; json has every field. Default: table, folded to the terminal's width.", ("table", "json")
         ),
         options.ONLY._replace(help="Show only pods of TrainJobs with this name."),
         Option(("--job",), "Show only pods of this replicated job or Job.", metavar="JOB"),

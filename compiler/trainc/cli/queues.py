@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.cli.common import options, printing
-from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
+from trainc.cli.common.arguments import Command
 
 if TYPE_CHECKING:
     from trainc.compilation import Run
@@ -49,9 +48,7 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",), "Output format. Default: table.", name="form", choices=("table", "json"), default="table"
-        ),
+        options.format_option("Output format. Default: table.", ("table", "json")),
         options.NAMESPACE,
         options.ENVIRONMENT,
         *options.SETTINGS,

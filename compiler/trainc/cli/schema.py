@@ -9,10 +9,9 @@ import click
 from trainc.base.kinds import JOBSET, LEGACY, OF_TRAINC, WITH_SCHEMA
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, options, printing
 from trainc.cli.common.arguments import Argument, Command, Option
 from trainc.cli.common.click_classes import NearestChoice
-from trainc.cli.common.codes import OK
 
 ALIASES = {
     "kep": "kep-2170",
@@ -55,7 +54,7 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
         if kind is not None or dialect or trainer_version:
             raise click.UsageError("--kustomize cannot be combined with KIND or another option.")
         from trainc.emit import yaml
-        from trainc.frontends.json_schemas import configurations
+        from trainc.frontends.extensions import configurations
 
         printing.write("# For `configurations:` of a kustomization.\n", yaml.render([configurations()]))
         return OK
@@ -63,7 +62,7 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
         raise click.UsageError(f"Missing argument 'KIND': use one of {', '.join(WITH_SCHEMA)}.")
     import json
 
-    from trainc.frontends.json_schemas import schema_of
+    from trainc.frontends.extensions import schema_of
 
     legacy = next((row for row in LEGACY if row.name == kind), None)
     if dialect and (legacy or kind in OF_TRAINC or kind == JOBSET.kind):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.cli.common import options, printing
-from trainc.cli.common.arguments import Command, Option
-from trainc.cli.common.codes import OK, WRONG_INPUT
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
+from trainc.cli.common.arguments import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Run
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
-    from trainc.settings.listing import SettingEntry
+    from trainc.settings.effective import SettingEntry
     from trainc.settings.model import Flags
 
 WIDEST: Final = 60
@@ -34,7 +33,7 @@ def show(run: Run, form: str) -> int:
     The other options are those of build and validate: they override trainc.yaml.
     """
     from trainc.settings import in_environment, with_flags
-    from trainc.settings.listing import entries
+    from trainc.settings.effective import entries
 
     paths = run.paths
     run = run.with_project(paths)
@@ -62,7 +61,7 @@ def _json(listings: Sequence[tuple[str, Iterable[SettingEntry]]]) -> str:
     """Return the settings of each environment as JSON; the environment is null for a project without environments."""
     import json
 
-    from trainc.source.printable import escape_json
+    from trainc.base.texts import escape_json
 
     listed = [
         {"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in listings
@@ -92,7 +91,7 @@ def _fields(entry: SettingEntry) -> dict[str, Any]:
 
 def _yaml(name: str, listed: Iterable[SettingEntry]) -> str:
     """Return the settings as YAML, with the source of each value as a comment."""
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     rows = list(_rows(listed))
     width = max(len(text) for text, _ in rows if len(text) <= WIDEST)
@@ -130,8 +129,8 @@ def _text(value: Any, *, item: bool, key: str) -> list[str]:
 
     A line that a terminal or a pipeline would obey is escaped: key and value are then in double quotes, as in JSON.
     """
+    from trainc.base.texts import escape
     from trainc.emit.yaml import Writer
-    from trainc.source.printable import escape
 
     writer = Writer(as_given=True)
     lines = writer.part([value] if item else {key: value}).removesuffix("\n").split("\n")
@@ -149,7 +148,7 @@ command = Command(
         options.PATHS,
         options.RUNTIMES,
         options.ENVIRONMENTS,
-        Option(("--format",), "Output format. Default: yaml.", name="form", choices=("yaml", "json"), default="yaml"),
+        options.format_option("Output format. Default: yaml.", ("yaml", "json")),
         *options.SETTINGS,
         *options.DELIVERY,
         options.PASSTHROUGH,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import OF_REPORT, Command, Option
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,13 +187,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "Format of the report on standard output; default: text.",
-            name="form",
-            choices=options.REPORTS,
-            default="text",
-            group=OF_REPORT,
+        options.format_option("Format of the report on standard output; default: text.", options.REPORTS)._replace(
+            group=OF_REPORT
         ),
         options.REPORT,
         options.NAMESPACE,

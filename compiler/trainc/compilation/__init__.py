@@ -21,7 +21,7 @@ from trainc.compilation.results import Compilation, Compiled, duplicate_object, 
 from trainc.compilation.run import Run
 from trainc.compilation.sources import at_setting, library, metered, overlay_conflict_in, read
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, failed
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.files import inputs
 from trainc.frontends.reading import USED, Reading
 from trainc.kubernetes.trees import forget
@@ -394,10 +394,10 @@ def report_patterns(build: Build) -> Build:
         files = (document.file for role in USED for document in build.documents[role])
         found += settings.lint_paths.warnings(files)
     if (settings.exclude or settings.keep) and run.purpose.judges and not any(run.revision):
-        from trainc.settings.unused_patterns import warnings
+        from trainc.settings.paths import unused_patterns
 
         paths = (*run.inputs, *run.runtimes, *(path.path for path in settings.runtimes))
-        found += warnings(settings, paths, build.reading.names)
+        found += unused_patterns(settings, paths, build.reading.names)
     return build.with_diagnostics(build.judged(found))
 
 

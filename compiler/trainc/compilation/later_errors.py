@@ -22,7 +22,6 @@ from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.compilation.plans import diagnostics_of, trainjob
 from trainc.diagnostics import Place
 from trainc.frontends.templates import is_of_template
-from trainc.kubernetes.fixed_values import changed
 from trainc.kubernetes.structural import read
 from trainc.kubernetes.structural.homes import schema_at
 from trainc.kubernetes.structural.nodes import resolved
@@ -32,6 +31,7 @@ from trainc.pipeline.library import Level, LibraryEntry, key_of
 from trainc.pipeline.objects import NO_RUNTIME
 from trainc.pipeline.passes.conform import drop_field
 from trainc.pipeline.passes.resolve import requested
+from trainc.source.fix_edits import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -56,9 +56,9 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
 
     staged = stages.run
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline import suffix
+        from trainc.pipeline.generated_names import run_with_suffix
 
-        staged = suffix.run
+        staged = run_with_suffix
 
     def compiled(job: TrainJob, library: Library = library) -> Plan:
         plan = Plan(
@@ -80,7 +80,7 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             return staged(plan)
         from trainc.pipeline import generated_names
 
-        return generated_names.run(plan)
+        return generated_names.run_with_generated_name(plan)
 
     return compiled
 

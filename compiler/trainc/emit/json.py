@@ -13,7 +13,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.emit import order
+from trainc.emit import in_order
 from trainc.emit.yaml import HIDDEN
 
 if TYPE_CHECKING:
@@ -44,5 +44,5 @@ def parts(objects: Iterable[Tree], copies: Iterable[Copy] = ()) -> Iterator[str]
 
 
 def _object(tree: Tree) -> str:
-    text = json.dumps(order.in_order(tree), ensure_ascii=False, indent=2, allow_nan=False)
+    text = json.dumps(in_order(tree), ensure_ascii=False, indent=2, allow_nan=False)
     return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -15,7 +15,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.emit import order
+from trainc.emit import fields, top_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -171,7 +171,7 @@ class _Level:
     def __init__(self, depth: int, *, as_given: bool) -> None:
         self.line = "\n" + "  " * depth
         self.scalars = _Scalars(self.line + "  ")
-        self.labels = _Labels(self.line, list if as_given else order.fields if depth else order.top_fields)
+        self.labels = _Labels(self.line, list if as_given else fields if depth else top_fields)
         self.seen: dict[int, tuple[Any, str | None]] = {}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.emit.order import in_order
+from trainc.emit import in_order
 from trainc.kubernetes.trees import Memory
 from trainc.masking.masked_values import masked_at
 from trainc.provenance.tracing.correspondence import leaves

@@ -20,15 +20,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.texts import escape_json
 from trainc.diagnostics import ObjectId
+from trainc.emit import objects_of_a_job
 from trainc.emit.json import items
-from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.violations import field_of
 from trainc.provenance.tracing import nearest_existing, runtime_of, stage_source
 from trainc.provenance.tracing.correspondence import TracedOperation, patch, pointer
 from trainc.provenance.tracing.history import replay
 from trainc.reports.json import position
-from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

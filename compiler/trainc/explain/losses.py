@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc.base.texts import escape, escape_json
+from trainc.diagnostics import Place
 from trainc.emit.json import items
+from trainc.frontends.lowering import written_losses
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline import job_losses
 from trainc.provenance.tracing.correspondence import pointer
 from trainc.reports.json import position as json_position
 from trainc.reports.text import BOLD, CYAN, painter, position
-from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +50,9 @@ def losses(jobs: Iterable[Compiled]) -> Iterator[LossesOfJob]:
     """Yield the legacy jobs with their losses."""
     for plan in (job.plan for job in jobs):
         if plan.job.own_runtime is not None:
-            located = (LocatedLoss(loss, job_losses.place(plan, loss).locate()) for loss in job_losses.ordered(plan))
-            yield LossesOfJob(plan.job, tuple(located))
+            document = plan.job.document
+            found = written_losses(document, plan.losses)
+            yield LossesOfJob(plan.job, tuple(LocatedLoss(loss, Place(document, loss.path).locate()) for loss in found))
 
 
 def render(jobs: Iterable[LossesOfJob], *, color: bool) -> Iterator[str]:

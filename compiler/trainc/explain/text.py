@@ -13,11 +13,10 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.texts import GAP, UNLIMITED, folded
+from trainc.base.texts import GAP, UNLIMITED, escape, folded
 from trainc.provenance.tracing.correspondence import KEYS, Names, by_names, name_of_item, value_at
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

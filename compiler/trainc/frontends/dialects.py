@@ -1,7 +1,8 @@
 """The conversion of TrainJobs and runtimes between their dialects and the form (`base.trainjob_dialects`).
 
 Reads    a TrainJob or a runtime, and the row of a dialect.
-Returns  the moves from the dialect to the form; the same object as a dialect without overrides writes it.
+Returns  the moves from the dialect to the form; the same object as a dialect without overrides writes it;
+         messages, hints and fixes with the names that a dialect has for the fields of the form.
 Source   the merge of overrides: kubeflow/trainer pull request 2223 (KEP-2170), kubeflow/training-operator v1.9.2,
          kubeflow/trainer v2.0 and v2.1. A release merges each override into the pod spec, or into the pod template, of
          every target job, in list order, as releases with patches do.
@@ -9,21 +10,27 @@ Source   the merge of overrides: kubeflow/trainer pull request 2223 (KEP-2170), 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.fixes import Relocation, Removal, Renaming
 from trainc.base.kinds import JOBS_OF_PATCH, POD_TEMPLATE, VERSION
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import renamed_in_runtimes
-from trainc.diagnostics import Edit
-from trainc.frontends.moves import Move, edited, moved
+from trainc.diagnostics import Diagnostic, Edit, Place
+from trainc.frontends.lowering import Move, edited, moved
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from trainc.base.fixes import Change, Fix
     from trainc.base.trainjob_dialects import Dialect
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Path, Tree
+
 
 MANAGER: Final = "trainc.dev/upgrade"
 """The manager of a patch that was an override: overrides have no manager, but patches require one."""
@@ -215,3 +222,69 @@ def runtime_in_form(document: Document, runtime: Tree, dialect: Dialect) -> Docu
     row = dialect.for_runtimes
     form = moved(runtime, field_moves(row, runtime), row.gone)
     return document._replace(value=form, edits=(*document.edits, Edit(before=document.value, source=row.written)))
+
+
+def in_names_of(dialect: Dialect, diagnostic: Diagnostic, form: Document) -> Diagnostic:
+    """Return a diagnostic in the names of a dialect.
+
+    form   the document in the form; its last edit leads to the dialect
+    """
+    diagnostic = diagnostic._replace(
+        message=named(diagnostic.message, dialect),
+        help=named(diagnostic.help, dialect),
+        related=tuple(other._replace(message=named(other.message, dialect)) for other in diagnostic.related),
+    )
+    place = diagnostic.place
+    if not isinstance(place, Place) or place.document.identity != form.identity:
+        return diagnostic
+    diagnostic = diagnostic._replace(field=named(diagnostic.field, dialect))
+    if diagnostic.fix is None or diagnostic.fixed_in is not None:
+        return diagnostic
+    written = form._replace(value=form.edits[-1].before, edits=form.edits[:-1])
+    return diagnostic._replace(fix=_fix(diagnostic.fix, dialect), fixed_in=written)
+
+
+def named(text: str, dialect: Dialect) -> str:
+    """Return a text with the dialect's names of fields."""
+    names, pattern = _names(tuple((field.form, path) for path, field in dialect.fields.items()))
+    return pattern.sub(lambda match: names[match[0]], text) if names else text
+
+
+@cache  # one value for each pair of dialects
+def _names(
+    pairs: tuple[tuple[tuple[str | int, ...], tuple[str | int, ...]], ...],
+) -> tuple[dict[str, str], re.Pattern[str]]:
+    """Return the names of the form with those of a dialect, and the pattern that finds them in a text."""
+    names: dict[str, str] = {}
+    for form, path in pairs:
+        if form == path:
+            continue
+        names[field_of(form)] = field_of(path)
+        for start in range(1, len(form) - 1):
+            names[field_of(form[start:])] = field_of(path[min(start, len(path) - 1) :])
+        if form[-1] != path[-1]:
+            names[str(form[-1])] = str(path[-1])
+    longest = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return names, re.compile(rf"""(?<![\w.\-/"'])(?:{longest})(?![\w\-/"'])""")
+
+
+def _fix(fix: Fix, dialect: Dialect) -> Fix:
+    changes = tuple(_change(change, dialect) for change in fix.changes)
+    shown = named(fix.shown, dialect) if fix.form == "name" else _value(fix.shown, dialect)
+    return fix._replace(changes=changes, lead=named(fix.lead, dialect), note=named(fix.note, dialect), shown=shown)
+
+
+def _change(change: Change, dialect: Dialect) -> Change:
+    change = change._replace(path=dialect.written(change.path))
+    if isinstance(change, Renaming):
+        return change._replace(name=named(change.name, dialect))
+    if isinstance(change, Relocation):
+        change = change._replace(target=dialect.written(change.target))
+    return change if isinstance(change, Removal) else change._replace(value=_value(change.value, dialect))
+
+
+def _value(value: Any, dialect: Dialect) -> Any:
+    """Return a value with the dialect's names as keys."""
+    if isinstance(value, dict):
+        return {named(str(key), dialect): _value(each, dialect) for key, each in value.items()}
+    return [_value(each, dialect) for each in value] if isinstance(value, list) else value

@@ -70,9 +70,9 @@ def name_fault(name: str) -> tuple[str, str] | None:
     if near is not None:
         return f'"{name}" is not a gang scheduler', f"did you mean {near}?"
     if dns1123_subdomain_errors(name):
-        from trainc.kubernetes import misnamed
+        from trainc.kubernetes import names
 
-        why = misnamed.fault(name, misnamed.SUBDOMAIN, 253)
+        why = names.fault(name, names.SUBDOMAIN, 253)
         return (
             f'"{name}" is not a valid name of a scheduler: it {why}',
             f"use {VOLCANO}, {COSCHEDULING} or a valid name",

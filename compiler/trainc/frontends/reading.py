@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from trainc.files.selection import Selection
     from trainc.frontends.configmaps import Parsed
     from trainc.frontends.kustomizations import Kustomizations
+    from trainc.frontends.unreadable import BrokenFile
     from trainc.kubernetes.documents import ParsedDocument, YamlError
-    from trainc.source.broken import BrokenFile
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
@@ -494,7 +494,7 @@ def documents_of(
     documents, errors = read_stream(file.data) if parsed is None else parsed.read(file)
     if errors:
         from trainc.frontends import templates
-        from trainc.source.broken import BrokenFile
+        from trainc.frontends.unreadable import BrokenFile
 
         if not any(isinstance(read.value, dict) for read in documents) and _has_another_format(file):
             yield Diagnostic.declared(YAML, "not YAML or JSON", "give files with manifests", place=Location(file.path))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBSET
 from trainc.diagnostics import ObjectId
-from trainc.emit.order import in_order
+from trainc.emit import in_order
 from trainc.krm.resourcelist import PackageLocation, file_of, is_local, location
 from trainc.kubernetes.trees import get, put
 

@@ -128,17 +128,13 @@ def invalid_namespace(namespace: str) -> Violation | None:
 
 
 def _invalid_name(path: Path, value: str, form: str) -> Violation:
-    from trainc.kubernetes import misnamed
-
-    characters, most = (misnamed.LABEL, 63) if path[-1] == "namespace" else (misnamed.SUBDOMAIN, 253)
-    message = f"{path[-1]} {_shown(value)} {misnamed.fault(value, characters, most)}"
-    return Violation.at(path, INVALID_NAME, message, form + misnamed.example(value))
+    characters, most = (names.LABEL, 63) if path[-1] == "namespace" else (names.SUBDOMAIN, 253)
+    message = f"{path[-1]} {_shown(value)} {names.fault(value, characters, most)}"
+    return Violation.at(path, INVALID_NAME, message, form + names.example(value))
 
 
 def _invalid_key(path: Path, key: str, declared: Declaration, what: str, *, at: str) -> Violation:
-    from trainc.kubernetes import misnamed
-
-    message = f"{what} {_shown(key)} {misnamed.fault_of_key(key)}"
+    message = f"{what} {_shown(key)} {names.fault_of_key(key)}"
     return Violation.at(path, declared, message, _KEY_FORM, field=at, key=what.endswith("key"))
 
 
@@ -151,9 +147,7 @@ def _labels(labels: Tree) -> Iterator[Violation]:
         if names.qualified_name_errors(key):
             yield _invalid_key(path, key, INVALID_LABEL, "label key", at="metadata.labels")
         if value and names.label_value_errors(value):
-            from trainc.kubernetes import misnamed
-
-            why = misnamed.fault(value, misnamed.QUALIFIED, 63)
+            why = names.fault(value, names.QUALIFIED, 63)
             message = f"label {_shown(key)} has the value {_shown(value)}, which {why}"
             yield Violation.at(path, INVALID_LABEL, message, _VALUE_FORM, field="metadata.labels")
 

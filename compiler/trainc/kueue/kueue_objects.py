@@ -296,7 +296,7 @@ def _parsed(document: Document, key: Key) -> tuple[Value | None, list[Diagnostic
 
 def _fault(document: Document, violation: Violation) -> Diagnostic:
     """Return a violation as a warning: the object is only an input to a check."""
-    from trainc.source.quoting import as_written
+    from trainc.source.fix_edits import as_written
 
     place = Place(document, violation.path, key=violation.key)
     help, fix = as_written(violation.help, violation.fix, document)

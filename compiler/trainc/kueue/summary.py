@@ -11,13 +11,12 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
-from trainc.base.texts import table
+from trainc.base.texts import escape, table
 from trainc.kueue import kueue_objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.alternatives import Alternatives
 from trainc.kueue.kueue_objects import text_of
 from trainc.pipeline.objects import QUEUE
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

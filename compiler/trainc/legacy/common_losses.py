@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy.replica_specs import LABEL, OPERATOR_LABELS, POLICY
 from trainc.masking.secret_names import LAST_APPLIED
@@ -35,36 +35,26 @@ OF_CONTROLLER: Final = LossRule(
     "it moves to the JobSet, at which its controller does not look for it",
     "replace the controller's feature",
 )
-OF_SERVER: Final = LossRule(
-    "metadata.*", "without effect", "the API server or a client sets it for each object", "remove it"
-)
+OF_SERVER: Final = without_effect("metadata.*", "the API server or a client sets it for each object")
 NOT_OF_JOBSET: Final = LossRule(
     "metadata.finalizers, metadata.ownerReferences",
     "not carried",
     "it concerns the job itself, not its JobSet",
     "set it on the JobSet with a patch in trainc.yaml",
 )
-STATUS: Final = LossRule("status", "without effect", "the operator writes it", "remove it")
-NO_EXTRA: Final = LossRule(
-    "*.template.metadata.*",
-    "without effect",
-    "the pods have only the labels and annotations of the template",
-    "remove it",
+STATUS: Final = without_effect("status", "the operator writes it")
+NO_EXTRA: Final = without_effect(
+    "*.template.metadata.*", "the pods have only the labels and annotations of the template"
 )
-OPERATOR_LABEL: Final = LossRule(
-    f"*.template.metadata.labels[{LABEL}*]", "without effect", "the operator overwrites it", "remove it"
-)
+OPERATOR_LABEL: Final = without_effect(f"*.template.metadata.labels[{LABEL}*]", "the operator overwrites it")
 POD_RESTART: Final = LossRule(
     "*.template.spec.restartPolicy",
     "without effect",
     "the restart policy of the role overwrites it",
     "set restartPolicy of the role",
 )
-SHADOWED: Final = LossRule(
-    "*.template.spec.*.env[*]",
-    "without effect",
-    "a later variable of the same name, such as the operator's, overwrites it",
-    "remove it",
+SHADOWED: Final = without_effect(
+    "*.template.spec.*.env[*]", "a later variable of the same name, such as the operator's, overwrites it"
 )
 HOST_NAME: Final = LossRule(
     "*.template.spec.*: a host name in command, args or env",
@@ -94,9 +84,7 @@ CLEAN: Final = {
         "JobSet deletes the pods that run when the job ends; the operator keeps them",
         "store logs outside of the pods",
     ),
-    "Running": LossRule(
-        "spec.runPolicy.cleanPodPolicy: Running", "without effect", "JobSet does the same for every job", "remove it"
-    ),
+    "Running": without_effect("spec.runPolicy.cleanPodPolicy: Running", "JobSet does the same for every job"),
     "All": LossRule(
         "spec.runPolicy.cleanPodPolicy: All",
         "not carried",
@@ -111,20 +99,15 @@ SUSPEND: Final = LossRule(
     "delete the JobSet and apply it again to run all pods again",
     is_added=True,
 )
-SUSPEND_QUEUED: Final = LossRule(
-    "spec.runPolicy.suspend, in a Kueue queue", "without effect", "Kueue suspends and resumes the job", "remove it"
-)
+SUSPEND_QUEUED: Final = without_effect("spec.runPolicy.suspend, in a Kueue queue", "Kueue suspends and resumes the job")
 NO_GANG: Final = LossRule(
     "spec.runPolicy.schedulingPolicy.*",
     "not carried",
     "without a gang scheduler, the pods have no PodGroup",
     "set --gang or legacy.gang to the operator's --gang-scheduler-name",
 )
-NOT_IN_GANG: Final = LossRule(
-    "spec.runPolicy.schedulingPolicy.*, with a gang scheduler",
-    "without effect",
-    "the PodGroups of this scheduler do not have it",
-    "remove it",
+NOT_IN_GANG: Final = without_effect(
+    "spec.runPolicy.schedulingPolicy.*, with a gang scheduler", "the PodGroups of this scheduler do not have it"
 )
 MIN_RESOURCES: Final = LossRule(
     "spec.runPolicy.schedulingPolicy.minAvailable, with a gang scheduler",

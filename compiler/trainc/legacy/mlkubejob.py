@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 from trainc.legacy import own_runtime
@@ -80,18 +79,10 @@ RUNTIME: Final = LossRule(
     "it is a part of the names of the operator's pods and Services, and a label",
     "use the host names that `trainc pods` lists",
 )
-OTHER_PORT: Final = LossRule(
-    "*.PsRootPort, of SERVER and WORKER, and in mode local",
-    "without effect",
-    "only the port of the SCHEDULER is used",
-    "remove it",
+OTHER_PORT: Final = without_effect(
+    "*.PsRootPort, of SERVER and WORKER, and in mode local", "only the port of the SCHEDULER is used"
 )
-ONE_POD: Final = LossRule(
-    "*.replicas, in mode local",
-    "without effect",
-    "the operator creates one pod for the WORKER",
-    "remove it",
-)
+ONE_POD: Final = without_effect("*.replicas, in mode local", "the operator creates one pod for the WORKER")
 ONE_JOB: Final = LossRule(
     "*.replicas: a Job for each pod, of the operator",
     "approximated",
@@ -127,14 +118,9 @@ OVERWRITTEN: Final = LossRule(
     "its variables stay; the operator overwrites the first five with its own",
     "remove those that the operator overwrote",
 )
-NO_PODS: Final = LossRule(
-    "*.template, of a role without replicas", "without effect", "the role has no pods", "remove it"
-)
-OWN_LABEL: Final = LossRule(
-    "*.template.metadata.labels[mxnet.mlkube.io, job_type, runtime_id, task_index]",
-    "without effect",
-    "the operator overwrites it",
-    "remove it",
+NO_PODS: Final = without_effect("*.template, of a role without replicas", "the role has no pods")
+OWN_LABEL: Final = without_effect(
+    "*.template.metadata.labels[mxnet.mlkube.io, job_type, runtime_id, task_index]", "the operator overwrites it"
 )
 OTHER_LABEL: Final = LossRule(
     "*.template.metadata.labels[runtime_id, task_index], of the operator",

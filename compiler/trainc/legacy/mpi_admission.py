@@ -73,8 +73,8 @@ def _host_name(job: Tree, workers: int) -> Iterator[Violation]:
     index = f"-{WORKER.lower()}-{max(workers, 1) - 1}"
     if not dns1035_label_errors(name + index):
         return
-    from trainc.kubernetes.misnamed import LABEL as CHARACTERS
-    from trainc.kubernetes.misnamed import example, fault
+    from trainc.kubernetes.names import LABEL as CHARACTERS
+    from trainc.kubernetes.names import example, fault
 
     most = LONGEST_LABEL - len(index)
     if not dns1035_label_errors(f"{name[:most].rstrip('-')}{index}"):

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.base.trainjob_dialects import PROCESSES_FIELD, TrainJobForm
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move, without_effect
 from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.legacy import mpi_admission, own_runtime
 from trainc.legacy.common_losses import CLEAN, LABELS, common_losses, missing_labels
@@ -91,25 +90,18 @@ ENDS: Final = {
     ),
 }
 CLEAN_WORKERS: Final = {
-    CLEAN["Running"]: LossRule(
+    CLEAN["Running"]: without_effect(
         "spec.runPolicy.cleanPodPolicy: Running, of workers",
-        "without effect",
         "JobSet deletes the running workers, and with their Job also those that have ended",
-        "remove it",
     ),
-    CLEAN["All"]: LossRule(
+    CLEAN["All"]: without_effect(
         "spec.runPolicy.cleanPodPolicy: All, of workers",
-        "without effect",
         "JobSet deletes the workers with their Job, unless all of them have succeeded",
-        "remove it",
     ),
 }
 """The rules for workers that share a Job, by those for pods with Jobs of their own."""
-NO_WORKERS: Final = LossRule(
-    "spec.runPolicy.cleanPodPolicy, without the role Worker",
-    "without effect",
-    "the operator deletes only workers",
-    "remove it",
+NO_WORKERS: Final = without_effect(
+    "spec.runPolicy.cleanPodPolicy, without the role Worker", "the operator deletes only workers"
 )
 FAILED_WORKER: Final = LossRule(
     "*.restartPolicy: Never, of Worker",
@@ -131,17 +123,11 @@ NO_DISCOVERY: Final = LossRule(
     "run Horovod with a fixed number of hosts",
     is_added=True,
 )
-UNKNOWN_ROLE: Final = LossRule(
-    "spec.mpiReplicaSpecs.*, a role other than Launcher and Worker",
-    "without effect",
-    "the operator ignores the role",
-    "remove it",
+UNKNOWN_ROLE: Final = without_effect(
+    "spec.mpiReplicaSpecs.*, a role other than Launcher and Worker", "the operator ignores the role"
 )
-WITHOUT_WORKERS: Final = LossRule(
-    "spec.launcherCreationPolicy, without the role Worker",
-    "without effect",
-    "the launcher is the only pod",
-    "remove it",
+WITHOUT_WORKERS: Final = without_effect(
+    "spec.launcherCreationPolicy, without the role Worker", "the launcher is the only pod"
 )
 LOWER_INDEX: Final = LossRule(
     "*.template.spec.containers: replica-index, with runLauncherAsWorker and WaitForWorkersReady",
@@ -149,15 +135,9 @@ LOWER_INDEX: Final = LossRule(
     "the index of a worker is lower by one, because the launcher's Job is the last",
     "add one to the index",
 )
-HOST: Final = LossRule(
-    "*.template.spec.hostname and subdomain", "without effect", "the operator overwrites it", "remove it"
-)
-DNS_POLICY: Final = LossRule(
-    "*.template.spec.dnsPolicy, with hostNetwork", "without effect", "the operator overwrites it", "remove it"
-)
-SCHEDULER: Final = LossRule(
-    "*.template.spec.schedulerName, with a gang scheduler", "without effect", "the operator overwrites it", "remove it"
-)
+HOST: Final = without_effect("*.template.spec.hostname and subdomain", "the operator overwrites it")
+DNS_POLICY: Final = without_effect("*.template.spec.dnsPolicy, with hostNetwork", "the operator overwrites it")
+SCHEDULER: Final = without_effect("*.template.spec.schedulerName, with a gang scheduler", "the operator overwrites it")
 LOSSES: Final = (
     *SHARED_LOSSES,
     *CLEAN_WORKERS.values(),

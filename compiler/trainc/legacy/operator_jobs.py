@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy import own_runtime
 from trainc.legacy.common_losses import LABELS, common_losses, missing_labels
@@ -64,11 +63,9 @@ TTL: Final = LossRule(
     "every finished JobSet deletes itself; the operator keeps a job that fails by an exit code from 1 to 127",
     "store logs outside of the pods",
 )
-NO_RESTARTS: Final = LossRule(
+NO_RESTARTS: Final = without_effect(
     "spec.runPolicy.backoffLimit, with restartPolicy Never or ExitCode",
-    "without effect",
     "the limit counts restarts of containers, of which such pods have none",
-    "remove it",
 )
 LIMIT_OF_EACH: Final = LossRule(
     "spec.runPolicy.backoffLimit, with several Jobs",
@@ -78,10 +75,7 @@ LIMIT_OF_EACH: Final = LossRule(
 )
 RESTARTS: Final = {
     "Always": LossRule(
-        "*.restartPolicy: Always",
-        "approximated",
-        "a pod that succeeds does not restart",
-        "use OnFailure",
+        "*.restartPolicy: Always", "approximated", "a pod that succeeds does not restart", "use OnFailure"
     ),
     "ExitCode": LossRule(
         "*.restartPolicy: ExitCode",

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
-from trainc.frontends.lowering import Lowered
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import Lowered, Move
 from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.legacy.replica_specs import LABEL, POLICY
 

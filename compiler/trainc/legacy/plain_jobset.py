@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import EACH, JOBSET, POD, RUNTIME, TRAINJOB, VERSION
-from trainc.frontends.lowering import FrontEnd, Lowered
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Lowered, Move
 from trainc.kubernetes.trees import get, put, values_at
 from trainc.legacy.own_runtime import SPEC
 from trainc.pipeline.frameworks import Framework

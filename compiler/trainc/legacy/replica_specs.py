@@ -86,7 +86,7 @@ def invalid_name(job: Tree) -> Iterator[Violation]:
 
     name = get(job, ("metadata", "name"), "")
     if isinstance(name, str) and name and dns1035_label_errors(name):
-        from trainc.kubernetes.misnamed import LABEL, example, fault
+        from trainc.kubernetes.names import LABEL, example, fault
 
         why = "starts with a digit" if name[0].isdigit() else fault(name, LABEL, LONGEST_LABEL)
         help = f"use lowercase letters, digits and `-`, and start with a letter{example(name)}"

@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
-from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import Violation
 from trainc.legacy.operator_jobs import NO_LEAD, framework
@@ -37,11 +37,9 @@ DYNAMIC: Final = ("spec", "enableDynamicWorker")
 SUCCESS: Final = ("spec", "successPolicy")
 ALL_WORKERS: Final = "AllWorkers"
 
-LEAD_DECIDES: Final = LossRule(
+LEAD_DECIDES: Final = without_effect(
     "spec.successPolicy, with a Chief, a Master, or fewer than two Workers",
-    "without effect",
     "in such a job, the policy decides nothing about its success",
-    "remove it",
 )
 EXPENDABLE: Final = LossRule(
     "spec.enableDynamicWorker, with restartPolicy Never or ExitCode",
@@ -49,11 +47,8 @@ EXPENDABLE: Final = LossRule(
     "a Job creates a Worker that fails again; the operator goes on without it",
     "use OnFailure, with which the container restarts in its pod",
 )
-ONE_TASK: Final = LossRule(
-    "spec.enableDynamicWorker, of a single task that restarts",
-    "without effect",
-    "a single task has no cluster, and does not fail",
-    "remove it",
+ONE_TASK: Final = without_effect(
+    "spec.enableDynamicWorker, of a single task that restarts", "a single task has no cluster, and does not fail"
 )
 SEVERAL_LEADS: Final = Declaration("several-leads", ("schema",), "Two roles that decide about success")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes import gostrings
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import ENUM, Violation
@@ -37,11 +37,9 @@ NETWORK_POLICY: Final = LossRule(
     "create a NetworkPolicy for the label volcano.sh/job-name",
     is_added=True,
 )
-ARGUMENT: Final = LossRule(
+ARGUMENT: Final = without_effect(
     "spec.plugins.svc[*], spec.plugins.env[*]",
-    "without effect",
     "a JobSet publishes the addresses of all pods; trainc creates no NetworkPolicy",
-    "remove it",
 )
 UNREAD: Final = LossRule(
     "spec.plugins.tensorflow[*], after an invalid argument",
@@ -49,9 +47,7 @@ UNREAD: Final = LossRule(
     "the plugin stops at the first invalid flag",
     "correct or remove the invalid argument",
 )
-SINGLE: Final = LossRule(
-    "spec.plugins.tensorflow[*], of a job with one pod", "without effect", "such a job has no TF_CONFIG", "remove it"
-)
+SINGLE: Final = without_effect("spec.plugins.tensorflow[*], of a job with one pod", "such a job has no TF_CONFIG")
 PLUGIN: Final = LossRule(
     "spec.plugins.ssh, spec.plugins.hcclrank",
     "not carried",

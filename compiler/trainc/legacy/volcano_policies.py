@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, OUT_OF_RANGE, REQUIRED, Violation
 from trainc.legacy.volcano_tasks import TASKS, task_name
@@ -40,12 +40,8 @@ OTHER_POLICY: Final = LossRule(
     "a JobSet has no such policy",
     "set successPolicy or failurePolicy with a patch of the JobSet in trainc.yaml",
 )
-NO_TASK: Final = LossRule(
-    "*.policies[*]: CompleteJob, of a task without replicas", "without effect", "the task has no pods", "remove it"
-)
-NO_RETRY: Final = LossRule(
-    "spec.maxRetry, without a policy RestartJob", "without effect", "no policy restarts the job", "remove it"
-)
+NO_TASK: Final = without_effect("*.policies[*]: CompleteJob, of a task without replicas", "the task has no pods")
+NO_RETRY: Final = without_effect("spec.maxRetry, without a policy RestartJob", "no policy restarts the job")
 LOSSES: Final = (RESTARTS, OTHER_POLICY, NO_TASK, NO_RETRY)
 
 

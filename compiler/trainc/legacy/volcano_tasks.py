@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frontends.gangs import VOLCANO
-from trainc.frontends.lowering import Loss, LossRule
+from trainc.frontends.lowering import Loss, LossRule, without_effect
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.legacy.common_losses import template_losses
 from trainc.legacy.layout import COMPLETION_INDEX, with_field_path
@@ -30,11 +30,8 @@ OPERATOR_LABELS: Final = frozenset(
 )
 GROUP: Final = "scheduling.k8s.io/group-name"
 
-OWN_LABEL: Final = LossRule(
-    "*.template.metadata.labels[volcano.sh/*] and annotations[scheduling.k8s.io/group-name]",
-    "without effect",
-    "Volcano overwrites it",
-    "remove it",
+OWN_LABEL: Final = without_effect(
+    "*.template.metadata.labels[volcano.sh/*] and annotations[scheduling.k8s.io/group-name]", "Volcano overwrites it"
 )
 LABEL: Final = LossRule(
     "*.template.metadata.labels[volcano.sh/*], of Volcano",
@@ -85,9 +82,7 @@ NO_PODS: Final = LossRule(
     "the task has no pods",
     "remove the task",
 )
-OF_NO_TASK: Final = LossRule(
-    "spec.tasks[*].dependsOn: a task without replicas", "without effect", "the task has no pods", "remove it"
-)
+OF_NO_TASK: Final = without_effect("spec.tasks[*].dependsOn: a task without replicas", "the task has no pods")
 SUMMED: Final = LossRule(
     "spec.tasks[*].minAvailable",
     "approximated",

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME
 from trainc.frontends.gangs import VOLCANO, GangScheduler
-from trainc.frontends.lowering import FrontEnd, Loss, LossRule
-from trainc.frontends.moves import Move
+from trainc.frontends.lowering import FrontEnd, Loss, LossRule, Move
 from trainc.kubernetes.trees import Path, Tree, get, put
 from trainc.legacy import (
     own_runtime,

@@ -2,7 +2,9 @@
 
 Reads    the folder, its listing, and the files that it must have.
 Returns  the changes, in the form that `outputs` writes: under a lock, each file atomically, through no link. A file
-         that was edited by hand is kept. A file that is not in the listing is not replaced, and nothing is written.
+         that was edited by hand is kept. A file that is not in the listing is not replaced, and nothing is written. The
+         listing is untrusted. It has a digest of each file to detect edits: two while a pull is writing, because it may
+         be killed before or after the file.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.atomic import Folders, read_current
 from trainc.files.outputs import Changes
-from trainc.pinning import pinned_listing
 from trainc.pinning.manifests import MARK
 
 if TYPE_CHECKING:
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
 
     from trainc.files.outputs import Output
 
+
 PINNED_RUNTIME_EDITED: Final = Declaration(
     "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", trainc_only=True
 )
 PINNED_RUNTIME_TAKEN: Final = Declaration(
     "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", trainc_only=True
 )
-_STARTS: Final = (MARK.encode(), pinned_listing.BEGINS)
+NAME: Final = ".trainc-runtimes"
+"""It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
+BEGINS: Final = b'{\n  "runtimes": '
+"""The start of every listing."""
+_STARTS: Final = (MARK.encode(), BEGINS)
 _NO_REGULAR_FILE: Final = "remove it"
 
 
@@ -44,27 +50,27 @@ class _Plan:
         self.remove: list[str] = []
         self.kept: list[str] = []
         self.diagnostics: list[Diagnostic] = []
-        self.old: pinned_listing.Digests = self._listed()
-        self.new: pinned_listing.Digests = {}
+        self.old: Digests = self._listed()
+        self.new: Digests = {}
 
-    def _listed(self) -> pinned_listing.Digests:
+    def _listed(self) -> Digests:
         """Return the listing of the last pull; if it is broken, no file counts as pinned."""
-        data = read_current(self.at, pinned_listing.NAME)
-        found = pinned_listing.parse(data) if isinstance(data, bytes) else None
+        data = read_current(self.at, NAME)
+        found = parse(data) if isinstance(data, bytes) else None
         if data is None or found is not None:
             return found or {}
         if isinstance(data, str) or not self.force:
             message = f"cannot be read: {data}" if isinstance(data, str) else "is not a listing of pinned runtimes"
             help = _NO_REGULAR_FILE if isinstance(data, str) else "restore it from git, or replace it with --force"
-            self._plan_conflict(pinned_listing.NAME, message, help)
+            self._plan_conflict(NAME, message, help)
         return {}
 
     def plan_file(self, path: str, data: bytes, there: bytes | str | None) -> None:
         """Plan a file that the folder must have; `there` is its content, or the reason why it is not read."""
-        self.new[path] = (pinned_listing.digest(data),)
+        self.new[path] = (digest(data),)
         if isinstance(there, str):
             self._plan_conflict(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
-        elif there is not None and pinned_listing.unix(there) == data:
+        elif there is not None and unix(there) == data:
             return
         elif there is None or self.force or self._is_pinned(path, there):
             self.write[path] = data
@@ -87,23 +93,23 @@ class _Plan:
 
     def changes(self) -> Changes:
         """Return the changes to all files and the listing."""
-        final, data = pinned_listing.render(self.new), read_current(self.at, pinned_listing.NAME)
+        final, data = render(self.new), read_current(self.at, NAME)
         during = {path: tuple(dict.fromkeys((*self.old.get(path, ()), *found))) for path, found in self.new.items()}
-        writes = {**self.write, **({pinned_listing.NAME: final} if data != final else {})}
+        writes = {**self.write, **({NAME: final} if data != final else {})}
         return Changes(
             write=MappingProxyType(writes),
             remove=tuple(self.remove),
-            listed=pinned_listing.render({**self.old, **during}) if self.write else None,
+            listed=render({**self.old, **during}) if self.write else None,
             folders=frozenset(path.rpartition("/")[0] for path in ("", *self.old, *self.new)),
             kept=tuple(self.kept),
             diagnostics=tuple(self.diagnostics),
-            listing=pinned_listing.NAME,
+            listing=NAME,
             starts=_STARTS,
         )
 
     def _is_pinned(self, path: str, there: bytes) -> bool:
         """Whether a file is as trainc has written it."""
-        return pinned_listing.digest(there) in self.old.get(path, ()) and there.startswith(MARK.rstrip("\n").encode())
+        return digest(there) in self.old.get(path, ()) and there.startswith(MARK.rstrip("\n").encode())
 
     def _edited(self, path: str, message: str, help: str = "") -> None:
         self.new[path] = self.old[path]
@@ -142,3 +148,62 @@ def _contents(output: Output, paths: Sequence[str]) -> dict[str, bytes | str | N
         return dict.fromkeys(paths)
     with closing(Folders(output.at)) as folders:
         return {path: folders.read(path) for path in paths}
+
+
+Digests = dict[str, tuple[str, ...]]
+"""Digests by path in the folder, with `/` as the separator."""
+_NO_NAMES: Final = frozenset(("", ".", ".."))
+"""Path segments that do not name an entry of a folder."""
+
+
+def digest(data: bytes) -> str:
+    """Return the digest of a file, which does not depend on the line endings of a checkout."""
+    from hashlib import sha256
+
+    return f"sha256:{sha256(unix(data)).hexdigest()}"
+
+
+def unix(data: bytes) -> bytes:
+    """Return a file with Unix line endings: git may check it out with others."""
+    return data.replace(b"\r\n", b"\n")
+
+
+def parse(data: bytes) -> Digests | None:
+    """Return the digests in a listing; None if the bytes are not a listing."""
+    import json
+
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    files = value.get("runtimes") if isinstance(value, dict) else None
+    if not isinstance(files, dict):
+        return None
+    found = {path: _digests(value) for path, value in files.items() if _is_below(path)}
+    return found if len(found) == len(files) and all(found.values()) else None
+
+
+def _is_below(path: object) -> bool:
+    """Whether an untrusted value is a path that stays inside the folder."""
+    if not isinstance(path, str):
+        return False
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # JSON has escapes for half a character
+        return False
+    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
+
+
+def _digests(value: object) -> tuple[str, ...]:
+    """Return the digests of one file; empty if the value is invalid."""
+    values: list[object] = value if isinstance(value, list) else [value]
+    valid = tuple(one for one in values if isinstance(one, str) and one.startswith("sha256:"))
+    return valid if len(valid) == len(values) else ()
+
+
+def render(digests: Mapping[str, tuple[str, ...]]) -> bytes:
+    """Return the bytes of a listing."""
+    import json
+
+    files = {path: found[0] if len(found) == 1 else list(found) for path, found in sorted(digests.items())}
+    return (json.dumps({"runtimes": files}, indent=2) + "\n").encode()

@@ -6,6 +6,7 @@ first requests it, once for all jobs that use it; the conforming function is pas
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.data import data_path
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainc.base.releases import TrainerRelease
+    from trainc.base.suggestions import KnownNames
     from trainc.pipeline.objects import Runtime
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
     OverlayConflict = Callable[[Document, Document], Diagnostic | None]
+
 
 DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", trainc_only=True)
 
@@ -254,3 +257,37 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
     from trainc.edits.transforming.setting_faults import duplicate_sources
 
     return duplicate_sources(found, document, first)
+
+
+class KnownRuntimes(NamedTuple):
+    """The runtimes of some levels."""
+
+    searched: str
+    """The names of the levels, each with the number of its runtimes."""
+    by_name: dict[str, Key]
+    """The first runtime of each name."""
+    of_framework: dict[tuple[str, str], KnownNames]
+    """The sorted names by kind and first word, and all of a kind by an empty word."""
+
+
+@lru_cache(maxsize=4)
+def known_runtimes(levels: tuple[Level, ...]) -> KnownRuntimes:
+    """Return the runtimes of the levels; a TrainJob that requests a missing one is not compared with all of them."""
+    from trainc.base.suggestions import KnownNames
+
+    keys = [[*level.known()] for level in levels]
+    by_name: dict[str, Key] = {}
+    names: dict[str, set[str]] = {}
+    for key in (key for each in keys for key in each):
+        by_name.setdefault(key[2], key)
+        names.setdefault(key[0], set()).add(key[2])
+    of_framework: dict[tuple[str, str], list[str]] = {}
+    for kind, found in names.items():
+        for name in sorted(found):
+            of_framework.setdefault((kind, name.partition("-")[0]), []).append(name)
+            of_framework.setdefault((kind, ""), []).append(name)
+    return KnownRuntimes(
+        ", ".join(f"{level.name} ({len(each)})" for level, each in zip(levels, keys, strict=True)),
+        by_name,
+        {key: KnownNames(found) for key, found in of_framework.items()},
+    )

@@ -87,7 +87,7 @@ class Plan(NamedTuple):
     patches: JobSetPatches | None = None
     """The patches of trainc.yaml for the JobSet; None without any."""
     suffix: str = ""
-    """The hash suffix of the object names, if the option is set (`trainc.pipeline.suffix`)."""
+    """The hash suffix of the object names, if the option is set (`trainc.pipeline.generated_names`)."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     gang_spec: Tree | None = None
@@ -341,12 +341,12 @@ class Plan(NamedTuple):
     def in_own_names(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a diagnostic with the names that the dialect of its object has for the fields of the form."""
         if self.runtime.form is not None and _is_in(diagnostic, self.runtime.form):
-            from trainc.frontends.dialect_names import in_names_of
+            from trainc.frontends.dialects import in_names_of
 
             return in_names_of(DIALECTS[self.release.dialect].for_runtimes, diagnostic, self.runtime.form)
         if not self.job.dialect or self.job.has_overrides or self.job.form is None:
             return diagnostic
-        from trainc.frontends.dialect_names import in_names_of
+        from trainc.frontends.dialects import in_names_of
 
         return in_names_of(DIALECTS[self.job.dialect], diagnostic, self.job.form)
 

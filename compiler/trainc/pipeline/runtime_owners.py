@@ -74,6 +74,6 @@ def origin(name: str, release: TrainerRelease) -> RuntimeOwner:
     if name in installed(release):
         announced = "" if release.source == "code" else f" from its {release.source}"
         return RuntimeOwner("Trainer", release.tag + announced)
-    from trainc.base.version import __version__
+    from trainc.base.releases import __version__
 
     return RuntimeOwner("trainc", f"v{__version__}")

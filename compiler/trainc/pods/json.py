@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.texts import escape_json
 from trainc.emit.json import items
 from trainc.kubernetes.container_environment import Unknown
 from trainc.pods import CONTAINERS
-from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

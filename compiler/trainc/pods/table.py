@@ -14,13 +14,12 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc.base.texts import folded, plural
+from trainc.base.texts import escape, folded, plural
 from trainc.kubernetes.container_environment import Unknown
 from trainc.kubernetes.pod_resources import shown_amounts
 from trainc.kubernetes.quantity import Quantity
 from trainc.masking.masked_values import MASK, masked
 from trainc.pipeline import plan
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

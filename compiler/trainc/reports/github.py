@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.files.inputs import STDIN
-from trainc.reports import in_order, message
-from trainc.reports.repository import Repository
+from trainc.reports import Repository, in_order, message
 from trainc.reports.text import escape, position
 
 if TYPE_CHECKING:

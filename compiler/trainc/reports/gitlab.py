@@ -13,11 +13,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.texts import escape, escape_json
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order, message
-from trainc.reports.repository import Repository
+from trainc.reports import Repository, in_order, message
 from trainc.source import stream_origin
-from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.texts import escape_json
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order
-from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,12 +16,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from trainc.base.version import __version__
+from trainc.base.releases import __version__
+from trainc.base.texts import escape, escape_json
 from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order, message
-from trainc.reports.repository import Repository
-from trainc.source.printable import escape, escape_json
+from trainc.reports import Repository, in_order, message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

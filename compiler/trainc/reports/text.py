@@ -11,10 +11,10 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.texts import escape
 from trainc.budget import most_severe
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order, message
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

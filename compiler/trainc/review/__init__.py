@@ -377,7 +377,7 @@ class _Reviewer:
             return new.own.id.name if new.own is not None else ""
         if not self.name_suffix_hash or own.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
             return ""
-        from trainc.pipeline.suffix import digest
+        from trainc.pipeline.generated_names import digest
 
         found = digest(own.job.objects)  # Kueue also rejects changes that the hash does not cover
         is_same = old.job is not None and digest(old.job.objects) == found

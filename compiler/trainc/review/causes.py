@@ -18,7 +18,7 @@ from trainc.diagnostics import Location, ObjectId, Place
 from trainc.edits.environment import described
 from trainc.edits.patching.patch_faults import name_of, path_in_settings
 from trainc.edits.transforming.setting_faults import additions
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.files.selection import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline.library import BUILT_IN, BuiltIn, key_of

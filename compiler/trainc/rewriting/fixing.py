@@ -20,8 +20,7 @@ from trainc.diagnostics import Diagnostic, Place
 from trainc.kubernetes.documents import read_stream
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.documents.yamlerror import YamlError
-from trainc.kubernetes.fixed_values import changed
-from trainc.source.fix_edits import TextChange, text_changes
+from trainc.source.fix_edits import TextChange, changed, text_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set

@@ -6,17 +6,20 @@ Returns  the fields of `Settings` that they decide, for an environment that is s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, find_release
 from trainc.base.suggestions import nearest_name, use
 from trainc.diagnostics import Diagnostic, Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of, shown
+from trainc.masking.masked_values import masked
 from trainc.pipeline.objects import NO_PROJECT, Delivery, Project
-from trainc.settings.keys import BY_PATH, ENVIRONMENTS
+from trainc.settings.keys import BY_PATH, ENVIRONMENTS, KEYS
 from trainc.settings.layers import (
+    BUILT_IN,
     Branch,
     Leaf,
     file_layer,
@@ -33,10 +36,11 @@ from trainc.settings.model import DEFAULT, DELIVERY_KEYS, NO_FLAGS, NO_OUTPUT
 from trainc.settings.paths import paths_in_root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import Document, Path
+    from trainc.diagnostics import Document, Location, Path
     from trainc.files.exclude import Patterns
+    from trainc.settings.layers import Node
     from trainc.settings.lint_paths import PathRules
     from trainc.settings.model import Base, Flags, Settings
 
@@ -269,3 +273,60 @@ def unknown_environment(settings: Settings, name: str) -> Diagnostic:
 def listed(names: tuple[str, ...]) -> str:
     """Return the names of environments for a message; only the first ones if there are many."""
     return ", ".join(names[:_MANY]) + (" ..." if len(names) > _MANY else "")
+
+
+Layer = Literal["built-in", "file", "environment", "flag"]
+
+
+class SettingEntry(NamedTuple):
+    """A value of the effective settings: a scalar, an item of a list, or an empty list or mapping."""
+
+    path: Path
+    """The path in the effective settings."""
+    value: Any
+    layer: Layer
+    flag: str = ""
+    """The option that set it, if the layer is `flag`."""
+    location: Location | None = None
+    """The position in trainc.yaml, if the file or an environment set it."""
+    lower: tuple[Location, ...] = ()
+    """The positions in lower layers of the items with which an item of `images` was merged."""
+
+    @property
+    def source(self) -> str:
+        """The source as text: `trainc.yaml:3`, `built-in`, an option; a merged item has several."""
+        if self.location is None:
+            return self.flag or self.layer
+        return ", ".join(f"{at.file}:{at.line}" for at in (*self.lower, self.location))
+
+
+def entries(settings: Settings, flags: Flags) -> Iterator[SettingEntry]:
+    """Yield the effective settings; `flags` are the options that override them."""
+    built_in = [key_layer(key.path, key.default, BUILT_IN) for key in KEYS if key.default is not None]
+    tree = merged([*built_in, *layers(settings.base, settings.environment_name, flags)])
+    tree.pop(ENVIRONMENTS, None)
+    shown = masked(value_of(tree))
+    for key in dict.fromkeys(key.path[0] for key in KEYS):
+        if key in tree:
+            yield from _entries(tree[key], shown[key], (key,))
+
+
+def _entries(node: Node, shown: Any, path: Path) -> Iterator[SettingEntry]:
+    if isinstance(node, Branch) and node:
+        for key, below in node.items():
+            yield from _entries(below, shown[key], (*path, key))
+    elif isinstance(node, Leaf) and isinstance(node.value, tuple) and node.value:
+        for index, item in enumerate(node.value):
+            lower = tuple(each.source.locate() for each in item.merged if isinstance(each.source, Place))
+            yield _entry((*path, index), shown[index], item.source)._replace(lower=lower)
+    else:
+        yield _entry(path, shown, node.source)
+
+
+def _entry(path: Path, value: Any, source: Place | str) -> SettingEntry:
+    if isinstance(source, Place):
+        layer: Layer = "environment" if source.path[:1] == (ENVIRONMENTS,) else "file"
+        return SettingEntry(path, value, layer, location=source.locate())
+    return (
+        SettingEntry(path, value, "built-in") if source == BUILT_IN else SettingEntry(path, value, "flag", flag=source)
+    )

@@ -3,7 +3,8 @@
 Reads    the values of `sources`, `output`, `runtimes.paths`, `extends`, `patches[].path` and `keep`, whose values are
          patterns.
 Returns  paths that the other modules open, or an error at the line of any other path. The command line may name hidden
-         files; a trainc.yaml may not, because others may have written it.
+         files; a trainc.yaml may not, because others may have written it. A warning for each pattern of `exclude`
+         and `keep` that matches nothing.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Diagnostic, Place
 from trainc.files.confine import is_hidden, is_within, resolved
 from trainc.files.inputs import SETTINGS_PATH
-from trainc.files.selection import GIT
+from trainc.files.selection import GIT, Selection
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from trainc.settings.layers import Leaf
-    from trainc.settings.model import Base
+    from trainc.settings.model import Base, Settings
+
+    Names = Callable[[Iterable[str], Selection], Collection[str]]
+    """A function that returns the names of the files and folders in some paths, without those below excluded ones."""
+
 _RULES: Final = {
     "extends": "extends must be a relative path",
     "keep": "the patterns of keep must match files",
@@ -99,3 +104,40 @@ def fault(
     else:
         return None
     return Diagnostic.declared(SETTINGS_PATH, message, help, field=field_of(place.path), place=place)
+
+
+SHOWN: Final = 10
+"""The patterns of a list that are reported one by one."""
+
+
+def unused_patterns(settings: Settings, paths: Iterable[str], names: Names) -> Iterator[Diagnostic]:
+    """Yield a warning for each pattern that matches nothing in the paths of a project, or in its output folder."""
+    from trainc.files.exclude import Excluded, Patterns
+
+    if settings.exclude:
+        found = names(paths, Selection(exclude=settings.exclude))
+        unused = Excluded(settings.exclude).unused_patterns(found)
+        yield from _unused_settings("no file or folder that trainc would read", "trainc.yaml", unused)
+    output = settings.output
+    if settings.keep and output is not None and os.path.isdir(output.path):
+        found = names([output.path], Selection(read_before=()))
+        patterns = Patterns(os.path.abspath(output.path), settings.keep, settings.keep_places)
+        unused = Excluded([patterns]).unused_patterns(found)
+        yield from _unused_settings(f"no file in {output.written}", "the output folder", unused)
+
+
+def _unused_settings(nothing: str, base: str, unused: Iterable[tuple[str, Place]]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of the first patterns, and the number of the others."""
+    from trainc.base.texts import and_others
+    from trainc.edits.transforming.setting_faults import UNUSED_SETTING
+
+    patterns = list(unused)
+    for number, (pattern, place) in enumerate(patterns[:SHOWN], 1):
+        others = and_others(len(patterns) - SHOWN, "more pattern") if number == SHOWN else ""
+        yield Diagnostic.declared(
+            UNUSED_SETTING,
+            f'{nothing} matches "{pattern}"{others}',
+            f"correct the pattern, which is relative to {base}, or remove it",
+            field=field_of(place.path),
+            place=place,
+        )

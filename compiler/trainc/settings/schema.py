@@ -58,7 +58,7 @@ def faults(document: Document) -> Iterator[Diagnostic]:
 
 def diagnostic(document: Document, violation: Violation, place: Place | None = None) -> Diagnostic:
     """Return a violation as an error at its line, or at another place."""
-    from trainc.source.quoting import as_written
+    from trainc.source.fix_edits import as_written
 
     at = place or Place(document, violation.path, key=violation.key)
     help, fix = as_written(violation.help, violation.fix, document)

@@ -205,7 +205,7 @@ def _namespaces(path: Path, mapping: Tree) -> Iterator[Violation]:
     """Yield the faults of a mapping of namespaces."""
     for old, new in mapping.items():
         if names.dns1123_label_errors(old):
-            from trainc.kubernetes.misnamed import LABEL, example, fault
+            from trainc.kubernetes.names import LABEL, example, fault
 
             message = f'"{old}" is not a valid namespace: it {fault(old, LABEL, names.LONGEST_LABEL)}'
             help = f"use lowercase letters, digits and `-`{example(old)}"
@@ -226,7 +226,7 @@ def _affix(path: Path, value: str) -> Iterator[Violation]:
     shortest = f"{value}a" if is_prefix else f"a{value}"
     if not (names.dns1035_label_errors if of_name else names.dns1123_label_errors)(shortest):
         return
-    from trainc.kubernetes.misnamed import LABEL, fault
+    from trainc.kubernetes.names import LABEL, fault
 
     why = fault(shortest, LABEL, names.LONGEST_LABEL)
     help = f"use lowercase letters, digits and `-`, and {'start' if is_prefix else 'end'} with a letter or digit"
@@ -261,7 +261,7 @@ def _image(path: Path, item: Tree) -> Iterator[Violation]:
 def _environment_name(name: str) -> Iterator[Violation]:
     """Yield the fault of a name that cannot be a folder and a label."""
     if names.dns1123_label_errors(name):
-        from trainc.kubernetes.misnamed import LABEL, example, fault
+        from trainc.kubernetes.names import LABEL, example, fault
 
         message = f'"{name}" is not a valid name of an environment: it {fault(name, LABEL, names.LONGEST_LABEL)}'
         help = f"use lowercase letters, digits and `-`{example(name)}"
@@ -350,7 +350,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     """Return the error for a requiredVersion that excludes this trainc or is invalid."""
     if not isinstance(specifiers, str):
         return None
-    from trainc.base.version import __version__
+    from trainc.base.releases import __version__
     from trainc.settings.versions import accepts
 
     try:

@@ -12,10 +12,10 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.records import NamedTuple
+from trainc.base.texts import escape_at
 from trainc.kubernetes.documents.positions import lines
 from trainc.masking.document_secrets import secrets
 from trainc.masking.masked_values import MASK
-from trainc.source.printable import escape_at
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Location

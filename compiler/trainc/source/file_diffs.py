@@ -17,11 +17,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.texts import escape_line
 from trainc.kubernetes.documents import read_stream
 from trainc.masking.document_secrets import secrets
 from trainc.masking.masked_values import masked_text
 from trainc.masking.text_secrets import in_text, joined
-from trainc.source.printable import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,25 +1,28 @@
-"""The edits of a text that apply a fix: each replaces some characters of a file, and all others stay.
+"""A fix, applied: to the text of a file, whose other characters stay, or to the value of a document.
 
 Reads    a fix, and the document that its paths are in.
 Returns  the edits, in the texts that have written the values: the document's own, trainc.yaml, or a patch; for a
          diagnostic whose secrets are masked, with the title, so that a fix that writes one is gone. None if one
          of the values is behind an alias or a merge key, in a string of a ConfigMap, in a template, in a built-in
-         runtime, in an output, behind a link or in standard input, or if its text cannot be changed in place.
+         runtime, in an output, behind a link or in standard input, or if its text cannot be changed in place. A changed
+         value shares its unchanged parts. A hint that quotes a number has it as the file does: parsed, `1.10` is 1.1,
+         and `010` is 8.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Addition, Relocation, Renaming, Replacement, at_path
+from trainc.base.fixes import Addition, Relocation, Removal, Renaming, Replacement, Written, at_path, filled
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Location, Place
 from trainc.files.confine import repository_above
 from trainc.files.output_marks import is_marked
 from trainc.kubernetes.documents.events import YAMLError
-from trainc.kubernetes.trees import get
+from trainc.kubernetes.trees import edit, get, put
 from trainc.source.moved_fields import FieldMove, moved
 from trainc.source.source_text import parsed
 from trainc.source.text_spans import NoEditError, TextSpan, added, removed, renamed, replaced, written_field
@@ -83,12 +86,12 @@ def as_one(edits: Sequence[TextEdit]) -> TextEdit:
     first, *others = edits
     source = first.at.source
     text, end = first.text, first.at
-    for edit in others:
+    for other in others:
         assert source is not None, "edits of a document have it as their source"
         read = _parsed(source)
         begin = _index(source, read, end.end_line, end.end_column)
-        text += read.text[begin : _index(source, read, edit.at.line, edit.at.column)] + edit.text
-        end = edit.at
+        text += read.text[begin : _index(source, read, other.at.line, other.at.column)] + other.text
+        end = other.at
     at = first.at._replace(end_line=end.end_line, end_column=end.end_column)
     return TextEdit(at, text)
 
@@ -234,3 +237,61 @@ def reported_fix(diagnostic: Diagnostic) -> ReportedFix | None:
         return None
     is_safe = fix.applicability == "safe" and diagnostic.severity == "error"
     return ReportedFix(fix.title, "safe" if is_safe else "unsafe", tuple(sorted(edits, key=lambda edit: edit.at[:5])))
+
+
+def changed(value: Any, change: Change) -> Any:
+    """Return a value with a change. Raise ValueError if a key of the new name is there, LookupError without a list."""
+    *above, last = change.path
+    match change:
+        case Renaming(_, name):
+            return edit(value, tuple(above), lambda parent: _renamed(parent, last, name))
+        case Relocation(_, target, moved):
+            without = edit(value, tuple(above), lambda parent: _remove_step(parent, last))
+            return put(without, target, moved)
+        case Removal():
+            return edit(value, tuple(above), lambda parent: _remove_step(parent, last))
+        case Addition(_, added) if isinstance(last, int):
+            return edit(value, tuple(above), lambda items: [*items, added])
+    return put(value, change.path, change.value)
+
+
+def _remove_step(parent: Any, step: str | int) -> Any:
+    if isinstance(parent, list):
+        return [each for index, each in enumerate(parent) if index != step]
+    return {key: each for key, each in parent.items() if key != step}
+
+
+def _renamed(parent: dict[str, Any], name: str | int, new: str) -> dict[str, Any]:
+    if new in parent:
+        raise ValueError(f"the mapping has the key {new!r}")
+    return {new if key == name else key: value for key, value in parent.items()}
+
+
+_PLAIN: Final = re.compile(r"[-+.\w]{1,60}", re.ASCII)
+
+
+def as_written(help: str, fix: Fix | None, document: Document) -> tuple[str, Fix | None]:
+    """Return a hint and its fix with the texts of the document instead of parsed numbers.
+
+    If a text is not known, the hint shows no value, and there is no fix.
+    """
+    if fix is None:
+        return help, fix
+    try:
+        new = fix.mapped(lambda _, value: filled(value, lambda written: _text(written, document)))
+    except LookupError:
+        return help.replace(fix.title, fix.bare), None
+    return help.replace(fix.title, new.title), new
+
+
+def _text(written: Written, document: Document) -> str | None:
+    """Return the text of a scalar without quotes, if its file has one."""
+    from trainc.source.excerpt import place as indices
+
+    place = Place(document, written.path)
+    at: Any = place.locate()
+    if at.source is None:
+        return None
+    begin, end = indices(at)
+    text: str = at.source.text[begin:end]
+    return text if _PLAIN.fullmatch(text) else None

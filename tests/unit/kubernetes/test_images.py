@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.kubernetes import image_grammar
 from trainc.kubernetes.image_grammar import explain
-from trainc.kubernetes.images import is_reference
+from trainc.kubernetes.validation.container import is_reference
 
 HEX = "0123456789abcdef" * 4
 

@@ -80,7 +80,7 @@ def count(result: Compilation) -> int:
 
 
 def _shown(path: str) -> str:
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     return escape(path)
 

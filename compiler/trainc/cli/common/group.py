@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base import releases as trainer_releases
-from trainc.base.version import IMPLEMENTS, KUEUE_REQUIRES, __version__
-from trainc.cli.common.codes import INTERRUPTED, OutputError
+from trainc.base.releases import IMPLEMENTS, KUEUE_REQUIRES, __version__
+from trainc.cli.common import INTERRUPTED, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,7 +181,7 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
-        from trainc.source.printable import escape
+        from trainc.base.texts import escape
 
         vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()

@@ -27,6 +27,11 @@ REVIEWS = ("text", "markdown", "json", "html")
 """The review formats, each a module of `review.formats`."""
 
 
+def format_option(help: str, formats: tuple[str, ...]) -> Option:
+    """Return the option `--format`, whose default is the first format."""
+    return Option(("--format",), help, name="form", choices=formats, default=formats[0])
+
+
 def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete the name of a file or folder."""
     from click.shell_completion import CompletionItem
@@ -43,16 +48,16 @@ def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a TrainJob."""
-    from trainc.cli.common import completing
+    from trainc.cli.common import click_classes
 
-    return completing.job_names(ctx, param, incomplete)
+    return click_classes.job_names(ctx, param, incomplete)
 
 
 def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of an environment."""
-    from trainc.cli.common import completing
+    from trainc.cli.common import click_classes
 
-    return completing.environment_names(ctx, param, incomplete)
+    return click_classes.environment_names(ctx, param, incomplete)
 
 
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:

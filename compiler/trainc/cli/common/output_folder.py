@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.records import NamedTuple
-from trainc.base.texts import first_of
+from trainc.base.texts import escape, first_of
 from trainc.budget import OverBudgetError, checked_output
-from trainc.cli.common import printing
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, printing
 from trainc.compilation.results import is_object
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.files import outputs
 from trainc.files.output_marks import PASSED_MARK, first_line, source_lines
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -328,8 +326,8 @@ def as_read(document: Document) -> str:
 
 def with_source(document: Document, folder: str) -> str:
     """Return a document's own text below a comment with its file, relative to the output folder."""
+    from trainc.base.texts import escape
     from trainc.files.output_marks import STDIN, relative_source
-    from trainc.source.printable import escape
 
     source = relative_source(folder, document.file)
     return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"

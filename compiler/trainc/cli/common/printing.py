@@ -6,12 +6,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
-from trainc.cli.common.codes import MISUSE, WRONG_INPUT, OutputError
+from trainc.cli.common import MISUSE, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.compilation import Compilation, Run
+    from trainc.compilation.run import Purpose
     from trainc.diagnostics import Diagnostic
 
 
@@ -103,6 +104,36 @@ def report_errors(result: Compilation, run: Run, own: Callable[[Diagnostic], boo
         report_text(shown, "\n".join(lines))
 
 
+def no_trainjobs(result: Compilation) -> Diagnostic:
+    """Return the diagnostic for input without a TrainJob."""
+    from trainc.base.texts import plural
+    from trainc.compilation import NO_TRAINJOB
+    from trainc.diagnostics import Diagnostic
+
+    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
+    if result.kustomizations is not None:
+        from trainc.frontends.kustomizations import command
+
+        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    if result.jobsets:
+        help = "copy the JobSets with --passthrough; `trainc validate` has checked them, too"
+    others = unsupported_note(result)
+    message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
+    return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
+
+
+def compiled_jobs(run: Run, purpose: Purpose) -> Compilation:
+    """Return the result of a run whose jobs a command shows; without a TrainJob, it has an error. Report the errors."""
+    from trainc.compilation import compile_paths
+
+    result = compile_paths(run.inputs, run._replace(purpose=purpose))
+    report_skipped(result.skipped, run)
+    if not result.failed and not result.shown:
+        result = result.with_diagnostics([no_trainjobs(result)])
+    report_errors(result, run)
+    return result
+
+
 def report_diagnostics(result: Compilation) -> None:
     """Write the diagnostics of a run, if any, to standard error as text; and the number of jobs left out."""
     if result.diagnostics:
@@ -118,9 +149,8 @@ def report_skipped(names: Sequence[str], run: Run) -> None:
     A document has the name `PATH:LINE`.
     """
     if names and not run.quiet:
-        from trainc.base.texts import plural
+        from trainc.base.texts import escape, plural
         from trainc.files.selection import is_manifest
-        from trainc.source.printable import escape
 
         listed = "".join(f"{escape(name)}: skipped\n" for name in names) if run.verbose else ""
         files = sum(map(is_manifest, names))
@@ -177,8 +207,7 @@ def verdict(compilation: Compilation) -> str:
 
 def _unchecked_notes(compilation: Compilation) -> Iterator[str]:
     """Yield a sentence for each error that prevents the check of Jobs and pods."""
-    from trainc.base.texts import first_of
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape, first_of
 
     for id, names in compilation.unchecked.items():
         yield f"Jobs and pods of {escape(first_of(names, MOST_UNCHECKED))} were not checked because of {id}"

@@ -75,7 +75,7 @@ def write(wanted: Sequence[tuple[str, str]], result: Compilation, summary: str =
 
 
 def _rejected(file: str, reason: str) -> click.UsageError:
-    from trainc.source.printable import escape
+    from trainc.base.texts import escape
 
     return click.UsageError(f"--report: {escape(file)} {reason}.")
 

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.releases import RELEASES
-from trainc.cli.common import options, printing
-from trainc.cli.common.codes import OK, WRONG_INPUT
+from trainc.cli.common import OK, WRONG_INPUT, options, printing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

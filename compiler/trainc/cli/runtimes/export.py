@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import OK, options, printing
 from trainc.cli.common.arguments import Argument, Command
-from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import built_in_names
 
@@ -26,10 +25,10 @@ Examples:
 def export(names: tuple[str, ...], folder: str | None, trainer_version: str | None) -> int:
     """Write the built-in runtimes NAME, by default all, to DIR/<name>.yaml; existing files are kept."""
     folder = pinned.target(folder)
+    from trainc.base.texts import escape
     from trainc.cli.runtimes.entries import built_in_level
     from trainc.files.atomic import create_at
     from trainc.files.confine import open_to_write
-    from trainc.source.printable import escape
 
     built_in = built_in_level(trainer_version)
     keys = {key[2]: key for key in built_in.known()}
@@ -53,8 +52,8 @@ def export(names: tuple[str, ...], folder: str | None, trainer_version: str | No
 
 def _unknown_runtime(name: str, names: Sequence[str]) -> click.UsageError:
     from trainc.base.suggestions import nearest_name
+    from trainc.base.texts import escape
     from trainc.pipeline.runtime_owners import first_release
-    from trainc.source.printable import escape
 
     if first := first_release(name):
         return click.UsageError(f'Runtime "{name}" exists since Trainer v{first.name}.')

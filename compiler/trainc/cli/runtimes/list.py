@@ -44,7 +44,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, wide: bool) -> int:
     if form == "json":
         import json
 
-        from trainc.source.printable import escape_json
+        from trainc.base.texts import escape_json
 
         printing.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:
@@ -133,12 +133,8 @@ command = Command(
     (
         options.PATHS,
         options.RUNTIMES,
-        Option(
-            ("--format",),
-            "json: a list with all columns, for programs; the default is a table.",
-            name="form",
-            choices=("table", "json"),
-            default="table",
+        options.format_option(
+            "json: a list with all columns, for programs; the default is a table.", ("table", "json")
         ),
         Option(("--wide",), "Also list a node's image and resource requests.", is_flag=True),
         options.OF_RUNTIMES,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli.common import options, printing
+from trainc.cli.common import DIFFERENT, OK, WRONG_INPUT, options, printing
 from trainc.cli.common.arguments import Option
-from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.runtimes.entries import FOLDER, report
 
 if TYPE_CHECKING:
@@ -53,12 +52,12 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
 
     tag   the release of Trainer in the cluster, if known
     """
+    from trainc.base.texts import escape
     from trainc.diagnostics import failed
     from trainc.files import outputs
-    from trainc.pinning import manifests, pinned_listing
+    from trainc.pinning import manifests
     from trainc.pinning import pinned_folder as pinning
     from trainc.source.file_diffs import unified_diff
-    from trainc.source.printable import escape
 
     if failed(answer.diagnostics):
         return report(answer.diagnostics)
@@ -80,7 +79,7 @@ def write(answer: PulledRuntimes, folder: str, *, check: bool, force: bool, tag:
         if refused := outputs.apply(opened, changes):
             report([*found, *refused])
             return WRONG_INPUT
-    written = sum(path != pinned_listing.NAME for path in changes.write)
+    written = sum(path != pinning.NAME for path in changes.write)
     kept = [path for path in changes.kept if path in files]
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"

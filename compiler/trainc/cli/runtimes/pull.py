@@ -34,8 +34,8 @@ def pull(context: str | None, folder: str | None, timeout: int, check: bool, for
     """
     pinned.refuse(check=check, force=force)
     folder = pinned.target(folder)
+    from trainc.base.texts import escape
     from trainc.pinning import answers, kubectl
-    from trainc.source.printable import escape
 
     answer = kubectl.get(context, timeout=timeout, environment=os.environ)
     if not isinstance(answer, kubectl.KubectlOutput):
@@ -73,8 +73,8 @@ def _compare_release(tag: str, *, check: bool) -> None:
 
 def _set_release(file: str, name: str) -> None:
     """Add trainerVersion to a settings file that does not have it, after the comments at its start."""
+    from trainc.base.texts import escape
     from trainc.files.atomic import replace_file
-    from trainc.source.printable import escape
 
     with open(file, encoding="utf-8") as opened:
         lines = opened.read().splitlines(keepends=True)

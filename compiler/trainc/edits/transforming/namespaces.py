@@ -12,12 +12,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.data import data_table
 from trainc.base.kinds import EACH
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put, values_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Document, Path
     from trainc.edits.environment import Environment, Setting
@@ -41,47 +42,7 @@ FIELDS: Final[Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): SUBJECTS,
 }
 """The fields with the name of a namespace, by API group and kind. Objects of any kind have selectors of namespaces."""
-CLUSTER_SCOPED: Final[Mapping[str, frozenset[str]]] = {
-    "": frozenset({"ComponentStatus", "Namespace", "Node", "PersistentVolume"}),
-    "admissionregistration.k8s.io": frozenset(
-        {
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        }
-    ),
-    "apiextensions.k8s.io": frozenset({"CustomResourceDefinition"}),
-    "apiregistration.k8s.io": frozenset({"APIService"}),
-    "authentication.k8s.io": frozenset({"SelfSubjectReview", "TokenReview"}),
-    "authorization.k8s.io": frozenset({"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"}),
-    "certificates.k8s.io": frozenset({"CertificateSigningRequest", "ClusterTrustBundle"}),
-    "flowcontrol.apiserver.k8s.io": frozenset({"FlowSchema", "PriorityLevelConfiguration"}),
-    "internal.apiserver.k8s.io": frozenset({"StorageVersion"}),
-    "kueue.x-k8s.io": frozenset(
-        {
-            "AdmissionCheck",
-            "ClusterQueue",
-            "Cohort",
-            "MultiKueueCluster",
-            "MultiKueueConfig",
-            "ProvisioningRequestConfig",
-            "ResourceFlavor",
-            "Topology",
-            "WorkloadPriorityClass",
-        }
-    ),
-    "networking.k8s.io": frozenset({"IPAddress", "IngressClass", "ServiceCIDR"}),
-    "node.k8s.io": frozenset({"RuntimeClass"}),
-    "rbac.authorization.k8s.io": frozenset({"ClusterRole", "ClusterRoleBinding"}),
-    "resource.k8s.io": frozenset({"DeviceClass", "DeviceTaintRule", "ResourceSlice"}),
-    "scheduling.k8s.io": frozenset({"PriorityClass"}),
-    "storage.k8s.io": frozenset({"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}),
-    "storagemigration.k8s.io": frozenset({"StorageVersionMigration"}),
-    "trainer.kubeflow.org": frozenset({"ClusterTrainingRuntime"}),
-}
+CLUSTER_SCOPED: Final[Mapping[str, Sequence[str]]] = data_table("cluster-scoped")
 """The kinds by API group. A group's versions have the same kinds."""
 
 

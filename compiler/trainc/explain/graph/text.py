@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base import texts as columns
-from trainc.base.texts import plural
+from trainc.base.texts import escape, plural
 from trainc.compilation.results import counted_words
 from trainc.kubernetes.pod_resources import shown_amounts as shown
 from trainc.pods.footprint import NOTHING as NO_PODS
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -120,18 +120,16 @@ class PodViolations:
 
     def bad_name(self, at: At, value: str, form: Literal["label", "subdomain"], *, field: str = "") -> None:
         """Report a name that is not a valid DNS label or DNS subdomain."""
-        from trainc.kubernetes import misnamed
-
-        characters, most = (misnamed.LABEL, 63) if form == "label" else (misnamed.SUBDOMAIN, 253)
+        characters, most = (names.LABEL, 63) if form == "label" else (names.SUBDOMAIN, 253)
         allowed = "digits and `-`" if form == "label" else "digits, `-` and `.`"
-        why = misnamed.fault(value, characters, most)
-        if form == "label" and "." in value and not misnamed.fault(value.replace(".", "-"), characters, most):
+        why = names.fault(value, characters, most)
+        if form == "label" and "." in value and not names.fault(value.replace(".", "-"), characters, most):
             why = 'contains "."'
         self.report(
             INVALID_NAME,
             at,
             f"{called(at)} is not a valid DNS {form}: {shown(value)} {why}",
-            f"use lowercase letters, {allowed}{misnamed.example(value)}",
+            f"use lowercase letters, {allowed}{names.example(value)}",
             field=field,
         )
 
@@ -139,13 +137,11 @@ class PodViolations:
         self, at: At, value: str, *, declared: Declaration = INVALID_NAME, field: str = "", key: bool = False
     ) -> None:
         """Report an invalid qualified name; with `key`, the invalid key of a mapping, such as a label key."""
-        from trainc.kubernetes import misnamed
-
         problem = "invalid key" if key else f"{called(at)} is not a valid qualified name"
         self.report(
             declared,
             at,
-            f"{problem}: {shown(value)} {misnamed.fault_of_key(value)}",
+            f"{problem}: {shown(value)} {names.fault_of_key(value)}",
             "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit; a domain and a `/` may "
             "precede them",
             field=field,

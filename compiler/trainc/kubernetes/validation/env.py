@@ -245,13 +245,13 @@ def _check_subscript(violations: PodViolations, at: At, path: str, readable: Col
     if not (path.endswith("']") and base and bracket and base in _KEYED):
         _unsupported_field(violations, (at, "fieldPath"), path, readable)
     elif names.qualified_name_errors(key if base == "metadata.labels" else key.lower()):
-        from trainc.kubernetes import misnamed
+        from trainc.kubernetes import names
 
         kind = base.removeprefix("metadata.")[:-1]
         violations.report(
             ENV_FIELD,
             (at, "fieldPath"),
-            f"fieldPath has an invalid {kind} key: {shown(key)} {misnamed.fault_of_key(key)}",
+            f"fieldPath has an invalid {kind} key: {shown(key)} {names.fault_of_key(key)}",
             f"use a valid key, as in {base}['app.kubernetes.io/name']",
             field=field_of(at),
         )

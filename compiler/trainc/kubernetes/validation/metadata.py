@@ -55,9 +55,9 @@ def bad_value(
     violations: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NO_MATCH
 ) -> None:
     """Report an invalid label value; `name` is the field or label name in the message."""
-    from trainc.kubernetes import misnamed
+    from trainc.kubernetes import names
 
-    fault = misnamed.fault(value, misnamed.QUALIFIED, 63)
+    fault = names.fault(value, names.QUALIFIED, 63)
     message = f"invalid label value for {shortened(name)}: {shown(value)} {fault}"
     violations.report(INVALID_LABEL, at, message, help, field=field)
 

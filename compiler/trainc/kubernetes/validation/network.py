@@ -109,9 +109,9 @@ def _at_most(violations: PodViolations, at: At, count: int, maximum: int, noun: 
 def _search(violations: PodViolations, at: At, value: str) -> None:
     name = value.removesuffix(".")
     if value != "." and (len(name) > 253 or not _SEARCH.fullmatch(name)):
-        from trainc.kubernetes import misnamed
+        from trainc.kubernetes import names
 
-        why = misnamed.fault(name, misnamed.SUBDOMAIN + "_", 253)
+        why = names.fault(name, names.SUBDOMAIN + "_", 253)
         help = "use lowercase letters, digits, `-`, `_` and `.`"
         violations.report(INVALID_NAME, at, f"{called(at)} is not a valid search domain: {shown(value)} {why}", help)
 

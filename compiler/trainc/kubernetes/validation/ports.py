@@ -119,7 +119,7 @@ def _same_name(violations: PodViolations, at: At, name: str, first: At) -> None:
 
 
 def _bad_name(violations: PodViolations, at: At, name: str) -> None:
-    from trainc.kubernetes import misnamed
+    from trainc.kubernetes import names
 
     help = "use at most 15 lowercase letters, digits and single dashes between them, with at least one letter"
     if name.isascii() and name.isdigit():
@@ -131,5 +131,5 @@ def _bad_name(violations: PodViolations, at: At, name: str) -> None:
     elif len(name) <= 15 and not any("a" <= character <= "z" for character in name):
         why = "contains no lowercase letter"
     else:
-        why = misnamed.fault(name, misnamed.LABEL, 15)
+        why = names.fault(name, names.LABEL, 15)
     violations.report(INVALID_NAME, at, f"{called(at)} is not a valid port name: {shown(name)} {why}", help)

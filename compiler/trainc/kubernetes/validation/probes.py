@@ -135,9 +135,9 @@ def _http_get(violations: PodViolations, at: At, action: Tree) -> None:
 
 
 def _bad_header(violations: PodViolations, at: At, name: str, field: str) -> None:
-    from trainc.kubernetes import misnamed
+    from trainc.kubernetes import names
 
-    why = misnamed.fault(name, "A-Za-z0-9-", len(name))
+    why = names.fault(name, "A-Za-z0-9-", len(name))
     violations.report(
         INVALID_NAME,
         (at, "name"),

@@ -157,9 +157,7 @@ def pod_field(violations: PodViolations, at: At, ref: Tree, named: At) -> None:
         violations.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.qualified_name_errors(subscript.lower() if name == "metadata.annotations" else subscript):
-            from trainc.kubernetes import misnamed
-
-            message = f"fieldPath {shown(path)} has an invalid key: it {misnamed.fault_of_key(subscript)}"
+            message = f"fieldPath {shown(path)} has an invalid key: it {names.fault_of_key(subscript)}"
             violations.report(
                 POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named)
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.data import data_table
 from trainc.base.fixes import addition, rename, safe_if
 from trainc.base.suggestions import PLAIN_RESOURCES, is_certain, nearest_name
-from trainc.kubernetes import misnamed, names
+from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.validation.combinators import cluster_field
@@ -114,7 +114,7 @@ def _name(name: str, owner: str, path: Path) -> tuple[str, str | Fix]:
             "such as nvidia.com/gpu"
         )
     if names.qualified_name_errors(name):
-        return f"resource {shown(name)} {misnamed.fault_of_key(name)}", help
+        return f"resource {shown(name)} {names.fault_of_key(name)}", help
     if owner == "pods" and kind_of(name).allowed:
         return f"{name} is not allowed in pod-level resources", help
     if "/" in name:

@@ -291,12 +291,12 @@ def _name(job: Any) -> str:
 
 
 def _name_help(name: str) -> str:
-    from trainc.kubernetes.misnamed import LABEL, fault
+    from trainc.kubernetes.names import LABEL, fault
 
     return "starts with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)
 
 
 def _example(name: str) -> str:
-    from trainc.kubernetes.misnamed import example
+    from trainc.kubernetes.names import example
 
     return example(name, letter_first=True)

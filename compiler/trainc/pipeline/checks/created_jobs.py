@@ -16,9 +16,9 @@ from trainc.base.kinds import JOB, JOBS_OF_JOBSET, POD_TEMPLATE
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta, validation
-from trainc.kubernetes.images import is_reference
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.validation.combinators import PodViolations
+from trainc.kubernetes.validation.container import is_reference
 from trainc.kubernetes.violations import Violation
 
 if TYPE_CHECKING:

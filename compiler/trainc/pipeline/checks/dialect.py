@@ -24,7 +24,7 @@ from trainc.base.trainjob_dialects import (
 )
 from trainc.diagnostics import Finding, ObjectId, Place, Related
 from trainc.frontends.dialects import in_dialect, moves, older_moves
-from trainc.frontends.moves import moved
+from trainc.frontends.lowering import moved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import UNKNOWN_FIELD, Violation, field_of
 from trainc.pipeline.checks import Check, check

@@ -11,24 +11,28 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.fixes import Fix, Relocation
-from trainc.base.kinds import EACH, RUNTIME, TRAINJOB
+from trainc.base.fixes import Fix, Relocation, Renaming
+from trainc.base.kinds import EACH, RUNTIME, TRAINJOB, VERSION
 from trainc.base.records import NamedTuple
+from trainc.base.releases import RELEASES
 from trainc.base.trainjob_dialects import DIALECTS, TrainJobForm, detect
 from trainc.frontends import extensions
-from trainc.kubernetes.structural import read
+from trainc.kubernetes.structural import load, read
 from trainc.kubernetes.structural.homes import fits, names_of, resembles
 from trainc.kubernetes.structural.nodes import resolved
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
+from trainc.pipeline.checks.dialect import newer_form
 from trainc.pipeline.objects import STEPS
 from trainc.pipeline.plan import NODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainc.base.releases import TrainerRelease
+    from trainc.base.releases import AlphaField, TrainerRelease
+    from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.violations import Violation
 
 
 _MOST_IN_PATCH: Final = 20
@@ -299,3 +303,35 @@ def _patch_sets(home: FieldHome, value: Any, release: TrainerRelease) -> bool:
     root = _trainjob(release.crds)
     fields = _fields(root, home.level, (*_patches(release), EACH, "trainingRuntimeSpec"))
     return home.name not in OF_TRAINJOB and home.name in fields and fits(value, fields[home.name], root)
+
+
+def unsure(value: Tree, violation: Violation, diagnostic: Diagnostic, release: TrainerRelease) -> Diagnostic:
+    """Return the warning for an unknown field of an object."""
+    diagnostic = diagnostic._replace(severity="warning", message=f"{violation.message}; trainc drops it")
+    if field := _announced(value, violation.path, release):
+        gate = f"the feature gate of {field.feature}, which is alpha and off by default"
+        help = f"{release.title} has it behind {gate}: a cluster without the gate rejects the {field.kind}"
+        return diagnostic._replace(help=help, fix=None)
+    fix = diagnostic.fix
+    is_certain = fix is not None and fix.applicability == "safe" and all(isinstance(x, Renaming) for x in fix.changes)
+    if is_certain or newer_form(value, violation.path, violation.rule, release):
+        return diagnostic._replace(message=violation.dropped().message)
+    known = next(each for each in RELEASES if each.crds == release.crds and each.source == "code")
+    help = f"{release.title}'s schema was not available when trainc was released; v{known.name} has no such field"
+    return diagnostic._replace(help=help, fix=None)
+
+
+def newer_release_with(value: Tree, path: Path, release: TrainerRelease) -> TrainerRelease | None:
+    """Return the first release after another one that has a field which is unknown to it; None without one."""
+    for newer in RELEASES[[each.name for each in RELEASES].index(release.name) + 1 :]:
+        is_new = newer.crds != release.crds and value.get("apiVersion") == VERSION
+        if (is_new and load(str(value.get("kind")), newer.crds).has_field(path)) or _announced(value, path, newer):
+            return newer
+    return None
+
+
+def _announced(value: Tree, path: Path, release: TrainerRelease) -> AlphaField | None:
+    """Return the field that the notes of a release announce, if it is at a path of an object."""
+    kind = "TrainJob" if value.get("kind") == TRAINJOB.kind else "runtime"
+    pattern = tuple(EACH if isinstance(step, int) else step for step in path)
+    return next((field for field in release.alpha if field.kind == kind and field.path == pattern), None)

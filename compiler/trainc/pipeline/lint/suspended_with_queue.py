@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.texts import escape
 from trainc.diagnostics import Finding, LintFinding, Related
 from trainc.pipeline.lint import lint_rule
 from trainc.pipeline.objects import QUEUE
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

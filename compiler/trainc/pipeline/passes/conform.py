@@ -356,7 +356,7 @@ def in_own_names(
     """Return diagnostics about a runtime with the names of its release."""
     if form is None:
         return diagnostics
-    from trainc.frontends.dialect_names import in_names_of
+    from trainc.frontends.dialects import in_names_of
 
     row = DIALECTS[release.dialect].for_runtimes
     return [in_names_of(row, diagnostic, form) for diagnostic in diagnostics]
@@ -392,13 +392,13 @@ def unknown_violations(
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict" and release.source != "code":
-        from trainc.pipeline.checks.unsure_fields import unsure
+        from trainc.pipeline.checks.field_homes import unsure
 
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
             yield unsure(document.value, violation, found, release)
     elif validation == "strict":
         for violation, found in zip(unknown, diagnose(document, unknown, release), strict=True):
-            from trainc.pipeline.checks.unsure_fields import newer_release_with
+            from trainc.pipeline.checks.field_homes import newer_release_with
 
             is_known = not found.help.startswith("remove it")  # its help names the field that is meant
             newer = None if is_known else newer_release_with(document.value, violation.path, release)
@@ -423,7 +423,7 @@ def diagnose(
     violations = tuple(violations)
     unknown = [each.path for each in violations if each.rule == UNKNOWN_FIELD.id and each.fix is None]
     for violation in violations:
-        from trainc.source.quoting import as_written
+        from trainc.source.fix_edits import as_written
 
         fix = violation.fix
         if hint := _known_elsewhere(document.value, violation, release, unknown):

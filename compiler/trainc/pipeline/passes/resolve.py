@@ -9,21 +9,24 @@ Source   kubeflow/trainer v2.3.0, the TrainJob webhook. A runtime with errors st
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import CLUSTER_RUNTIME, GROUP, RUNTIME
-from trainc.diagnostics import Diagnostic, Finding, ObjectId, Related
+from trainc.diagnostics import Diagnostic, Finding, ObjectId, Place, Related
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import listed
 from trainc.pipeline.checks import check
-from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME
+from trainc.pipeline.library import BUILT_IN, DUPLICATE_RUNTIME, known_runtimes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.base.fixes import Fix
-    from trainc.diagnostics import Place
     from trainc.pipeline.library import LibraryEntry
     from trainc.pipeline.plan import Plan
+
 
 BUILT_IN_RUNTIME: Final = Declaration(
     "built-in-runtime", ("trainjob",), "Built-in runtime", severity="note", trainc_only=True
@@ -52,8 +55,6 @@ def resolve(plan: Plan) -> Plan:
     if entry.level == BUILT_IN and plan.library.forbidden is not None:
         return plan.report([_forbidden(plan, plan.library.forbidden)])._replace(stopped=True)
     if entry.namesakes:
-        from trainc.pipeline.namesakes import choose
-
         entry, undecided = choose(entry, plan)
         plan = plan.report(undecided)
         if entry is None:
@@ -100,7 +101,6 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
     """The webhook requires that the runtime exists before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
-    from trainc.pipeline.known_runtimes import known_runtimes
 
     searched = known_runtimes(plan.library.usable_levels).searched
     option = plan.library.option_names.runtimes.format("PATH")
@@ -119,7 +119,6 @@ def missing_runtime(plan: Plan) -> Iterator[Finding]:
 def _hint(plan: Plan, kind: str, name: str) -> str | Fix:
     """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
     from trainc.base.fixes import replaced_name
-    from trainc.pipeline.known_runtimes import known_runtimes
     from trainc.pipeline.runtime_owners import FORMER, first_release
 
     known = known_runtimes(plan.library.usable_levels)
@@ -167,3 +166,54 @@ def _forbidden(plan: Plan, setting: Place) -> Diagnostic:
         related=(Related("the setting", setting),),
     )
     return found._replace(severity="error")
+
+
+def choose(entry: LibraryEntry, plan: Plan) -> tuple[LibraryEntry | None, list[Diagnostic]]:
+    """Return the TrainJob's runtime, an entry or one of its namesakes; None if nothing decides, with the error.
+
+    The runtimes of several kustomizations are only a note if nothing is written.
+    """
+    first, *others = _nearest_entries([entry, *entry.namesakes], plan.job.document.file)
+    differing = [first, *(each for each in others if _spec(each) != _spec(first))]
+    if len(differing) == 1:
+        return first, []
+    overlays = entry.conflict and entry.conflict(differing[1].document, first.document)
+    found = (overlays or _ambiguous(differing, plan.library.option_names.exclude))._replace(
+        object=plan.job.id,
+        field="spec.runtimeRef.name",
+        place=plan.job.at("spec", "runtimeRef", "name"),
+        related=tuple(Related("one of the runtimes", _name(each)) for each in differing),
+    )
+    return None if found.severity == "error" else first, [found]
+
+
+def _nearest_entries(entries: Sequence[LibraryEntry], file: str) -> list[LibraryEntry]:
+    """Return the entries in the folder of a file or in the nearest folder above that has one; else all.
+
+    The folder above with the longest path is the nearest one.
+    """
+    below = _folder(file)
+    lengths = [len(above) if below.startswith(above := _folder(each.document.file)) else -1 for each in entries]
+    return [each for each, length in zip(entries, lengths, strict=True) if length == max(lengths)]
+
+
+def _folder(file: str) -> str:
+    return os.path.join(os.path.abspath(os.path.dirname(file)), "")
+
+
+def _spec(entry: LibraryEntry) -> object:
+    return get(entry.document.value, ("spec",))
+
+
+def _name(entry: LibraryEntry) -> Place:
+    return Place(entry.document, ("metadata", "name"))
+
+
+def _ambiguous(entries: Sequence[LibraryEntry], exclude: str) -> Diagnostic:
+    id = entries[0].id
+    return Diagnostic.declared(
+        DUPLICATE_RUNTIME,
+        f'{len(entries)} {id.kind}s with different specs are named "{id.name}", and none is nearer to the TrainJob: '
+        + listed(str(_name(each).locate()) for each in entries),
+        f"rename one of them, or {exclude}",
+    )

@@ -116,12 +116,12 @@ def refused(plan: Plan) -> Iterator[tuple[Tree, list[Violation]]]:
 
 def _reworded(group: Tree, violation: Violation) -> Violation:
     """Return a violation with the PodGroup in its message, and for a name with its fault instead of a pattern."""
-    from trainc.kubernetes import misnamed
+    from trainc.kubernetes import names
     from trainc.kubernetes.violations import PATTERN
 
     message, help = violation.message, violation.help
     if violation.rule == PATTERN.id:  # the only pattern of these schemas is that of a DNS subdomain
         name = get(group, violation.path)
-        message = f"{violation.path[-1]} is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, 253)}"
-        help = "use lowercase letters, digits, `-` and `.`" + misnamed.example(name)
+        message = f"{violation.path[-1]} is {shown(name)}, which {names.fault(name, names.SUBDOMAIN, 253)}"
+        help = "use lowercase letters, digits, `-` and `.`" + names.example(name)
     return violation._replace(message=f"the PodGroup's {message}", help=help)

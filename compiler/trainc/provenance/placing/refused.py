@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBS_OF_PATCH, POD
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
 from trainc.masking.masked_messages import masked_violation
-from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
+from trainc.pipeline.checks.jobset import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
 
 if TYPE_CHECKING:

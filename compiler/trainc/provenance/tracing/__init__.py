@@ -15,7 +15,7 @@ from trainc.base.records import NamedTuple
 from trainc.diagnostics import THE_RUNTIME, Path, Place, Related
 from trainc.edits.environment import KEYS, described
 from trainc.edits.patching.patch_faults import ENVIRONMENTS, name_of
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.pipeline.passes.deliver import SYNC_OPTIONS
 from trainc.provenance.tracing.correspondence import GONE, Correspondence, corresponding_path, leaves, patch, value_at

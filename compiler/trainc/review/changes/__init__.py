@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from trainc.base.kinds import JOBSET, RUNTIMES, TRAINJOB
 from trainc.base.releases import RELEASES
 from trainc.diagnostics import ObjectId
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.structural import load
 from trainc.masking.masked_values import CHANGED, MASK, masked, masked_at, secrecy_at

@@ -13,10 +13,10 @@ import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.diagnostics import ObjectId
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.files.confine import is_within
 from trainc.kubernetes.trees import get
-from trainc.pipeline.suffix import digest
+from trainc.pipeline.generated_names import digest
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.provenance.tracing.history import remade, resolved_plan
 from trainc.review.changes import Change

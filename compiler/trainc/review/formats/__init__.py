@@ -23,7 +23,7 @@ from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.base.suggestions import shared_length
-from trainc.base.texts import plural
+from trainc.base.texts import escape, plural
 from trainc.kubernetes.pod_resources import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
@@ -34,7 +34,6 @@ from trainc.pods.footprint import NOTHING
 from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes.changed_settings import REPORTING, own_path
 from trainc.review.consequences import WORDS
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

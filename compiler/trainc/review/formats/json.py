@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.texts import escape_json
 from trainc.provenance.tracing.correspondence import GONE, pointer
 from trainc.review.consequences import WORDS
 from trainc.review.formats import by_identity, figures, headline, setting_name
-from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.base.texts import plural
+from trainc.base.texts import escape, plural
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.pod_resources import order
 from trainc.kubernetes.violations import listed
@@ -44,7 +44,6 @@ from trainc.review.formats import (
     shortened,
     value,
 )
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

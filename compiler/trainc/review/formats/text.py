@@ -6,7 +6,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.texts import UNLIMITED, wrapped
+from trainc.base.texts import UNLIMITED, escape, wrapped
 from trainc.compilation.lost_data import DELETED
 from trainc.kubernetes.violations import listed
 from trainc.provenance.tracing.correspondence import GONE
@@ -34,7 +34,6 @@ from trainc.review.formats import (
     setting_name,
     shortened,
 )
-from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

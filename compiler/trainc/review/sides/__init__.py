@@ -171,15 +171,15 @@ def read(
     spec: SideSpec,
     run: Run,
     meter: Meter,
-    environment: str = "",
+    environment: str,
     *,
     own: Settings,
     files: SideFiles,
-    reporting: Settings | None = None,
+    reporting: Settings | None,
 ) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
 
-    Raise OverBudgetError beyond the meter's budget.
+    The caller checks the meter.
 
     Args:
         spec: the side as the user names it.
@@ -190,20 +190,6 @@ def read(
         files: where the files of the side are recorded.
         reporting: the settings that decide what is reported; None for the side's own.
     """
-    side = _read(spec, run, meter, environment, own, reporting, files)
-    meter.check()
-    return side
-
-
-def _read(
-    spec: SideSpec,
-    run: Run,
-    meter: Meter,
-    environment: str,
-    own: Settings,
-    reporting: Settings | None,
-    files: SideFiles,
-) -> Side:
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)

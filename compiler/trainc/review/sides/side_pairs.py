@@ -200,9 +200,11 @@ class Versions:
         return os.path.normpath(os.path.join(self.spec.folder, os.path.relpath(path, other.spec.folder)))
 
     def _read(self, name: str) -> Side:
-        return sides.read(
+        side = sides.read(
             self.spec, self.run, self.meter, name, own=self.project, files=self.files, reporting=self.reporting
         )
+        self.meter.check()
+        return side
 
 
 def environment_pairs(old: Versions, new: Versions) -> list[Pair] | None:

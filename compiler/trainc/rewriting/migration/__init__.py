@@ -17,10 +17,10 @@ from trainc.compilation import compile_documents, environment_runs, metered, rea
 from trainc.compilation.run import MIGRATE, PLAIN, Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed, warnings_as_errors
 from trainc.files import inputs
+from trainc.frontends.lowering import losses_with_effect
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
-from trainc.pipeline import job_losses
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
 from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, one_line, reason
@@ -277,7 +277,8 @@ class _Search:
         for key, candidate in zip(keys, with_names(found, known, self.runtime_kind), strict=True):
             document, (_, runs, rows, details) = self.documents[key], self.accepted[key]
             rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-            losses = tuple(job_losses.with_effect(self.plain.compiled[key].plan))
+            plan = self.plain.compiled[key].plan
+            losses = tuple(losses_with_effect(plan.job.document, plan.losses))
             yield Migrated(document, candidate, _by_form(rejected), runs, rows, details, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import listed
 

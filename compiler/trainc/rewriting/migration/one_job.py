@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, find
-from trainc.emit.order import objects_of_a_job
+from trainc.emit import objects_of_a_job
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get, put
 from trainc.pipeline import frameworks

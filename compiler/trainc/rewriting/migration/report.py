@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, POD
-from trainc.base.texts import plural
+from trainc.base.texts import escape, escape_json, plural
 from trainc.explain import losses as explained_losses
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of, listed
@@ -23,7 +23,6 @@ from trainc.rewriting.migration.accepted_differences import one_line
 from trainc.rewriting.migration.host_files import named_files
 from trainc.rewriting.migration.migrated import FORMS
 from trainc.rewriting.migration.output_files import documents
-from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

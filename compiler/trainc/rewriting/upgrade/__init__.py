@@ -29,7 +29,7 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.files import inputs
 from trainc.frontends import dialects
-from trainc.frontends.moves import AS_IS, Move, composed, moved
+from trainc.frontends.lowering import AS_IS, Move, composed, moved
 from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.base.records import NamedTuple
 from trainc.emit.yaml import render
-from trainc.frontends.moves import AS_IS
+from trainc.frontends.lowering import AS_IS
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get, put
 from trainc.rewriting.upgrade.text_edits import (
@@ -41,7 +41,7 @@ from trainc.source.source_text import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trainc.frontends.moves import Move
+    from trainc.frontends.lowering import Move
     from trainc.kubernetes.trees import Path, Tree
 
 

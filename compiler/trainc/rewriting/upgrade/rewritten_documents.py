@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Document
-    from trainc.frontends.moves import Move
+    from trainc.frontends.lowering import Move
     from trainc.kubernetes.trees import Path, Tree
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.yaml import render
-from trainc.frontends.moves import AS_IS, Move
+from trainc.frontends.lowering import AS_IS, Move
 from trainc.source.moved_fields import FieldMove, moved, removed_with_comments
 from trainc.source.source_text import MappingNode, Text, TextField, indentation, parsed, shifted
 from trainc.source.text_spans import NoEditError, renamed, replaced, with_spans

@@ -141,18 +141,15 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
         child, longest = "pod", f"{last}-{spec['completions'] - 1}{SUFFIX}"
     if not names.dns1035_label_errors(longest):
         return
-    from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
     there = (*path, "name")
     if names.dns1035_label_errors(last[:LONGEST_LABEL].rstrip("-")):
-        from trainc.kubernetes import misnamed
-
         yield Violation.at(
             there,
             REPLICATED_JOB_NAME,
             f"{shown(name)} is not a valid replicated job name: it "
-            f"{misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; its Jobs and pods are named after it",
-            LETTERS + misnamed.example(name),
+            f"{names.fault(name, names.LABEL, LONGEST_LABEL)}; its Jobs and pods are named after it",
+            LETTERS + names.example(name),
         )
     if len(longest) > LONGEST_LABEL:
         yield too_long(
@@ -166,6 +163,43 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
 
 def _label_fault(text: str) -> str:
     """Return the fault of a label that must start with a letter, to follow `which` or `it`."""
-    from trainc.kubernetes import misnamed
+    return "starts with a digit" if text[:1].isdigit() else names.fault(text, names.LABEL, LONGEST_LABEL)
 
-    return "starts with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST_LABEL)
+
+GENERATED_NAME_TOO_LONG: Final = Declaration("generated-name-too-long", ("jobset",), "Generated name too long")
+
+
+def too_long(
+    owner: str, subject: str, made: str, field: str, *, part: tuple[str, Path, str], twice: bool = False
+) -> Violation:
+    """Return the violation for a name that JobSet makes from the TrainJob name and another name.
+
+    The hint is to shorten the name of the TrainJob if that is enough, else the other name, else both.
+
+    owner    the TrainJob name
+    subject  the start of the message, up to the generated name
+    part     the other name: its description, path and text
+    twice    whether the TrainJob name occurs twice in the generated name
+    """
+    from trainc.base.texts import plural
+
+    description, there, text = part
+    mine: Path = ("metadata", "name")
+    over = len(made) - LONGEST_LABEL
+    enough = -(-over // 2) if twice else over
+    path, related = mine, (description, there)
+    if enough < len(owner):
+        hint = f"shorten metadata.name by {plural(enough, 'character')}"
+    elif over < len(text):
+        path, related = there, ("metadata.name", mine)
+        hint = f"shorten {description} by {plural(over, 'character')}"
+    else:
+        hint = f"shorten metadata.name and {description}"
+    return Violation.at(
+        path,
+        GENERATED_NAME_TOO_LONG,
+        f"{subject} {made}, which has {plural(len(made), 'character')}; the limit is {LONGEST_LABEL}",
+        hint,
+        field=field,
+        related=(related,),
+    )

@@ -15,7 +15,7 @@ from trainc.kubernetes import names
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, shortened, shown
-from trainc.pipeline.checks.jobset.jobset_messages import too_long
+from trainc.pipeline.checks.jobset import too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,11 +59,9 @@ def violations(jobset: Tree) -> Iterator[Violation]:
 def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
     """Check the template name, and the claim name that JobSet makes from it and the JobSet name."""
     if names.dns1123_subdomain_errors(name):
-        from trainc.kubernetes import misnamed
-
         message = (
             f"{shown(name)} is not a valid name of a volume claim template: it "
-            f"{misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST_LABEL)}"
+            f"{names.fault(name, names.SUBDOMAIN, LONGEST_LABEL)}"
             if name
             else "the volume claim template has no name"
         )
@@ -71,7 +69,7 @@ def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
             path,
             CLAIM_NAME,
             message,
-            "use lowercase letters, digits and `-`" + misnamed.example(name),
+            "use lowercase letters, digits and `-`" + names.example(name),
             field=at,
         )
     made = f"{name}-{owner}"

@@ -14,7 +14,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.texts import plural
 from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
-from trainc.pipeline.checks.jobset.jobset_messages import too_long
+from trainc.pipeline.checks.jobset import too_long
 from trainc.pipeline.objects import STEPS
 
 if TYPE_CHECKING:
@@ -197,9 +197,9 @@ def _fault(name: str) -> str:
     if not re.match("[A-Za-z]", name):
         return f"starts with {shown(name[0])}" if name else "is empty"
     if re.search("[^A-Za-z0-9_,:]", name):
-        from trainc.kubernetes import misnamed
+        from trainc.kubernetes import names
 
-        return misnamed.fault(name, "A-Za-z0-9_,:", LONGEST_RULE_NAME)
+        return names.fault(name, "A-Za-z0-9_,:", LONGEST_RULE_NAME)
     return f"ends with {shown(name[-1])}"
 
 

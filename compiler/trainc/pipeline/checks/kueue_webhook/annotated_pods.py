@@ -87,8 +87,6 @@ def node_label_violations(pods: AnnotatedPods, declared: Declaration, *keys: str
 
 def node_label_fault(value: str) -> str:
     """Return the reason why a text is not the key of a label, to follow its subject."""
-    from trainc.kubernetes import misnamed
-
     if not value:
         return "is empty"
-    return f"is {shown(value)}, which is not a label key: it {misnamed.fault_of_key(value)}"
+    return f"is {shown(value)}, which is not a label key: it {names.fault_of_key(value)}"

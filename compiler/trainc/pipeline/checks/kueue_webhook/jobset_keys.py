@@ -66,12 +66,10 @@ def _violation(declared: Declaration, path: Path, message: str, help: str | Fix)
 def _name(declared: Declaration, kind: str, holder: str, key: str, value: str) -> Iterator[Violation]:
     if not names.dns1123_subdomain_errors(value):
         return
-    from trainc.kubernetes import misnamed
-
-    fault = misnamed.fault(value, misnamed.SUBDOMAIN, LONGEST_NAME)
+    fault = names.fault(value, names.SUBDOMAIN, LONGEST_NAME)
     if value:
         message = f"{shown(value)} is not a valid name of a {kind}: it {fault}"
-        help = f"use lowercase letters, digits, `-` and `.`{misnamed.example(value)}"
+        help = f"use lowercase letters, digits, `-` and `.`{names.example(value)}"
     else:
         message, help = f"{key} is empty", f"name a {kind}, or remove the {holder[:-1]}"
     yield _violation(declared, ("metadata", holder, key), message, help)
