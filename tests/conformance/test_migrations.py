@@ -38,8 +38,8 @@ from trainc.settings import Settings, load_file
 from trainc.settings.extending import FileSource
 
 OPTIONS: Final = Options(legacy=True, no_config=True)
-PUBLIC: Final = Path(__file__).parents[1] / "migration" / "intel-mpi" / "input.yaml"
-"""An MPIJob that does not run as root."""
+PUBLIC: Final = Path(__file__).parents[1] / "migration"
+"""The folders of public jobs."""
 WITHOUT_A_FORM: Final = {
     "v0.8.0/workers-before-the-launcher": "the hostfile has the launcher first; Trainer lists the hosts in the order "
     "of the jobs, which dependsOn decides",
@@ -201,7 +201,11 @@ NEEDED_BY: Final = {
         "job-names", "container-names", "host-names", "job-name-label", "added-variables", "variable-order"
     },
     "mpijob/v0.8.0/openmpi-keys-of-another-user": {"volume-names", "trainer-labels", "ssh-key-modes", "search-domain"},
-    "a public job": {"ssh-key-group"},
+    "mpijob/v0.8.0/host-names-in-the-text": {"unused-ssh-keys"},
+    "jaxjob/v1.9.3/s138-JAXJob-basic": {"time-to-live", "added-port"},
+    "intel-mpi": {"ssh-key-group"},
+    "equal-roles": {"one-job", "unread-processes"},
+    "passed-on": {"passed-on", "default-limit", "end-of-all"},
     "pytorchjob/v1.7.0/s000-empty-policy": {"port-names"},
     "pytorchjob/v1.7.0/s013-host-only": {"rendezvous-port"},
     "pytorchjob/v1.7.0/s094-static-master-only": {"process-variables"},
@@ -212,7 +216,7 @@ NEEDED_BY: Final = {
 
 def test_each_row_is_needed() -> None:
     texts = {case.id: case.values[1] for case in CASES}
-    texts |= {"a public job": PUBLIC.read_text()} if texts else {}
+    texts |= {path.parent.name: path.read_text() for path in PUBLIC.glob("*/input.yaml")} if texts else {}
     for case, rows in NEEDED_BY.items() if texts else ():
         assert rows <= {row.id for row in migrated(texts[case]).jobs[0].rows}, case
     assert set().union(*NEEDED_BY.values()) == {row.id for row in TABLE}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.kinds import JOBS_OF_JOBSET, JOBSET, POD
@@ -234,16 +233,6 @@ def _is_group_of_keys(difference: ObjectDifference) -> bool:
     return is_context or change.path[-2:] == ("securityContext", "fsGroup")
 
 
-def _is_moved_volume(difference: ObjectDifference) -> bool:
-    """Return whether the order of volumes differs, or that of mounts none of which is in the folder of another."""
-    if difference.change.kind != "moved":
-        return False
-    if difference.path == ("volumeMounts",):
-        paths = sorted(f"{mount['mountPath'].rstrip('/')}/" for mount in difference.new["volumeMounts"])
-        return not any(after.startswith(before) for before, after in pairwise(paths))
-    return difference.kind == JOBSET.kind and difference.change.path[-1] == "volumes"
-
-
 def _is_default_limit(difference: ObjectDifference) -> bool:
     """Return whether a Job has the limit that Kubernetes gives it."""
     change = difference.change
@@ -423,12 +412,6 @@ TABLE: Final = (
         "the SSH keys are also in /mnt/mpi-ssh-auth",
         "Trainer mounts them there; nothing in the job names the folder",
         applies=_is_unused_mount,
-    ),
-    Row(
-        "volume-order",
-        "volumes and mounts have another order",
-        "no mount is inside another one",
-        applies=_is_moved_volume,
     ),
     Row(
         "ssh-key-group",
