@@ -66,9 +66,7 @@ apiVersion: trainer.kubeflow.org/v1alpha1
           # - --fast
         env:
           - name: WORLD_SIZE
-            value: "1"
-          - name: PET_NNODES
-            value: "1"
+            value: "1"  # repeats numNodes
         resourcesPerNode: {limits: {cpu: 4, memory: 8Gi}}"""
 VOLCANO = """\
 apiVersion: batch.volcano.sh/v1alpha1
