@@ -40,6 +40,7 @@ RELEASES: Final = {
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
     "jobset-0.11": ("jobset-0.11.1", ("JobSet",)),
     "jobset-0.10": ("jobset-0.10.1", ("JobSet",)),
+    "jobset-0.8": ("jobset-0.8.2", ("JobSet",)),
     "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
     "mpi-operator-0.7": ("mpi-operator-0.7.0", ("MPIJob",)),
 }

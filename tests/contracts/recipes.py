@@ -333,7 +333,7 @@ RECIPES: Final = (
     Recipe(
         "A legacy kind",
         "<kind>",
-        both(found(r'^    framework="([^"]+)"', KINDS), legacy_kinds),
+        lambda tree: both(found(r'^    framework="([^"]+)"', KINDS), legacy_kinds)(tree) - {"jobset"},
         {
             Text(KINDS, 'framework="{}"'): "pytorchjob",
             KIND: "pytorchjob",

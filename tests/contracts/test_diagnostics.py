@@ -441,7 +441,6 @@ CONSOLES: dict[str, dict[str, str]] = {
     "marked-source": {"jobs/finetune.yaml": first_line("TrainJob", "", "finetune") + JOB},
     "merge-conflict": {"jobs/finetune.yaml": JOB},
     "checkout-attribute": {"jobs/finetune.yaml": f"{JOB}  # $Id$\n", ".gitattributes": "*.yaml ident\n"},
-    "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
         f"{side}/{file}": text
         for side in ("before", "after")

@@ -60,6 +60,8 @@ def test_the_catalogue_has_every_reported_id(case: str) -> None:
         dropped = (case in WARNED and found["id"] == "unknown-field") or found["message"].endswith("; it is dropped")
         refused = found["id"] in OF_OLDER  # notes of a project that renders
         severity = "warning" if dropped or refused else entry.severity
+        if found["message"].startswith("the JobSet is not checked"):  # another tool renders it
+            severity = "note"
         assert (found["severity"], found["stage"] in entry.phases) == (severity, True), found
 
 

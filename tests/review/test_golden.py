@@ -26,6 +26,7 @@ FOR_PROGRAMS = (
     "env-in-another-order",
     "immutable-config-map",
     "jobset-invalid",
+    "jobsets",
     "name-suffix-hash",
     "nothing-changed",
     "patch-and-runtime",
@@ -44,7 +45,7 @@ FOR_PROGRAMS = (
 """The cases with an expected.json."""
 
 
-FOR_COMMENTS_AND_PAGES = ("deleted-data", "three-environments")
+FOR_COMMENTS_AND_PAGES = ("deleted-data", "jobsets", "three-environments")
 """The cases with an expected.md, and an expected.html without its style and script."""
 
 

@@ -140,7 +140,7 @@ def test_invalid_fields(text: str) -> None:
 
 @pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
 def test_each_field_name_selects_only_its_field(case: str) -> None:
-    for tree in internal(trainc.compile([str(GOLDEN / case / "input.yaml")])).jobs[0].objects:
+    for tree in internal(trainc.compile([str(GOLDEN / case / "input.yaml")])).shown[0].objects:
         for path in leaves(tree):
             for text in (field_of(path), by_names(tree, path)):
                 selector = parse(text)
@@ -291,7 +291,7 @@ def applied(steps: list[Any]) -> Any:
     return tree
 
 
-@pytest.mark.parametrize("case", one_in_four(GOLDEN_CASES))
+@pytest.mark.parametrize("case", one_in_four([case for case in GOLDEN_CASES if not case.startswith("jobset-")]))
 def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     entries = json.loads(run("explain", "input.yaml", "--patches").out)

@@ -221,7 +221,7 @@ def chart(*files: str) -> None:
     write("job.yaml", job_text())
 
 
-NOTE = "the TrainJobs and runtimes of the chart are not checked: `{{ .Release.Name }}` is a placeholder"
+NOTE = "the templates of the chart are not checked: `{{ .Release.Name }}` is a placeholder"
 
 
 @pytest.mark.parametrize("name", ["templates/a.yaml", "files/a.yaml", "files/deep/a.yaml"])

@@ -60,7 +60,7 @@ class JobRuntime(NamedTuple):
 
 
 class CompiledJob:
-    """A compiled TrainJob, or a legacy job."""
+    """A compiled TrainJob, a legacy job, or a JobSet of the files."""
 
     def __init__(self, compiled: Compiled) -> None:
         self._compiled = compiled
@@ -91,7 +91,7 @@ class CompiledJob:
 
     @property
     def runtime(self) -> JobRuntime | None:
-        """The runtime that the TrainJob refers to; None for a legacy job."""
+        """The runtime that the TrainJob refers to; None for any other kind."""
         job, runtime = self._compiled.plan.job, self._compiled.plan.runtime
         if job.own_runtime is not None:
             return None
@@ -131,7 +131,7 @@ class Documents(NamedTuple):
     """The documents of a project by role."""
 
     jobs: tuple[Document, ...] = ()
-    """TrainJobs, and the legacy jobs that are compiled."""
+    """TrainJobs, JobSets, and the legacy jobs that are compiled."""
     runtimes: tuple[Document, ...] = ()
     others: tuple[Document, ...] = ()
     """The documents of other kinds that were read."""
@@ -152,6 +152,11 @@ class Result:
     def jobs(self) -> tuple[CompiledJob, ...]:
         """The compiled TrainJobs, in the order of namespace and name."""
         return tuple(map(CompiledJob, self._compilation.jobs))
+
+    @cached_property
+    def jobsets(self) -> tuple[CompiledJob, ...]:
+        """The JobSets of the files without errors, each with its stored form; a build only copies them."""
+        return tuple(map(CompiledJob, self._compilation.jobsets))
 
     @property
     def objects(self) -> tuple[Tree, ...]:

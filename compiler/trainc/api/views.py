@@ -49,7 +49,7 @@ def graph_of(result: Result) -> list[Tree]:
     from trainc.explain import graph
 
     compilation = _compilation_of(result)
-    return [_values_of_json(graph.graph_of(job, compilation.others)) for job in compilation.jobs]
+    return [_values_of_json(graph.graph_of(job, compilation.others)) for job in compilation.shown]
 
 
 def queues_of(result: Result) -> list[Tree]:
@@ -57,7 +57,7 @@ def queues_of(result: Result) -> list[Tree]:
     from trainc.kueue import summary
 
     compilation = _compilation_of(result)
-    return summary.rows(summary.summaries((job.plan for job in compilation.jobs), compilation.others))
+    return summary.rows(summary.summaries((job.plan for job in compilation.shown), compilation.others))
 
 
 def _compilation_of(result: Result) -> Compilation:
@@ -145,7 +145,7 @@ def jobs_of(compilation: Compilation, name: str | None = None) -> Iterator[Job]:
 
     given = [document.value for document in compilation.others]
     flavors = _flavors(compilation)
-    for compiled in compilation.jobs:
+    for compiled in compilation.shown:
         jobs = pods.jobs_of(
             compiled.objects[0],
             sources([*compiled.objects, *given], compiled.namespace),
@@ -162,7 +162,7 @@ def _flavors(compilation: Compilation) -> dict[int, dict[str, dict[str, str]]]:
         return {}
     from trainc.kueue import summary
 
-    found = summary.verdicts((job.plan for job in compilation.jobs), compilation.others)
+    found = summary.verdicts((job.plan for job in compilation.shown), compilation.others)
     return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
 
 

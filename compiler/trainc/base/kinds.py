@@ -52,7 +52,7 @@ class Kind(NamedTuple):
     """The paths of its pod templates."""
     namespaced: bool = True
     framework: str = ""
-    """The framework of a legacy kind, which has its front end; empty for a kind of Trainer or Kubernetes."""
+    """The framework of a kind without a runtime, which has its front end; empty for any other kind."""
     module: str = ""
     """The module of `trainc.legacy` with the framework."""
     schema: str = ""
@@ -75,7 +75,7 @@ class Kind(NamedTuple):
         return self.versions[0].partition("/")[0]
 
     def schema_folder(self, version: object) -> str:
-        """Return the folder of the schema of a legacy kind in one of its apiVersions."""
+        """Return the folder of the schema of a legacy kind in one of its apiVersions; empty for a JobSet."""
         return self.schema if version == self.versions[0] else OLDER_SCHEMAS
 
     def has_plugin(self, document: object) -> bool:
@@ -94,7 +94,13 @@ TRAINJOB: Final = Kind(
 RUNTIME: Final = Kind("TrainingRuntime", _TRAINER, "runtime", "runtime", _OF_RUNTIME)
 CLUSTER_RUNTIME: Final = Kind("ClusterTrainingRuntime", _TRAINER, "runtime", "runtime", _OF_RUNTIME, namespaced=False)
 JOBSET: Final = Kind(
-    "JobSet", ("jobset.x-k8s.io/v1alpha2",), "other", "JobSet", ((*JOBS_OF_JOBSET, EACH, *POD_TEMPLATE),)
+    "JobSet",
+    ("jobset.x-k8s.io/v1alpha2",),
+    "job",
+    "JobSet",
+    ((*JOBS_OF_JOBSET, EACH, *POD_TEMPLATE),),
+    framework="jobset",
+    module="plain_jobset",
 )
 JOB: Final = Kind("Job", ("batch/v1",), "other", "Job", (_OF_JOB,))
 PYTORCHJOB: Final = Kind(

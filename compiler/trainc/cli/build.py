@@ -214,6 +214,8 @@ def no_trainjobs(result: Compilation) -> Diagnostic:
         from trainc.frontends.kustomizations import command
 
         help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    if result.jobsets:
+        help = "copy the JobSets with --passthrough; `trainc validate` has checked them, too"
     others = printing.unsupported_note(result)
     message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
     return Diagnostic.declared(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)

@@ -95,7 +95,7 @@ def explain(
     printing.report_skipped(result.skipped, run)
     if losses:
         return _losses(result, run, form)
-    if not result.failed and not result.jobs:
+    if not result.failed and not result.shown:
         from trainc.cli.build import no_trainjobs
 
         result = result.with_diagnostics([no_trainjobs(result)])
@@ -181,7 +181,7 @@ def _accounts(result: Compilation, selector: Selector | None) -> Iterator[Accoun
     """Return the objects with a selected field; None if there is none."""
     from trainc.explain import accounts
 
-    found = accounts(result.jobs, selector)
+    found = accounts(result.shown, selector)
     first = next(found, None)
     return None if first is None else chain((first,), found)
 
@@ -197,7 +197,7 @@ def _rendered(
     if shown is None:
         from trainc.explain.json import render_steps
 
-        return render_steps(result.jobs)
+        return render_steps(result.shown)
     if form == "json":
         from trainc.explain import json
 
@@ -214,10 +214,10 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     from trainc.explain import inputs_selected
     from trainc.explain.selectors import suggestion
 
-    only_job = result.jobs[0].plan.job.id.name if len(result.jobs) == 1 else ""
-    jobs = f'{result.jobs[0].plan.job.word} "{only_job}"' if only_job else result.counted_jobs
+    only_job = result.shown[0].plan.job.id.name if len(result.shown) == 1 else ""
+    jobs = f'{result.shown[0].plan.job.word} "{only_job}"' if only_job else result.counted_jobs
     is_second_path = os.path.exists(selector.text)
-    if any(inputs_selected(job, selector) for job in result.jobs):
+    if any(inputs_selected(job, selector) for job in result.shown):
         return Diagnostic.declared(
             FIELD_NOT_FOUND,
             f'"{selector.text}" of {jobs} sets no field of the compiled objects',

@@ -32,7 +32,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
 
     result = compile_paths(run.inputs, run._replace(purpose=GRAPH))
     printing.report_skipped(result.skipped, run)
-    if not result.failed and not result.jobs:
+    if not result.failed and not result.shown:
         from trainc.cli.build import no_trainjobs
 
         result = result.with_diagnostics([no_trainjobs(result)])
@@ -43,7 +43,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     from trainc.base import texts as columns
     from trainc.explain import graph
 
-    graphs = [graph.graph_of(job, result.others) for job in result.jobs]
+    graphs = [graph.graph_of(job, result.others) for job in result.shown]
     width = {"width": columns.terminal()} if form == "text" else {}
     printing.write(
         *budget.checked_output(result.budget, [import_module(f"trainc.explain.graph.{form}").render(graphs, **width)])

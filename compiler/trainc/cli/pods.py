@@ -35,7 +35,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, job: str | None, index: in
 
     result = compile_paths(run.inputs, run._replace(purpose=PODS))
     printing.report_skipped(result.skipped, run)
-    if not result.failed and not result.jobs:
+    if not result.failed and not result.shown:
         from trainc.cli.build import no_trainjobs
 
         result = result.with_diagnostics([no_trainjobs(result)])
@@ -45,7 +45,7 @@ def show(paths: tuple[str, ...], run: Run, form: str, job: str | None, index: in
     printing.report_stand_ins(result, run)
     from trainc import budget, pods
 
-    listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
+    listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.shown)
     budget.check(result.budget, "pods", listed)
     for part in budget.checked_output(result.budget, _rendered(_chosen(result, job, index), index, form)):
         printing.write(part)

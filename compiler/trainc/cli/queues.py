@@ -36,7 +36,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
         return WRONG_INPUT
     from trainc.kueue import summary
 
-    found = summary.summaries((job.plan for job in result.jobs), result.others)
+    found = summary.summaries((job.plan for job in result.shown), result.others)
     if found or form == "json":
         printing.write(summary.as_json(found) if form == "json" else summary.rendered(found))
     else:

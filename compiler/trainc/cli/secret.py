@@ -46,7 +46,7 @@ def secret(job: str, paths: tuple[str, ...], run: Run, output: str | None) -> in
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        printing.report(f'{result.jobs[0].plan.job.word} "{escape(job)}" needs no Secret\n')
+        printing.report(f'{result.shown[0].plan.job.word} "{escape(job)}" needs no Secret\n')
         return OK
     from trainc.emit import yaml
 
@@ -99,7 +99,7 @@ def _manifests(result: Compilation) -> list[Tree]:
 
     try:
         needed = {
-            (job.namespace, secret): None for job in result.jobs for secret in framework_of(job.plan).secrets(job.plan)
+            (job.namespace, secret): None for job in result.shown for secret in framework_of(job.plan).secrets(job.plan)
         }
         return [secret_keys.make(secret, namespace) for namespace, secret in needed]
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""`trainc validate`: report every error that the cluster would return for TrainJobs and runtimes, and lint findings."""
+"""`trainc validate`: report every error of the cluster for TrainJobs, JobSets and runtimes, and lint findings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def validate(
     among: str | None,
     **fixing: bool,
 ) -> int:
-    """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
+    """Check the TrainJobs, JobSets and runtimes in PATH.
+
+    PATH is files, folders or -; the default is the project or the current folder.
+    """
     paths = run.paths
     if any(fixing.values()):
         _check_fix_options(paths, **fixing)
@@ -209,6 +212,6 @@ command = Command(
         Option(("--diff",), "With --fix: show the changes and write nothing.", is_flag=True),
         Option(("--check",), "With --fix: like --diff, and exit 3 if there are changes.", is_flag=True),
     ),
-    short_help="Check TrainJobs and runtimes as the cluster does.",
+    short_help="Check TrainJobs, JobSets and runtimes as the cluster does.",
     epilog=EPILOG,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.kinds import JOBSET
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.plans import (
@@ -105,6 +106,8 @@ class Build(NamedTuple):
     """The names of the TrainJobs whose Jobs and pods were not checked, by the id of the error that prevents it."""
     jobs: tuple[Compiled, ...] = ()
     """The TrainJobs with objects."""
+    jobsets: tuple[Compiled, ...] = ()
+    """The JobSets of the paths without errors."""
     stand_ins: int = 0
     """The number of runtimes that stand-in TrainJobs check."""
     lint_of_built_in: Mapping[str, Set[str]] = {}
@@ -306,15 +309,18 @@ def stop_beyond_budget(build: Build) -> Build:
 
 
 def collect_objects(build: Build) -> Build:
-    """Collect the objects of the TrainJobs without errors."""
+    """Collect the objects of the TrainJobs and JobSets without errors."""
     if build.patches is not None and build.patches.failed:
         return build
-    jobs = (
+    found = [
         Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan)
         for plan in build.plans
         if plan.objects and not plan.failed
+    ]
+    return build._replace(
+        jobs=tuple(each for each in found if not each.plan.job.is_jobset),
+        jobsets=tuple(each for each in found if each.plan.job.is_jobset),
     )
-    return build._replace(jobs=tuple(jobs))
 
 
 def show_stand_ins(build: Build) -> Build:
@@ -499,6 +505,12 @@ def _compilation(build: Build) -> Compilation:
     """Return the result of a run after its last step."""
     reading, run = build.reading, build.run
     skipped = tuple(dict.fromkeys((*reading.skipped_names(), *build.library.skipped)))
+    others = tuple(build.documents["other"])
+    if any(document.value.get("kind") == JOBSET.kind for document in build.documents["job"]):
+        from trainc.compilation.copied_jobsets import with_jobsets
+
+        plans = (job.plan for job in build.jobsets)
+        others = with_jobsets(others, build.documents["job"], plans, reading.files)
     built_in = None
     if build.library.levels[-1].entries and not run.settings.built_in_allowed:
         from trainc.compilation.built_in import note
@@ -506,9 +518,10 @@ def _compilation(build: Build) -> Compilation:
         built_in = note((job.plan for job in build.jobs), build.lint_of_built_in)
     return Compilation(
         jobs=build.jobs,
+        jobsets=build.jobsets,
         documents={role: tuple(found) for role, found in reading.documents.items()},
-        others=tuple(build.documents["other"]),
-        copied=tuple(each for each in build.documents["other"] if each.file in reading.copied),
+        others=others,
+        copied=tuple(each for each in others if each.file in reading.copied),
         stand_ins=build.stand_ins,
         files=len(reading.files),
         checked_files=_checked_files(build, skipped),

@@ -154,17 +154,18 @@ def runs(projects: Sequence[Sequence[Run]], compiled: Callable[[Run], Compilatio
             if not index and parsed is not None:
                 factors = (parsed.size, "bytes of files"), (len(environments), "environments")
                 meter.charge_product("bytes of environments", *factors)
-            meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
+            meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.shown))
             meter.charge("errors and warnings", len(result.diagnostics))
             if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
-                result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
+                result = result._replace(jobs=(), jobsets=(), diagnostics=(*result.diagnostics, meter.over))
             found.append(EnvironmentRun(run.settings, result, number))
             if meter.over is not None:
                 return tuple(found)
-    if any(run.result.jobs for run in found):
+    if any(run.result.shown for run in found):
         # A TrainJob that only some environments exclude is found.
         return tuple(
-            run if run.result.jobs else run._replace(result=_without_id(run.result, ONLY_NOT_FOUND.id)) for run in found
+            run if run.result.shown else run._replace(result=_without_id(run.result, ONLY_NOT_FOUND.id))
+            for run in found
         )
     return tuple(found)
 
@@ -180,6 +181,7 @@ def merge_runs(runs: Sequence[EnvironmentRun]) -> Compilation:
         return merged[0]
     return merged[0]._replace(
         jobs=tuple(job for each in merged for job in each.jobs),
+        jobsets=tuple(job for each in merged for job in each.jobsets),
         documents={
             role: tuple(document for each in merged for document in each.documents.get(role, ()))
             for role in merged[0].documents
@@ -235,6 +237,7 @@ def _merge_environments(runs: Sequence[EnvironmentRun]) -> Compilation:
     notes = [(run.name, note) for run in runs if (note := run.result.built_in) is not None]
     return first._replace(
         jobs=tuple(job for run in runs for job in run.result.jobs),
+        jobsets=tuple(job for run in runs for job in run.result.jobsets),
         others=_longest_group(run.result.others for run in runs),
         files=max(run.result.files for run in runs),
         checked_files=tuple(dict.fromkeys(file for run in runs for file in run.result.checked_files)),

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.fixes import Relocation, as_parsed, at_path
-from trainc.base.kinds import LEGACY, find
+from trainc.base.kinds import find
 from trainc.base.records import NamedTuple
 from trainc.base.trainjob_dialects import TrainJobForm
 from trainc.compilation.plans import diagnostics_of, trainjob
@@ -294,7 +294,10 @@ class _Repairs:
         """Return the schema of a document's kind, empty without one."""
         version, kind = document.value.get("apiVersion"), document.value.get("kind")
         row = find(version, kind)
-        folder = row.schema_folder(version) if row in LEGACY and row is not None else self.plan.release.crds
+        release = self.plan.release
+        folder = release.crds
+        if row is not None and row.framework:
+            folder = row.schema_folder(version) or release.jobset
         return _schema(str(kind), folder)
 
     def _compiled(self, number: int) -> Plan:

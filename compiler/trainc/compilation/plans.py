@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import TRAINJOB
+from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.pipeline.objects import TrainJob
 from trainc.pipeline.plan import Plan
@@ -52,10 +52,13 @@ def plans_of(trainjobs: Iterable[TrainJob], compiled: Compiler, meter: Meter) ->
 def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler:
     """Return the function that runs all stages on a TrainJob, with the settings of a run; with another library."""
     settings = run.settings
+    from trainc.pipeline import stages
+
+    staged = stages.run
     if settings.delivery.name_suffix_hash:
-        from trainc.pipeline.suffix import run as staged
-    else:
-        from trainc.pipeline.stages import run as staged
+        from trainc.pipeline import suffix
+
+        staged = suffix.run
 
     def compiled(job: TrainJob, library: Library = library) -> Plan:
         plan = Plan(
@@ -71,6 +74,8 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,
         )
+        if job.is_jobset and job.letters_at is None:
+            return stages.run(plan)
         if job.letters_at is None:
             return staged(plan)
         from trainc.pipeline import generated_names
@@ -95,8 +100,8 @@ def _by_name(plan: Plan) -> tuple[str, str]:
 
 
 def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
-    is_trainjob = job.value.get("kind") == TRAINJOB.kind
-    return settings.field_validation if is_trainjob else settings.legacy_field_validation
+    is_legacy = job.value.get("kind") not in (TRAINJOB.kind, JOBSET.kind)
+    return settings.legacy_field_validation if is_legacy else settings.field_validation
 
 
 def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
@@ -142,9 +147,10 @@ def selected(
 ) -> tuple[list[TrainJob], list[Diagnostic]]:
     """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
-    With `check_only`, the TrainJobs of different kustomizations may have the same name, and those of different files
-    outside of a project, with a warning. TrainJobs with another name than `only` are ignored. It is a name in the
-    source files, without the prefix and suffix of the settings.
+    A JobSet with the name of a TrainJob is an output of it. With `check_only`, the TrainJobs of different
+    kustomizations may have the same name, and those of different files outside of a project, with a warning. TrainJobs
+    with another name than `only` are ignored. It is a name in the source files, without the prefix and suffix of the
+    settings.
     """
     only, several = run.only, run.purpose.check_only and not run.settings.in_project
     first: dict[tuple[str, str], TrainJob] = {}
@@ -152,7 +158,7 @@ def selected(
     more: list[tuple[tuple[str, str], TrainJob]] = []
     diagnostics: list[Diagnostic] = []
     others: list[TrainJob] = []
-    for document in documents:
+    for document in _without_outputs([*documents]):
         written = ObjectId.from_manifest(document.value)
         key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
@@ -175,6 +181,19 @@ def selected(
     if only is not None and not chosen:
         diagnostics.append(_not_found(only, others))
     return chosen, diagnostics
+
+
+def _without_outputs(documents: list[Document]) -> Iterable[Document]:
+    """Return the documents without the JobSets that have the name of a TrainJob."""
+    if all(each.value.get("kind") != JOBSET.kind for each in documents):
+        return documents
+    compiled = {_name_of(each) for each in documents if each.value.get("kind") != JOBSET.kind}
+    return (each for each in documents if each.value.get("kind") != JOBSET.kind or _name_of(each) not in compiled)
+
+
+def _name_of(document: Document) -> tuple[str, str]:
+    id = ObjectId.from_manifest(document.value)
+    return id.namespace, id.name
 
 
 def _duplicate(job: TrainJob, first: TrainJob, exclude: str) -> Diagnostic:

@@ -75,7 +75,9 @@ class Compilation(NamedTuple):
     """The objects and diagnostics of a run. Do not apply the objects if a diagnostic is an error."""
 
     jobs: tuple[Compiled, ...] = ()
-    """In the order of (namespace, name)."""
+    """The compiled TrainJobs, in the order of (namespace, name)."""
+    jobsets: tuple[Compiled, ...] = ()
+    """The JobSets of the paths, in the same order. They are checked and shown; a build only copies them."""
     documents: Mapping[Role, tuple[Document, ...]] = {}
     """The documents by role, as they are written."""
     others: tuple[Document, ...] = ()
@@ -120,8 +122,15 @@ class Compilation(NamedTuple):
         return f"Compilation({numbers}, failed={self.failed})"
 
     @property
+    def shown(self) -> tuple[Compiled, ...]:
+        """The TrainJobs and the JobSets of the paths, in the order of (namespace, name)."""
+        if not self.jobsets:
+            return self.jobs
+        return tuple(sorted((*self.jobs, *self.jobsets), key=lambda job: (job.namespace, job.name)))
+
+    @property
     def objects(self) -> tuple[Tree, ...]:
-        """All objects, in output order."""
+        """All compiled objects, in output order."""
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
@@ -140,8 +149,9 @@ class Compilation(NamedTuple):
     @property
     def counted_jobs(self) -> str:
         """The numbers of TrainJobs and of jobs of each legacy kind, for messages."""
-        others = [job.plan.job.word for job in self.jobs if job.plan.job.own_runtime is not None]
-        return counted_words([TRAINJOB.word] * (len(self.jobs) - len(others)) + others)
+        jobs = (*self.jobs, *self.jobsets)
+        others = [job.plan.job.word for job in jobs if job.plan.job.own_runtime is not None]
+        return counted_words([TRAINJOB.word] * (len(jobs) - len(others)) + others)
 
     @property
     def failed(self) -> bool:
@@ -164,7 +174,7 @@ class Compilation(NamedTuple):
         """Return a copy with a note on the JobSets whose admission by Kueue the manifests do not decide."""
         from trainc.kueue import findings
 
-        return self.with_diagnostics(findings.undecided_notes((job.plan for job in self.jobs), self.others))
+        return self.with_diagnostics(findings.undecided_notes((job.plan for job in self.shown), self.others))
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:

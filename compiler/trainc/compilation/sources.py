@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.base.kinds import COMPILED, LEGACY, RUNTIMES
+from trainc.base.kinds import COMPILED, JOBSET, LEGACY, RUNTIMES
 from trainc.budget import Meter, size_of
 from trainc.diagnostics import Diagnostic, Document, Location
 from trainc.files import inputs
@@ -84,7 +84,7 @@ def read(
     )
     reading.settings_name_queue = partial(settings_name_queue, run)
     if run.purpose.legacy_files:
-        reading.kinds_of_named_files = (*COMPILED, *LEGACY)
+        reading.kinds_of_named_files = (*COMPILED, JOBSET, *LEGACY)
     reading.gather(paths, run.selection, root=run.root, follow_links=run.options.follow_links)
     for source in run.settings.sources:
         reading.diagnostics = at_setting(reading.diagnostics, source)

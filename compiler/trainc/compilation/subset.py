@@ -101,6 +101,7 @@ def compile_subset(
         return result
     return result._replace(
         jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
+        jobsets=tuple(job for job in result.jobsets if given(job.plan.job.document.file)),
         others=tuple(document for document in result.others if given(document.file)),
         files=len(asked_for),
         checked_files=tuple(file for file in result.checked_files if given(file)),

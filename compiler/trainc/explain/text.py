@@ -59,7 +59,8 @@ def _heading(account: Account, paint: Paint) -> str:
     where = f" in namespace {metadata['namespace']}" if metadata.get("namespace") else ""
     name = paint(BOLD, escape(f"{account.tree['kind']} {metadata['name']}"))
     job = account.job
-    return f"{name}{escape(where)}, of {job.word} {escape(job.id.name)} ({_line(job.at().locate())})"
+    source = "" if job.is_jobset else f", of {job.word} {escape(job.id.name)}"
+    return f"{name}{escape(where)}{source} ({_line(job.at().locate())})"
 
 
 def _field_lines(account: Account, paint: Paint) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, DRAFT_VERSION, GROUP, KINDS, LEGACY, OLD_GROUP, VERSION, find
+from trainc.base.kinds import DRAFT_VERSION, GROUP, JOBSET, KINDS, LEGACY, OLD_GROUP, VERSION, find
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ UNSUPPORTED_KIND: Final = Declaration(
 
 OPTIMIZATION: Final = "OptimizationJob"
 """A kind of Trainer's main branch, which creates TrainJobs in the cluster. No release has it."""
+VERSIONED: Final = frozenset(row.kind for row in (JOBSET, *LEGACY))
+"""The kinds of which trainc reads some versions."""
 OURS: Final = tuple(row.kind for row in KINDS if row.group == GROUP)
 
 
@@ -83,20 +85,20 @@ def _document_of_kind(
 def _with_role(
     document: Document, version: object, kind: object, kinds: Collection[Kind]
 ) -> tuple[Role, Document] | Diagnostic:
-    """Return a document with its role, or the diagnostic for a version of a legacy kind that trainc does not read."""
+    """Return a document with its role, or the diagnostic for a version of a kind that trainc does not read."""
     row = find(version, kind)
     if row is not None:
         return row.role if row in kinds and row.has_plugin(document.value) else "other", document
-    if len(kinds) > len(COMPILED) and isinstance(version, str):
-        for legacy in LEGACY:
-            is_compiled = legacy.kind == kind and legacy in kinds and legacy.has_plugin(document.value)
-            if is_compiled and _is_version_of(legacy, version):
-                return _older_version(document, legacy, version)
+    if isinstance(version, str) and isinstance(kind, str) and kind in VERSIONED:
+        for other in (JOBSET, *LEGACY):
+            is_compiled = other.kind == kind and other in kinds and other.has_plugin(document.value)
+            if is_compiled and _is_version_of(other, version):
+                return _older_version(document, other, version)
     return "other", document
 
 
 def _is_version_of(row: Kind, version: str) -> bool:
-    """Return whether an apiVersion is that of a legacy kind, not of another project's kind of the same name."""
+    """Return whether an apiVersion is that of a kind, not of another project's kind of the same name."""
     groups = {known.partition("/")[0] for known in (*row.versions, *dict(row.older))}
     return version.partition("/")[0] in groups
 

@@ -76,6 +76,8 @@ class FrontEnd(NamedTuple):
     """A valid job in the form that the stages read, and the gang scheduler of its pods; None without one."""
     losses: tuple[LossRule, ...] = ()
     """The rules of the losses that its jobs can have; docs/legacy.md has a row for each of them."""
+    defaulted: Callable[[Tree], Tree] = lambda job: job
+    """A job as its author wrote it, with what a webhook adds before the schema is applied."""
 
 
 def documents(written: Document, lowered: Lowered) -> tuple[Document, Document]:

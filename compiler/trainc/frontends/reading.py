@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, OLD_GROUP
+from trainc.base.kinds import CLUSTER_SCOPED, COMPILED, JOBSET, OLD_GROUP
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.files import inputs
@@ -206,7 +206,7 @@ class Reading:
         from trainc.files.foreign import may_mention
         from trainc.frontends.unreadable import is_of_kinds
 
-        before, kinds = len(self.diagnostics), {*COMPILED, *self.kinds}
+        before, kinds = len(self.diagnostics), {*COMPILED, *self.kinds} - {JOBSET}
         own = file.data.partition(b"\n")[2] if is_marked(file.data) else file.data
         if may_mention(own, [row.kind.encode() for row in kinds]):
             if not self._charge("input bytes", file):

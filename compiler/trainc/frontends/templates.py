@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, RUNTIMES
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, JOBSET, LEGACY, RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
 from trainc.frontends.unreadable import BLOCK, COMMENT, is_of_kinds
 from trainc.kubernetes.trees import get
@@ -82,7 +82,7 @@ def _may_be_template(text: str) -> bool:
     """Return whether the text of a training job or a runtime may have a placeholder."""
     if not any(opening in text for opening in ("{{", "{%", "${")):
         return False
-    return is_of_kinds(text, (*COMPILED, *LEGACY))
+    return is_of_kinds(text, (*COMPILED, JOBSET, *LEGACY))
 
 
 def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
@@ -102,7 +102,8 @@ def _placeholder_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
     column = first.start() - document.text.rfind("\n", 0, first.start())
     written = [found[0].partition("\n")[0] for _, found in ((line, first), *blocks)]
     at = Location(document.file, line, column, line, column + len(written[0]), document)
-    return document, _diagnostic(document.file, list(dict.fromkeys(written)), at)
+    found = _diagnostic(document.file, list(dict.fromkeys(written)), at)
+    return document, _template_note(found) if is_of_kinds(document.text, (JOBSET,)) else found
 
 
 def _is_comment(text: str, index: int) -> bool:
@@ -258,7 +259,15 @@ def _not_rendered(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
     assert match is not None
     strings = [value, *(text for _, text in _strings(place.document.value, without=_SHELL))]
     placeholders = list(dict.fromkeys(found[0] for text in strings for found in _PLACEHOLDER.finditer(text)))
-    return _diagnostic(place.document.file, placeholders, place)._replace(place=_placeholder(place, match))
+    found = _diagnostic(place.document.file, placeholders, place)._replace(place=_placeholder(place, match))
+    return _template_note(found) if place.document.unedited.get("kind") == JOBSET.kind else found
+
+
+def _template_note(diagnostic: Diagnostic) -> Diagnostic:
+    """Return the note in place of the error for a template of a JobSet, which another tool renders."""
+    rest = diagnostic.message.removeprefix(_MESSAGE)
+    help = diagnostic.help.replace("trainc build -", "trainc validate -")
+    return diagnostic._replace(severity="note", message=f"the JobSet is not checked{rest}", help=help)
 
 
 def _placeholder(place: Place, match: re.Match[str]) -> Place:
@@ -334,7 +343,8 @@ def _nearest_chart(folder: str) -> str:
 def chart_note(diagnostic: Diagnostic, chart: str) -> Diagnostic:
     """Return the note in place of the error for a template of a chart."""
     help = f"render the chart: `helm template {shlex.quote(chart)} | trainc validate -`"
-    message = f"the TrainJobs and runtimes of the chart are not checked{diagnostic.message.removeprefix(_MESSAGE)}"
+    _, colon, rest = diagnostic.message.partition(": ")
+    message = f"the templates of the chart are not checked{colon}{rest}"
     return diagnostic._replace(severity="note", message=message, help=help)
 
 

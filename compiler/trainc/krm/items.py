@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.kinds import JOBSET
 from trainc.diagnostics import ObjectId
 from trainc.emit.order import in_order
 from trainc.krm.resourcelist import PackageLocation, file_of, is_local, location
@@ -65,7 +66,12 @@ def replaced(
     """Return the items of the answer; of other kinds, only those of `copied_files` and local configuration."""
     compiled = _compiled(given, compilation)
     others = _moved_items(given, compilation)
-    sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
+    sources = (
+        given.number_of(document)
+        for role in ("job", "runtime")
+        for document in read.documents[role]
+        if document.value.get("kind") != JOBSET.kind
+    )
     inputs = {index for index in sources if index is not None}
     kept = {index for index in inputs if is_local(given.items[index])}
     updated = {ObjectId.from_manifest(tree): tree for index in kept for tree in compiled.get(index, ())}
@@ -105,14 +111,20 @@ def _compiled(given: ResourceList, compilation: Compilation) -> dict[int | None,
 
 
 def _moved_items(given: ResourceList, compilation: Compilation) -> dict[int, Any]:
-    """Return the items that the settings' namespace changes, by index, with the annotations of kustomize and kpt."""
+    """Return the items that the settings change, by index, with the annotations of kustomize and kpt.
+
+    They change the namespace of an object, and JobSets.
+    """
     changed: dict[int, Any] = {}
     for document in passed_through(given, compilation):
         if document.edits:
             _, index, *path = document.within
             assert isinstance(index, int)
             item = changed.get(index, given.items[index])
-            changed[index] = put(item, (*path, *NAMESPACE), get(document.value, NAMESPACE))
+            if document.value.get("kind") != JOBSET.kind:
+                changed[index] = put(item, (*path, *NAMESPACE), get(document.value, NAMESPACE))
+            else:
+                changed[index] = put(item, tuple(path), document.value) if path else location(item).on(document.value)
     return changed
 
 

@@ -246,11 +246,12 @@ def _queue_elsewhere(plan: Plan, name: str, namespaces: list[str], cluster: Clus
     """Return the warning for a LocalQueue that only other namespaces have."""
     place, related = point(plan, _value_path(plan, LABEL, name))
     first, own = cluster.local_queues[namespaces[0], name].document, plan.job.namespace
-    to_do = f'add a LocalQueue to namespace "{own}"' if own else f'create the TrainJob in namespace "{namespaces[0]}"'
+    word = plan.job.word
+    to_do = f'add a LocalQueue to namespace "{own}"' if own else f'create the {word} in namespace "{namespaces[0]}"'
     return Diagnostic.declared(
         UNKNOWN_QUEUE_OBJECT,
         only_elsewhere(f'LocalQueue "{name}"', namespaces, own),
-        f"{to_do}: a TrainJob can only use those of its own namespace",
+        f"{to_do}: a {word} can only use those of its own namespace",
         object=plan.job.id,
         place=place,
         related=(*related, Related("the other LocalQueue", Place(first, NAME))),

@@ -5,7 +5,8 @@ Returns  the `Framework` of a kind. Its front end returns the TrainJob and the r
          the moves that lead back to the job's fields, and the losses; `apply` adds the variables of the operator.
 
 A kind's row in `base.kinds` names its framework and the module of this package that has it. Kinds of Training Operator
-are rows, too: an `OperatorKind`, in `simple_kinds` or in a module of its own. The others share `own_runtime`.
+are rows, too: an `OperatorKind`, in `simple_kinds` or in a module of its own. The others share `own_runtime`. A JobSet
+of the paths is lowered in the same way, by `plain_jobset`.
 
 **A legacy kind**. `<kind>` is the kind in lower case; MxJob is `mlkubejob`, and Volcano's Job `volcanojob`. Copy
 from `JAXJOB` in `legacy/simple_kinds.py`; for a kind of another operator than Training Operator, copy from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.base.kinds import TRAINJOB, VERSION, find
+from trainc.base.kinds import JOBSET, TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD, TrainJobForm
@@ -82,6 +82,16 @@ class TrainJob(NamedTuple):
         """The noun for it in messages: `TrainJob`."""
         kind = find(self.id.apiVersion, self.id.kind)
         return TRAINJOB.word if kind is None else kind.word
+
+    @property
+    def is_jobset(self) -> bool:
+        """Whether its document is a JobSet, which is checked and not compiled to another one."""
+        return bool(self.document.value.get("kind") == JOBSET.kind)
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether it is a job of another operator, whose front end connects its pods."""
+        return self.own_runtime is not None and self.own_runtime.framework != JOBSET.framework
 
     @property
     def as_written(self) -> TrainJob:

@@ -150,7 +150,7 @@ class Plan(NamedTuple):
     @property
     def nodes(self) -> int:
         """The number of nodes that train."""
-        if self.job.own_runtime is not None:
+        if self.job.is_legacy:
             return sum(map(self.pods, self.trainers()))
         trainer = self.trainer
         return 1 if trainer is None else self.counts[trainer]

@@ -33,11 +33,21 @@ ADDRESSES: Final = frozenset(
     }
 )
 """The variables with the address of the rendezvous, of all frameworks and operators."""
+READERS: Final = {
+    "TF_": "tensorflow",
+    "PADDLE_": "paddle",
+    "COORDINATOR_": "jax",
+    "JAX_": "jax",
+    "DMLC_": "mxnet",
+    "": "torch",
+}
+"""The framework that reads such a variable, by its beginning."""
+MPIRUN: Final = frozenset({"mpirun", "mpiexec"})
 
 
 def has_policy(plan: Plan) -> bool:
     """Return whether a policy or a front end connects the pods."""
-    return plan.job.own_runtime is not None or not traits(plan.runtime).independent_nodes
+    return plan.job.is_legacy or not traits(plan.runtime).independent_nodes
 
 
 def training_traits(plan: Plan) -> Traits:
@@ -74,7 +84,7 @@ def mains_of(plan: Plan, jobs: Iterable[int]) -> Iterator[Slot]:
         yield from (slot for slot in main_slots(plan) if slot.job in wanted)
         return
     for job in jobs:
-        only = plan.containers(job) if plan.job.own_runtime is not None else []
+        only = plan.containers(job) if plan.job.is_legacy else []
         if slot := main_container(plan, job) or (only[0] if len(only) == 1 else None):
             yield slot
 
@@ -108,11 +118,24 @@ def node_range(text: str) -> tuple[int, int] | None:
 
 
 def _framework(plan: Plan) -> str:
-    """Return the framework of a runtime without a policy: by its label, or `torch` if a container runs torchrun."""
+    """Return the framework of a runtime without a policy: by its label, or what its containers run and read."""
     label = get(plan.runtime.value, ("metadata", "labels", LABEL))
     if isinstance(label, str) and label:
         return label
-    return "torch" if any(runs(container, TORCHRUN) for _, container in _mains(plan)) else ""
+    if any(runs(container, TORCHRUN) for _, container in _mains(plan)):
+        return "torch"
+    return _framework_of_variables(plan) if plan.job.is_jobset else ""
+
+
+def _framework_of_variables(plan: Plan) -> str:
+    """Return the framework that reads the address of the rendezvous in a container, or runs there; empty for none."""
+    for _, container in _mains(plan):
+        if runs(container, MPIRUN):
+            return "mpi"
+        for variable in container.get("env") or ():
+            if (name := variable.get("name")) in ADDRESSES:
+                return next(family for start, family in READERS.items() if name.startswith(start))
+    return ""
 
 
 def _mains(plan: Plan) -> Iterator[tuple[Slot, Tree]]:

@@ -220,9 +220,7 @@ def _plans(side: Side) -> dict[tuple[str, str], Plan]:
 def _old_diagnostics(side: Side) -> Iterator[Diagnostic]:
     """Yield the errors of the old side as warnings, so that a change that fixes them can be reviewed."""
     for diagnostic in side.diagnostics:
-        if diagnostic.id == "mixed-side":
-            yield diagnostic
-        elif diagnostic.severity == "error":
+        if diagnostic.severity == "error":
             yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.spec.name) + diagnostic.message)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import COMPILED, LEGACY
+from trainc.base.kinds import COMPILED, JOBSET, LEGACY
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.files.confine import is_within, resolved
@@ -215,7 +215,7 @@ class Settings(NamedTuple):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds to compile."""
-        return (*COMPILED, *(row for row in LEGACY if row.name in self.legacy_kinds)) if self.legacy_kinds else COMPILED
+        return (*COMPILED, JOBSET, *(row for row in LEGACY if row.name in self.legacy_kinds))
 
     @property
     def folder(self) -> str:

@@ -169,7 +169,9 @@ def verdict(compilation: Compilation) -> str:
     if counted := summary(compilation):
         unchecked = _unchecked_notes(compilation)
         return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", *unchecked, others)))
-    checked = f"{compilation.counted_jobs}, {counted_runtimes(compilation)}"
+    checked = compilation.counted_jobs
+    if compilation.jobs or compilation.stand_ins or not compilation.jobsets:
+        checked = f"{checked}, {counted_runtimes(compilation)}"
     return "; ".join(filter(None, (f"no problems found: {checked}", others)))
 
 

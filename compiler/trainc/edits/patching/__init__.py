@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Identity
     from trainc.edits.environment import Environment
     from trainc.frontends.reading import Reader
+    from trainc.kubernetes.trees import Tree
 
 __all__ = ["JobSetPatches", "Patch", "Patches"]
 
@@ -101,8 +102,13 @@ class Patches:
         kind = document.value["kind"]
         if kind in self._of_kind:
             yield kind
-        if JOBSET.kind in self._of_kind and role_of(document.value["apiVersion"], kind) == "job":
+        if self._has_compiled_jobset(document.value):
             yield JOBSET.kind
+
+    def _has_compiled_jobset(self, source: Tree) -> bool:
+        """Return whether a document is a job that is compiled to a JobSet, for which there may be patches."""
+        kind = source["kind"]
+        return kind != JOBSET.kind and JOBSET.kind in self._of_kind and role_of(source["apiVersion"], kind) == "job"
 
     def _apply(self, document: Document) -> Document:
         source = document.value
@@ -110,7 +116,7 @@ class Patches:
         for patch in self._of_kind.get(kind, ()):
             if patch.target.matches(source):
                 document = self._applied(patch, document)
-        if JOBSET.kind in self._of_kind and role_of(source["apiVersion"], kind) == "job":
+        if self._has_compiled_jobset(source):
             of_jobset = tuple(patch for patch in self._of_kind[JOBSET.kind] if patch.target.matches(source))
             for patch in of_jobset:
                 self._use(patch)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.base.kinds import CLUSTER_SCOPED
+from trainc.base.kinds import CLUSTER_SCOPED, JOBSET
 from trainc.diagnostics import Edit, ObjectId, Place
 from trainc.edits.transforming.image_overrides import changed, images_of_job, images_of_runtime, line_of, split
 from trainc.edits.transforming.namespaces import NAMESPACE, Namespaces
@@ -118,12 +118,13 @@ class Transformation:
         }
 
     def job(self, document: Document) -> Document:
-        """Return a TrainJob with all transformations."""
+        """Return a TrainJob with all transformations, or a JobSet of the paths, which keeps its name."""
         document, after, images = self._with_images(document, images_of_job)
         namespaces = UNMOVED
         if self._changes_metadata and _metadata(after) is not None:
             after, namespaces = self._moved(document, after)
-            after = after | {"metadata": self._metadata_of_job(after["metadata"])}
+            is_renamed = after.get("kind") != JOBSET.kind
+            after = after | {"metadata": self._metadata_of_job(after["metadata"], is_renamed=is_renamed)}
         return self._edited(document, after, images, namespaces)
 
     def runtime(self, document: Document) -> Document:
@@ -196,10 +197,10 @@ class Transformation:
             for place in (*item.merged, item.place):
                 yield unmatched_item(item._replace(place=place), known)
 
-    def _metadata_of_job(self, metadata: Tree) -> Tree:
+    def _metadata_of_job(self, metadata: Tree, *, is_renamed: bool) -> Tree:
         environment, changed = self.environment, dict(metadata)
         name = metadata.get("name")
-        if name and isinstance(name, str):
+        if is_renamed and name and isinstance(name, str):
             changed["name"] = f"{_text(environment.name_prefix)}{name}{_text(environment.name_suffix)}"
         for key, settings in (("labels", environment.labels), ("annotations", environment.annotations)):
             own = metadata.get(key)

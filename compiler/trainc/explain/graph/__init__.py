@@ -109,7 +109,7 @@ def graph_of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
         file=plan.job.document.file,
         runtime=None if plan.job.own_runtime else plan.runtime.id,
         runtime_file="" if plan.runtime.level == BUILT_IN else plan.runtime.document.file,
-        framework=plan.runtime.framework,
+        framework="" if plan.job.is_jobset else plan.runtime.framework,
         jobset=str(jobset["metadata"]["name"]),
         steps=tuple(steps(jobset)),
         total=total,

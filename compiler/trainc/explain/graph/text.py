@@ -53,7 +53,8 @@ def tree(graph: Graph, width: int = columns.UNLIMITED) -> Iterator[str]:
     label, text = (
         ("framework", graph.framework) if graph.runtime is None else ("runtime", runtime(graph, graph.runtime))
     )
-    rows = [(label, text, ()), ("JobSet", jobset(graph), steps(graph.steps))]
+    rows: list[tuple[str, str, tuple[TreeLine, ...]]] = [(label, text, ())] if text else []
+    rows += [("JobSet", jobset(graph), steps(graph.steps))]
     rows += [("gang", gang(one, graph.total.pods), ()) for one in graph.gangs]
     rows += [("queue", graph.queue, ())] if graph.queue else []
     rows += [("rendezvous", graph.endpoint, ())] if graph.endpoint else []

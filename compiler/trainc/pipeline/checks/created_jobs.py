@@ -144,7 +144,7 @@ def _placed(jobset: Tree, fault: JobFault) -> JobFault:
         level: Path = ("metadata", "annotations")
         if EXCLUSIVE not in get(jobset, level, {}) or BY_NODE_SELECTOR not in get(jobset, level, {}):
             level = (*fault.base, *level)
-        help = "shorten the name of the TrainJob, its namespace or the replicated job"
+        help = "shorten metadata.name, the namespace or the name of the replicated job"
         return JobFault(fault.object, violation._replace(path=(*level, BY_NODE_SELECTOR)).with_help(help), ())
     if violation.path[:4] != VOLUMES or len(violation.path) < 5:
         return fault

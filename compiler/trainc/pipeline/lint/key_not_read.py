@@ -82,11 +82,13 @@ def unread_in(keys: dict[str, str], field: Field, holder: Holder, path: Path, pl
 
 def is_read(plan: Plan, key: str, known: SchedulingKey, field: Field, holder: Holder) -> bool:
     """Return whether the key is read in this field of this object."""
+    if known.reader == TRAINER and plan.job.is_jobset:
+        return True  # or not, if Trainer is not its reader
     if field != known.field:
         return False
     if key == QUEUE and holder == "pod":
         return QUEUE in plan.labels
-    if plan.job.own_runtime is not None:
+    if plan.job.is_legacy:
         return True  # for the objects of other operators, it may be read in another place
     if holder not in known.holders:
         return False
@@ -103,7 +105,7 @@ def is_of_pods(plan: Plan, field: Field, key: str) -> bool:
 
 def has_queue(plan: Plan) -> bool:
     """Return whether the JobSet has a queue, or is a legacy job, whose runtime is its own document."""
-    return QUEUE in plan.labels or plan.job.own_runtime is not None
+    return QUEUE in plan.labels or plan.job.is_legacy
 
 
 def has_unread_queue(plan: Plan) -> bool:

@@ -180,7 +180,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
         message, change = f"the program gets {name}={number}", f"write {name}={count}"
     elif name in CLUSTERS:
         message, change = f"the cluster in {name} has {plural(int(number), 'host')}", "write the host of each pod"
-    elif ":" in number and plan.job.own_runtime is not None:
+    elif ":" in number and plan.job.is_legacy:
         least, most = number.split(":")
         message, change = f"elasticPolicy allows {least} to {most} nodes", "change minReplicas and maxReplicas"
     else:

@@ -40,16 +40,23 @@ MARKS: Final = frozenset(
 """The labels and annotations of pods by which other schedulers form groups."""
 
 
+ONE: Final = {"labels": "label", "annotations": "annotation"}
+
+
 def find(plan: Plan) -> Iterator[LintFinding]:
     """Yield a finding if several nodes wait for one another without a PodGroup or a queue.
 
     The pods may name a group that trainc does not create, or a scheduler that creates one. A queue whose key is not
-    read is reported as such.
+    read is reported as such. A JobSet of the paths is reported only if it names a scheduler for gangs.
     """
     if training_traits(plan).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
     if not names_group(plan) and not is_of_other_scheduler(plan) and not has_unread_queue(plan):
-        yield LintFinding("no-gang", (), shared=True)
+        if not plan.job.is_jobset:
+            yield LintFinding("no-gang", (), shared=True)
+        for job in training(plan) if plan.job.is_jobset else ():
+            if pod_at(plan, job).get("schedulerName") not in DEFAULT_SCHEDULERS:
+                yield LintFinding("no-gang", (*pod_spec(job), "schedulerName"))
 
 
 def names_group(plan: Plan) -> bool:
@@ -82,11 +89,18 @@ def has_unread_queue(plan: Plan) -> bool:
 @lint_rule("no-gang", "Several nodes without gang scheduling")
 def warning(plan: Plan, _: LintFinding) -> Finding:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
+    message = (
+        f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
+        "PodGroup: the scheduler may place only some of them"
+    )
+    if plan.job.is_jobset:
+        of_policies = schedulers.schedulers_of(dict.fromkeys(schedulers.SCHEDULERS))
+        marks = " or ".join(f"{ONE[scheduler.MARK.field]} {scheduler.MARK.key}" for scheduler in of_policies)
+        return Finding(message, f"create a PodGroup, and name it in the {marks} of the pod templates")
     runtime = "a runtime with podGroupPolicy (built in: torch-distributed-coscheduling and -volcano), or "
     option = f"{plan.library.option_names.gang} or " if traits(plan.runtime).gangs else ""
     return Finding(
-        message=f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
-        "PodGroup: the scheduler may place only some of them",
+        message=message,
         help=f"if other jobs compete for the nodes, use {option if plan.job.own_runtime else runtime}a Kueue queue",
         field="spec.podGroupPolicy",
         place=plan.job.at("spec", "runtimeRef"),
@@ -100,7 +114,7 @@ def nodes(plan: Plan) -> int:
     """
     if plan.needed is not None:
         return plan.needed
-    if plan.job.own_runtime is not None:
+    if plan.job.is_legacy:
         return nodes_of(plan)
     if not has_policy(plan):
         return min([nodes_of(plan), *(least for least, _ in ranges(plan))])

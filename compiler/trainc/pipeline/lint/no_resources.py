@@ -45,6 +45,8 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
 
 
 def _help(plan: Plan) -> str:
+    if plan.job.is_jobset:
+        return "set resources in the container"
     if plan.job.own_runtime is not None:
         return "set resources in the containers of each role"
     if plan.runtime.policy is not None:

@@ -31,7 +31,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     is_elastic = get(plan.runtime.policy, ("torch", "elasticPolicy")) is not None
     # In other trainings, such as those with parameter servers, the other nodes can go on without a lost one.
     depends = training_traits(plan).family == "torch" and not is_elastic
-    if restarts <= 0 or plan.job.own_runtime is not None or not depends:
+    if restarts <= 0 or plan.job.is_legacy or not depends:
         return
     for job in training(plan):
         replicated = plan.jobs[job]

@@ -151,7 +151,9 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     """The flag takes precedence over the variable that the torch policy sets, so the nodes wait for one another."""
     name, value, reason, source = finding.what
     known = training_traits(plan)
-    if not has_policy(plan):
+    if plan.job.is_jobset and name in PET:
+        instead = "change the flag"
+    elif not has_policy(plan):
         instead = (
             f"remove the flag if {PET[name]} is right" if name in PET else "give all nodes the address of the first"
         )

@@ -138,7 +138,7 @@ def triggers(plan: Plan) -> Iterator[str]:
     """Yield the rules that the plan may break, some of them more than once."""
     spec, runtime = plan.objects[0]["spec"], plan.runtime
     framework = traits(runtime)
-    if framework.independent_nodes and plan.job.own_runtime is None:
+    if framework.independent_nodes and not plan.job.is_legacy:
         from trainc.pipeline.training import training_traits
 
         framework = training_traits(plan)
@@ -148,7 +148,7 @@ def triggers(plan: Plan) -> Iterator[str]:
             yield "gang-scheduler"
     elif not framework.independent_nodes and sum(plan.counts) > 1:
         yield "no-gang"
-    if plan.job.own_runtime is not None:
+    if plan.job.is_legacy:
         yield from ("legacy-losses", "legacy-host", *(("gang-too-large",) if runtime.gang else ()))
     yield from lifetime_rules(plan, spec)
     yield from queued_rules(plan)
@@ -208,12 +208,14 @@ def job_rules(plan: Plan, template: Tree, framework: Traits, count: str) -> Iter
         if (medium := get(volume, ("emptyDir", "medium"))) and not medium.startswith(KNOWN_MEDIA):
             yield "volume-medium"
     own = "TF_CONFIG" if writes_cluster(plan) else ""
+    names_hosts = framework.independent_nodes or plan.job.is_jobset
+    is_legacy = plan.job.is_legacy
     for key in CONTAINERS:
         for container in pod.get(key) or ():
             yield from container_rules(container, count, own)
-            if framework.independent_nodes and may_name_host(container, plan.name):
+            if names_hosts and may_name_host(container, plan.name):
                 yield "rendezvous-host"
-            is_only = plan.job.own_runtime is not None and len(pod[key]) == 1
+            is_only = is_legacy and len(pod[key]) == 1
             is_main = container.get("name") == framework.container or not framework.container or is_only
             if is_main and key == "containers":
                 yield from node_rules(container, framework.family)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, including those of the framework and the schedulers."""
+    if plan.job.is_jobset:
+        return plan
     checks = _release_checks(plan)
     if plan.runtime.gang:
         from trainc.pipeline import schedulers

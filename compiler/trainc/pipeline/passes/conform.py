@@ -12,7 +12,7 @@ import marshal
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
+from trainc.base.kinds import CLUSTER_SCOPED, JOBSET, TRAINJOB, VERSION, find
 from trainc.base.trainjob_dialects import DIALECTS, TORCH_PROCESSES, Detected, detect, renamed_in_runtimes
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
@@ -179,11 +179,14 @@ def conform_lowered(plan: Plan) -> Plan:
     kind = find(document.value.get("apiVersion"), document.value.get("kind"))
     assert kind is not None, "only documents of a kind in the table are compiled"
     front_end = frameworks.front_end(kind)
-    schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")))
-    value, violations, unknown = admit(plan.job.value, schema)
+    schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")) or plan.release.jobset)
+    value, violations, unknown = admit(front_end.defaulted(plan.job.value), schema)
     if not violations:
         violations += front_end.violations(plan.job.value, value)
-    violations, unknown = _operator_violations(violations, unknown)
+    if kind is JOBSET:
+        violations = _causes(violations, unknown, plan.field_validation)
+    else:
+        violations, unknown = _operator_violations(violations, unknown)
     found = list(diagnose(document, _as_written(plan.job, violations), plan.release))
     found += unknown_fields(plan, unknown)
     if failed(found):
@@ -192,7 +195,9 @@ def conform_lowered(plan: Plan) -> Plan:
     form, of_runtime = documents(plan.job.form or document, lowered)
     plan = plan._replace(release=for_legacy_jobs(plan.release))
     template = get(of_runtime.value, ("spec", "template", "spec"), {})
-    runtime = Runtime.from_value(of_runtime, plan.release, of_runtime.value, as_go_type(template), level="")
+    if kind is not JOBSET:  # no controller writes it as Go types do
+        template = as_go_type(template)
+    runtime = Runtime.from_value(of_runtime, plan.release, of_runtime.value, template, level="")
     job = plan.job._replace(value=form.value, form=form, own_runtime=runtime, repeated=lowered.repeated)
     return plan._replace(job=job, losses=lowered.losses).report(found)
 

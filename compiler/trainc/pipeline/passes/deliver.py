@@ -23,6 +23,8 @@ REPLACE: Final = ("Force=true", "Replace=true")
 
 def deliver(plan: Plan) -> Plan:
     """Suspend the JobSet unless a queue does, and let Argo CD replace it, if the options request it."""
+    if plan.job.is_jobset:
+        return plan
     plan = suspended(plan)
     if plan.delivery.argocd_replace:
         options = with_replace(plan.annotations.get(SYNC_OPTIONS, ""))

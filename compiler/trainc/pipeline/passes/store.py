@@ -37,9 +37,19 @@ def store(plan: Plan) -> Plan:
         from trainc.pipeline import schedulers
 
         plan = plan._replace(others=tuple(other.value for other in schedulers.admitted(plan)))
-    spec = stored(with_defaults(admitted.value["spec"]))
+    whole_spec = with_defaults(admitted.value["spec"])
+    spec = stored(whole_spec)
+    if plan.job.is_jobset:
+        spec = with_zero_replicas(spec, whole_spec)
     metadata = admitted.value["metadata"]  # without the unknown fields of patches
     return plan._replace(objects=(whole | {"metadata": metadata, "spec": spec}, *plan.others))
+
+
+def with_zero_replicas(spec: Tree, written: Tree) -> Tree:
+    """Return a spec with `replicas: 0`, which Go types drop and the API server keeps."""
+    pairs = zip(spec.get("replicatedJobs") or (), written.get("replicatedJobs") or (), strict=True)
+    jobs = [{"replicas": each["replicas"]} | job if each.get("replicas") == 0 else job for job, each in pairs]
+    return spec | {"replicatedJobs": jobs} if jobs else spec
 
 
 def jobset(plan: Plan) -> Tree:

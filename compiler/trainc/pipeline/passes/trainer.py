@@ -25,6 +25,8 @@ ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initial
 
 def trainer(plan: Plan) -> Plan:
     """Write spec.trainer into every trainer job, and the counts into all jobs."""
+    if plan.job.is_jobset:
+        return plan
     given = plan.job.trainer
     start = given if plan.entry is None else plan.entry
     written = (("image", given), ("command", start), ("args", start))

@@ -379,6 +379,8 @@ def edited_by(place: Place) -> str:
 
 def stage_source(plan: Plan, stage: str, kind: str = "JobSet") -> str:
     """Return the source of a stage's values that no input field sets; `kind` is the object's."""
+    if plan.job.is_jobset and stage in ("conform", "framework"):
+        return runtime_of(plan) if stage == "conform" else "a default of JobSet"
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":

@@ -106,7 +106,8 @@ def resolved_plan(
     if job is not None:
         of_job = of_job._replace(value=job)
     if runtime is not None:
-        spec = as_go_type(get(runtime, ("spec", "template", "spec"), {}))
+        spec = get(runtime, ("spec", "template", "spec"), {})
+        spec = spec if of_job.is_jobset else as_go_type(spec)
         of_runtime = Runtime.from_value(
             of_runtime.document, plan.release, runtime, spec, of_runtime.level, of_runtime.form
         )

@@ -1,7 +1,8 @@
 """Sides: the objects before and after a change.
 
 Reads    files, folders and git revisions, as parsed by `side_arguments`.
-Returns  the objects of each side: a side with JobSets is used as rendered, a side with TrainJobs is compiled.
+Returns  the objects of each side: a side with TrainJobs is compiled, and the JobSets beside them are checked. A side
+         with JobSets only is used as rendered, unless its settings may change them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,17 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET
-from trainc.compilation import Compilation, Compiled, Run, compile_documents, duplicate_object, environment_runs
+from trainc.compilation import (
+    Compilation,
+    Compiled,
+    Run,
+    compile_documents,
+    duplicate_object,
+    duplicates,
+    environment_runs,
+)
 from trainc.compilation.sources import settings_name_queue
-from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, failed
 from trainc.files import inputs
 from trainc.files.confine import is_within, resolved
 from trainc.files.exclude import ALL_EXCLUDED
@@ -24,6 +33,7 @@ from trainc.files.outputs import PASSED
 from trainc.files.selection import Selection
 from trainc.files.walk import UNREADABLE
 from trainc.frontends.reading import Reading
+from trainc.kubernetes.trees import get
 from trainc.review.commits import commit_files
 from trainc.review.commits import commit_files as commit_settings
 from trainc.review.sides import rendered_files
@@ -42,9 +52,6 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-MIXED_SIDE: Final = Declaration(
-    "mixed-side", ("read",), "TrainJobs and JobSets in one side of a review", trainc_only=True
-)
 NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", trainc_only=True
 )
@@ -217,9 +224,7 @@ def _read(
     found.gather(spec.paths, selection, follow_links=run.options.follow_links)
     files.add(found, own, spec.paths)
     found.diagnostics = [each for each in found.diagnostics if not _is_left_out(each, spec)]
-    if jobs := found.documents["job"]:
-        if jobset := _unmarked_jobset(found):
-            return Side(spec, "nothing", (), (_mixed_kinds(jobs[0], jobset),))
+    if found.documents["job"] and not _is_rendered(found, spec, own):
         return _compiled(spec, found, own, run, reporting)
     rendered = _Rendered(spec, own, run, found, files_of, files)
     if rendered.is_certain:
@@ -352,19 +357,16 @@ def _copied_files(spec: SideSpec, own: Settings, run: Run) -> Callable[[str], bo
     return lambda path: copied_files(os.path.join(commit.top, path.removeprefix(commit.named(""))))
 
 
-def _unmarked_jobset(reading: Reading) -> Document | None:
-    """Return a JobSet beside TrainJobs that trainc did not write there; None without one."""
-    found = [document for document in reading.documents["other"] if document.value.get("kind") == JOBSET.kind]
-    if found:
-        return found[0]
-    skipped = {file.path for file in reading.skipped}
-    files = [file for file in reading.kept or () if isinstance(file, inputs.File) and file.path in skipped]
-    for file in files:
-        if JOBSET.kind.encode() in file.data and not (file.output or is_marked(file.data)):
-            for document in rendered_files.read([file], reading.meter.budget).documents:
-                if document.value.get("kind") == JOBSET.kind:
-                    return document
-    return None
+def _is_rendered(reading: Reading, spec: SideSpec, own: Settings) -> bool:
+    """Return whether a side has only JobSets that no setting changes: trainc or a cluster has written them."""
+    jobs = reading.documents["job"]
+    if any(job.value.get("kind") != JOBSET.kind for job in jobs):
+        return False
+    if STDIN in spec.paths or all(get(job.value, ("metadata", "uid")) for job in jobs):
+        return True
+    files = {job.file for job in jobs}
+    kept = [file for file in reading.kept or () if isinstance(file, inputs.File) and file.path in files]
+    return own.document is None or _is_output(spec, own) or all(is_marked(file.data) for file in kept)
 
 
 def settings_of(spec: SideSpec, run: Run) -> Settings:
@@ -389,6 +391,7 @@ def _compiled(spec: SideSpec, reading: Reading, own: Settings, run: Run, reporti
             revision=spec.revision(),
         ),
     )
+    result = result.with_diagnostics(duplicates(result, (job.plan.job.document for job in result.jobsets)))
     items = tuple(_items(result))
     diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
     return Side(spec, "compiled", items, diagnostics, own, result.skipped, runtimes=tuple(reading.documents["runtime"]))
@@ -425,8 +428,8 @@ def _job_items(jobs: Iterable[Compiled]) -> Iterator[SideItem]:
 
 
 def _items(result: Compilation) -> Iterator[SideItem]:
-    yield from _job_items(result.jobs)
-    yield from _rendered(result.copied)[0]
+    yield from _job_items(result.shown)
+    yield from _rendered(each for each in result.copied if each.value.get("kind") != JOBSET.kind)[0]
 
 
 def _rendered(
@@ -473,17 +476,6 @@ def _without_other_kinds(side: Side) -> Side:
         if item.job is not None or (item.id.kind in rendered_files.WRITTEN and not item.document.file.endswith(PASSED))
     )
     return side._replace(items=items)
-
-
-def _mixed_kinds(job: Document, jobset: Document) -> Diagnostic:
-    return Diagnostic.declared(
-        MIXED_SIDE,
-        "one side contains both TrainJobs and JobSets",
-        "give a folder with only sources or only rendered manifests",
-        object=ObjectId.from_manifest(job.value),
-        place=Place(document=job, path=("kind",)),
-        related=(Related(message="a JobSet", place=Place(document=jobset, path=("kind",))),),
-    )
 
 
 def no_jobs(old: SideSpec, new: SideSpec) -> Diagnostic:

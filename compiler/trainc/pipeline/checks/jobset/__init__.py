@@ -83,7 +83,7 @@ def _network(spec: Tree) -> Iterator[Violation]:
             path,
             SUBDOMAIN,
             f"{shown(subdomain)} is not a valid subdomain: it {_label_fault(subdomain)}",
-            f"{LETTERS}, and start with a letter; or remove it to use the TrainJob name",
+            f"{LETTERS}, and start with a letter; or remove it to use the name of the JobSet",
         )
 
 
