@@ -116,6 +116,13 @@ def test_an_item_of_a_list() -> None:
     assert "                    # End of the job.\n" in Path(f"runtimes/{runtime()}.yaml").read_text()
 
 
+def test_an_item_in_a_file_of_its_own_has_its_comments() -> None:
+    Path("list.yaml").write_text(LIST.replace("- apiVersion: kubeflow", "- # On one GPU.\n    apiVersion: kubeflow"))
+    assert run("migrate", "list.yaml", "-o", "new").code == 0
+    head = "# Trains on one node.\n# On one GPU.\napiVersion: trainer.kubeflow.org/v1alpha1\n"
+    assert Path("new/list.yaml").read_text().startswith(head)
+
+
 def test_line_breaks_and_marks() -> None:
     whole = "\ufeff" + LIST.replace("\n", "\r\n").removesuffix("\r\n")
     new = rewritten("list.yaml", whole.encode()).decode()

@@ -136,12 +136,12 @@ class SourceText:
         self.columns = {field.spot: field.column for field in self.known.fields}
 
     def _head(self, text: str) -> str:
-        """Return the lines above the job; for an item of a List, the comments directly above it, at their column."""
+        """Return the lines above the job; for an item of a List, the comments of the item."""
         if not self.within:
             found = _HEAD.match(text)
             return found[0] if found else ""
-        above = (each for each in self.known.comments if each.field is not None and each.field.value is self.root)
-        return "".join(f"{line}\n" for each in above if each.place == "above" for line in each.texts)
+        own = (each for each in self.known.comments if each.field is not None and each.field.value is self.root)
+        return "".join(f"{line.lstrip()}\n" for each in own if each.place != "last" for line in each.texts)
 
     def dropped(self, line: int, text: str) -> DroppedComment:
         """Return a comment with its position in the file."""
