@@ -787,3 +787,17 @@ def test_details_that_just_fit_are_in_the_report(monkeypatch: pytest.MonkeyPatch
     assert run(*command).out == whole
     monkeypatch.setattr(report, "SPACE", len(whole.rstrip("\n").encode()) - 1)
     assert "do not fit" in run(*command).out
+
+
+def test_the_texts(snapshot: SnapshotAssertion) -> None:
+    """What a migration says: a job that stays, images that kustomize changes, fields that only trainc reads, losses."""
+    annotation = "metadata: {annotations: {kai.scheduler/topology: a}}\n        spec:\n          containers"
+    elastic = TORCHRUN.replace("Master:", "Worker:").replace('spec:\n  nprocPerNode: "8"\n  pytorch', ELASTIC, 1)
+    limited = "spec:\n  runPolicy: {ttlSecondsAfterFinished: 9, cleanPodPolicy: All}\n  elastic"
+    write("jobs/kai.yaml", named("kai", JOB.replace("spec:\n          containers", annotation)))
+    elastic = elastic.replace("spec:\n  elastic", limited).replace("{cpu: 8, memory: 8Gi}", "{nvidia.com/gpu: 8}")
+    write("jobs/elastic.yaml", named("elastic", elastic))
+    write("jobs/dlrm.yaml", VOLCANO)
+    write("jobs/kustomization.yaml", "resources: [kai.yaml, dlrm.yaml]\nnamePrefix: a-\nimages: [{name: acme/train}]\n")
+    assert run("migrate", "jobs").reported == snapshot
+    assert run("migrate", "jobs", "--diff").out == snapshot

@@ -352,10 +352,7 @@ class _Search:
             result, jobs = project.compile(trials)
             for key, trial in trials.items():
                 before, after = project.compiled[key], jobs.get(key)
-                whole = project.in_one_job(key) if trial.is_one_job else before
-                if whole is None:
-                    reasons[key].append(Reason("its roles differ"))
-                    continue
+                whole = (project.in_one_job(key) if trial.is_one_job else None) or before
                 if after is None:
                     reasons[key] += map(Reason, _errors(result, self.documents[key]))
                     continue

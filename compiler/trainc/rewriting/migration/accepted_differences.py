@@ -397,8 +397,8 @@ TABLE: Final = (
     ),
     Row(
         "rendezvous-port",
-        "the nodes meet at another port",
-        "all of them use the same one",
+        "the rendezvous has another port",
+        "all nodes have the same one",
         applies=_is_rendezvous_port,
     ),
     Row(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.base.kinds import JOBS_OF_RUNTIME, POD
+from trainc.base.trainjob_dialects import PROCESSES_FIELD
 from trainc.kubernetes.trees import get
 from trainc.legacy.mpijob import KEYS, ROOT_KEYS
 from trainc.legacy.own_runtime import NO_LIMIT
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 def job_notes(job: Tree, counts: frozenset[str]) -> Iterator[Note]:
     """Yield the comments of a TrainJob."""
     trainer: Tree = get(job, ("spec", "trainer"), {})
-    nodes, processes = trainer.get("numNodes"), trainer.get("numProcPerNode", 1)
+    nodes, processes = trainer.get("numNodes"), trainer.get(PROCESSES_FIELD, 1)
     meanings = {str(nodes): "repeats numNodes"}
     if isinstance(nodes, int) and isinstance(processes, int) and processes > 1:
-        meanings[str(nodes * processes)] = "numNodes times numProcPerNode"
+        meanings[str(nodes * processes)] = f"numNodes times {PROCESSES_FIELD}"
     for index, variable in enumerate(trainer.get("env") or ()):
         if variable["name"] in counts and (meaning := meanings.get(str(variable.get("value")))):
             yield ("spec", "trainer", "env", index, "value"), meaning

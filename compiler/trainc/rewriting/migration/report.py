@@ -78,8 +78,8 @@ class JobReport(NamedTuple):
         """The lines about the form and the documents, each with its first words."""
         candidate = self.migrated.candidate
         yield "form", f"{candidate.form} ({self.why})" if self.why else candidate.form
-        yield "TrainJob", listed(_of_job(candidate.job)) or "only the name of the runtime"
-        yield "runtime", listed(_of_runtime(candidate.runtime)) if self.origin == "new" else self.origin
+        yield "TrainJob", listed(_parts_of_job(candidate.job)) or "only the name of the runtime"
+        yield "runtime", listed(_parts_of_runtime(candidate.runtime)) if self.origin == "new" else self.origin
         if candidate.extensions:
             yield "only trainc reads", f"{one_line(candidate.extensions)}: Trainer's API server refuses or drops it"
         if candidate.files:
@@ -90,7 +90,7 @@ class JobReport(NamedTuple):
         return (text for id, text in self.migrated.details if id == row.id)
 
 
-def _of_job(job: Tree) -> Iterator[str]:
+def _parts_of_job(job: Tree) -> Iterator[str]:
     """Yield the fields of a TrainJob, and its variables by name."""
     spec: Tree = job["spec"]
     for key, field in spec.get("trainer", {}).items():
@@ -98,7 +98,7 @@ def _of_job(job: Tree) -> Iterator[str]:
     yield from (key for key in spec if key not in ("runtimeRef", "trainer"))
 
 
-def _of_runtime(runtime: Tree) -> Iterator[str]:
+def _parts_of_runtime(runtime: Tree) -> Iterator[str]:
     """Yield the parts of a runtime: its policies, the fields of its JobSet, and its Jobs."""
     spec: Tree = runtime["spec"]
     yield from (f"mlPolicy.{key}" for key in spec.get("mlPolicy", {}) if key != "numNodes")
@@ -235,8 +235,8 @@ def _json_of_job(job: JobReport) -> Tree:
         "runtime": {"kind": candidate.runtime["kind"], "name": candidate.runtime_name, "origin": job.origin},
         "extensions": [*candidate.extensions],
         "files": [file["metadata"]["name"] for file in candidate.files],
-        "ofTrainJob": [*_of_job(candidate.job)],
-        "ofRuntime": [*_of_runtime(candidate.runtime)],
+        "ofTrainJob": [*_parts_of_job(candidate.job)],
+        "ofRuntime": [*_parts_of_runtime(candidate.runtime)],
         "differences": [
             {"id": row.id, "difference": row.difference, "reason": row.reason, "changes": [*job.details(row)]}
             for row in migrated.rows

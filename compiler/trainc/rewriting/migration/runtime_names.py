@@ -26,17 +26,18 @@ FRAMEWORK: Final = ("metadata", "labels", "trainer.kubeflow.org/framework")
 
 
 def with_names(
-    found: Iterable[tuple[Document, Candidate]], known: Sequence[Document], kind: str
+    accepted: Iterable[tuple[Document, Candidate]], known: Sequence[Document], kind: str
 ) -> Iterator[Candidate]:
     """Yield the candidates with the final kinds and names of their runtimes.
 
-    known   the runtimes of the paths
-    kind    the kind of the new runtimes
+    accepted   the legacy jobs, each with its candidate
+    known      the runtimes of the paths
+    kind       the kind of the new runtimes
     """
     taken = {ObjectId.from_manifest(document.value).name for document in known}
     existing = [(ObjectId.from_manifest(each.value), dumps(each.value.get("spec"), sort_keys=True)) for each in known]
     named: dict[tuple[str, str], ObjectId] = {}
-    for document, candidate in found:
+    for document, candidate in accepted:
         if candidate.is_built_in:
             yield candidate
             continue
