@@ -3,8 +3,9 @@
 
     make_schemas.py CRDS_DIR [--check]
 
-Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without descriptions. The
-         schemas of the TrainJobs of KEP-2170, which has no CRD, and of Training Operator v1.9 are derived from v2.0.
+Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without descriptions; or
+         the CRD itself, as a YAML file of that folder. The schemas of the TrainJobs of KEP-2170, which has no CRD, and
+         of Training Operator v1.9 are derived from v2.0.
 Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server evaluates.
          With --check it writes nothing and exits 1 if a file is out of date.
 
@@ -21,6 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import yaml
 from generated_files import write_or_check
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ TARGET: Final = Path("schemas")
 TRAINER: Final = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 RELEASES: Final = {
     # dialect: (the source release, its kinds)
+    "trainer-2.4": ("trainer-8c0f5059", ("OptimizationJob",)),
     "trainer-2.3": ("trainer-2.3.0", TRAINER),
     "trainer-2.2": ("trainer-2.2.1", TRAINER),
     "trainer-2.1": ("trainer-2.1.0", TRAINER),
@@ -306,7 +309,10 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
     """Yield every schema file with its text."""
 
     def read(release: str, kind: str) -> Tree:
-        crd: Tree = json.loads((crds / release / f"{kind}.json").read_text(encoding="utf-8"))
+        structure = crds / release / f"{kind}.json"
+        if not structure.exists():
+            return structure_of(crds / release, kind)
+        crd: Tree = json.loads(structure.read_text(encoding="utf-8"))
         return crd
 
     for dialect, (release, kinds) in RELEASES.items():
@@ -318,6 +324,26 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
     release = RELEASES["trainer-2.0"][0]
     for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
         yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])
+
+
+def structure_of(folder: Path, kind: str) -> Tree:
+    """Return the structure of the CRD of a kind, from the YAML files of a folder."""
+    crds = (crd for path in sorted(folder.glob("*.yaml")) for crd in yaml.safe_load_all(path.read_text("utf-8")))
+    spec = next(crd["spec"] for crd in crds if crd["spec"]["names"]["kind"] == kind)
+    (version,) = spec["versions"]
+    schema = without_descriptions(version["schema"]["openAPIV3Schema"])
+    return {"group": spec["group"], "version": version["name"], "kind": kind, "schema": schema}
+
+
+def without_descriptions(schema: Tree) -> Tree:
+    """Return a schema without the prose of its fields."""
+    kept = {key: value for key, value in schema.items() if key != "description"}
+    for key in ("items", "additionalProperties"):
+        if isinstance(kept.get(key), dict):
+            kept[key] = without_descriptions(kept[key])
+    if "properties" in kept:
+        kept["properties"] = {name: without_descriptions(child) for name, child in kept["properties"].items()}
+    return kept
 
 
 def main(argv: list[str] | None = None) -> int:

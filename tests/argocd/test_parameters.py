@@ -113,7 +113,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a name like no other": (
         plugin_parameters({"name": "values"}),
         'the parameter "values" is unknown; use one of runtimes, only, strict, field-validation, '
-        "trainer-version, legacy, gang, suspend, name-suffix-hash, argocd-replace, environment",
+        "trainer-version, kueue-version, legacy, gang, suspend, name-suffix-hash, argocd-replace, environment",
     ),
     "plugin env": (
         {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},

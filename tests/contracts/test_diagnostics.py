@@ -41,6 +41,15 @@ metadata: {name: finetune}
 spec:
   runtimeRef: {name: torch-distributed}
 """
+QUEUED = JOB.replace("finetune}", "finetune, labels: {kueue.x-k8s.io/queue-name: gpu}}")
+QUEUED_LEGACY = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: resnet, labels: {kueue.x-k8s.io/queue-name: gpu}}
+spec:
+  pytorchReplicaSpecs:
+    Master: {template: {spec: {containers: [{name: pytorch, image: acme/resnet:1.4}]}}}
+"""
 NLP_JOB = JOB.replace("finetune}", "finetune, namespace: nlp}")
 BUILT_IN_RUNTIME = "built-in-runtime"
 NOTE = re.compile(rf"(?:(?<=\n)\n)?^note\[{BUILT_IN_RUNTIME}\].*\n  help: .*\n", re.MULTILINE)
@@ -293,11 +302,13 @@ CONSOLES: dict[str, dict[str, str]] = {
             ("jobs/finetune.yaml", JOB.replace("torch-distributed", "team-torch")),
         )
     },
-    "trainer-version": {
+    "cluster-version": {
         "wrong.yaml": 'trainerVersion: "2.5"\n',
         "fixed.yaml": 'trainerVersion: "2.2"\n',
         "jobs/finetune.yaml": JOB,
     },
+    "queue-never-starts": {"job.yaml": QUEUED},
+    "queue-not-managed": {"job.yaml": JOB, "legacy.yaml": QUEUED_LEGACY},
     "unserved-version": {
         "job.yaml": JOB.replace("trainer.kubeflow.org/v1alpha1", "kubeflow.org/v2alpha1"),
         "fixed.yaml": JOB,

@@ -44,7 +44,7 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
-    "trainc.base": "data declarations kinds option_rows records releases trainjob_dialects",
+    "trainc.base": "data declarations kinds kueue_releases option_rows records releases trainjob_dialects",
     "trainc.pipeline": "checks frameworks library lint objects passes plan stages",
     "trainc.pipeline.checks": "cel created_jobs jobset runtime trainjob",
     "trainc.compilation": "plans projects results run sources",

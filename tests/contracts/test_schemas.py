@@ -20,7 +20,7 @@ from trainc.base.releases import RELEASES, TrainerRelease
 from trainc.frontends import extensions
 from trainc.kubernetes.gotypes import GoField, Struct
 from trainc.kubernetes.structural import StructuralSchema, bundled
-from trainc.pipeline.checks import cel
+from trainc.pipeline.checks import cel, optimization_rules
 from trainc.pipeline.frameworks import FRAMEWORKS
 from trainc.settings.schema import constraints
 
@@ -63,7 +63,8 @@ def fullest(schema: Any, root: Any) -> Any:
         case "array":
             return [fullest(schema["items"], root)]
         case "string":
-            return schema.get("enum", ["2026-01-01T00:00:00Z" if schema.get("format") else "a"])[0]
+            text = "2026-01-01T00:00:00Z" if schema.get("format") else "1" if schema.get("pattern") else "a"
+            return schema.get("enum", [text])[0]
     return {"integer": max(1, schema.get("minimum", 1)), "boolean": True}[schema["type"]]
 
 
@@ -115,6 +116,17 @@ def test_every_creation_rule_of_a_release_is_implemented(kind: str, release: Tra
         assert [
             rule.at for rule in rules if rule.at in paths and not {(rule.at, d) for d in rule.digests} & wanted
         ] == []
+
+
+def test_every_creation_rule_of_an_optimization_job_is_implemented() -> None:
+    schema = SCHEMAS["OptimizationJob"]
+    wanted = [
+        (path, hashlib.sha256(rule["rule"].encode()).hexdigest()[:12])
+        for path, part in subschemas(schema, schema)
+        for rule in part.get("x-kubernetes-validations", ())
+        if "oldSelf" not in rule["rule"]
+    ]
+    assert sorted(wanted) == sorted((rule.at, *rule.digests) for rule in optimization_rules.RULES)
 
 
 def test_the_rules_of_the_releases_exist() -> None:

@@ -94,6 +94,7 @@ LAYER: dict[str, st.SearchStrategy[Any]] = {
     "accelerators": st.sampled_from([{}, {"acme.io/gpu": {"env": [{"name": "NET", "value": "IB"}]}}]),
     "runtimes": st.fixed_dictionaries({"paths": st.sampled_from([["runtimes"], ["other"], ["other", "runtimes"]])}),
     "trainerVersion": st.sampled_from(["2.2", "2.3"]),
+    "kueueVersion": st.sampled_from(["0.18", "0.20"]),
     "lint": st.fixed_dictionaries({"strict": st.booleans(), "disable": st.sampled_from([[], ["no-gang"]])}),
     "fieldValidation": st.sampled_from(["strict", "warn", "ignore"]),
     "cluster": st.sampled_from(["east", "west"]),

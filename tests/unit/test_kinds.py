@@ -76,15 +76,6 @@ def test_the_same_kind_of_another_project_is_passed_through(version: str, kind: 
     assert manifest(version, kind) in run("build", "x.yaml", "--passthrough").out
 
 
-def test_an_optimization_job_is_not_supported_yet() -> None:
-    write_input(manifest("trainer.kubeflow.org/v1alpha1", "OptimizationJob"), JOB)
-    result = internal(trainc.compile(["x.yaml"]))
-    (found,) = result.diagnostics
-    assert (found.id, found.severity, found.field) == ("unsupported-kind", "warning", "kind")
-    assert [document.value["kind"] for document in result.others] == ["OptimizationJob"]
-    assert len(result.jobs) == 1
-
-
 V1 = [
     *(
         ("kubeflow.org/v1", kind)

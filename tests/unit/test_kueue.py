@@ -194,8 +194,8 @@ def test_v1beta1(empty_folder: Path) -> None:
     lender = kueue("ClusterQueue", "b", version=old, cohort="x", resourceGroups=group(8))
     borrower = kueue("ClusterQueue", "cq", version=old, cohort="x", namespaceSelector={}, resourceGroups=group(0))
     queues = (FLAVOR, lender, borrower, local_queue())
-    assert ids(empty_folder, queued_job(gpus=4), *queues) == []
-    assert ids(empty_folder, queued_job(gpus=5), *queues) == ["never-admitted"]
+    assert ids(empty_folder, queued_job(gpus=4), *queues) == ["kueue-version"]
+    assert ids(empty_folder, queued_job(gpus=5), *queues) == ["kueue-version", "never-admitted"]
 
 
 def test_requests_of_zero_nodes_fit_everywhere() -> None:

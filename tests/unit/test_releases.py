@@ -90,8 +90,8 @@ def test_the_page_has_no_other_section() -> None:
     assert re.findall(r"^### (.*)$", differences, re.MULTILINE) == [behaviour.title for behaviour in BEHAVIOURS]
 
 
-OF_RELEASES = {"base/releases.py"}
-"""The module that may name releases."""
+OF_RELEASES = {"base/releases.py", "base/kueue_releases.py"}
+"""The modules that may name releases."""
 
 
 def test_no_other_module_asks_for_a_version() -> None:
@@ -280,6 +280,10 @@ OWN: dict[str, tuple[str, Callable[[TrainerRelease], Any]]] = {
         "release notes of v2.4.0, kubeflow/trainer#4394",
         lambda release: "runtime-job-name" in ids(release, team_runtime({"torch": {}}, name="nodes-of-the-training")),
     ),
+    "2.3-optimization_jobs": (
+        "development branch of 2026-08-21, manifests/base/crds/trainer.kubeflow.org_optimizationjobs.yaml",
+        lambda release: "unserved-kind" in ids(release, {**team_job("team"), "kind": "OptimizationJob"}),
+    ),
     "2.3-mpi_image": (
         "release notes of v2.4.0, kubeflow/trainer#4301",
         lambda release: (
@@ -436,12 +440,12 @@ def test_the_installed_runtimes_have_the_tag(release: TrainerRelease) -> None:
         pytest.param("environments: {a: {trainerVersion: 2.9}}", '"2.9" is not a release', id="in an environment"),
         pytest.param(
             "trainerVersion: 2.2\nenvironments: {a: {namespace: x}, b: {namespace: z, trainerVersion: 2.3}}",
-            "the environments a and b of one cluster have different releases of Trainer: 2.2 and 2.3",
+            "the environments a and b of one cluster have different values of trainerVersion: 2.2 and 2.3",
             id="one cluster",
         ),
         pytest.param(
             "environments: {a: {cluster: x, trainerVersion: 2.1}, b: {cluster: x}}",
-            'the environments a and b of cluster "x" have different releases of Trainer: 2.1 and 2.3',
+            'the environments a and b of cluster "x" have different values of trainerVersion: 2.1 and 2.3',
             id="one named cluster",
         ),
     ],
@@ -450,7 +454,7 @@ def test_a_wrong_setting(text: str, message: str, empty_folder: Path) -> None:
     (empty_folder / "trainc.yaml").write_text(f"{text}\n")
     (empty_folder / "job.yaml").write_text(yaml.safe_dump(team_job("plain")))
     (found,) = (each for each in json.loads(run("validate", "--format", "json").out) if each["severity"] == "error")
-    assert found["id"] == "trainer-version"
+    assert found["id"] == "cluster-version"
     assert found["message"].startswith(message)
 
 

@@ -96,12 +96,28 @@ LAYERS = [
         id="trainerVersion",
     ),
     pytest.param(
+        *("kueueVersion", "0.18", '"0.19"', ("--kueue-version", "0.20")),
+        [],
+        [("0.18", "1")],
+        [("0.19", "4")],
+        [("0.20", "--kueue-version")],
+        id="kueueVersion",
+    ),
+    pytest.param(
         *("fieldValidation", "warn", "ignore", ("--field-validation", "strict")),
         [("strict", BUILT_IN)],
         [("warn", "1")],
         [("ignore", "4")],
         [("strict", "--field-validation")],
         id="fieldValidation",
+    ),
+    pytest.param(
+        *("jobsetVersion", '"0.8"', '"0.11"', ()),
+        [],
+        [("0.8", "1")],
+        [("0.11", "4")],
+        None,
+        id="jobsetVersion",
     ),
     pytest.param(
         *("passthrough", "false", "[claims/, '*.pvc.yaml']", ("--passthrough",)),
@@ -272,7 +288,8 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     """Without a file, options are applied without the imports of the layers."""
     key = next(each for each in KEYS if each.name == row[0])
     lists = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "legacy.kinds": ("PyTorchJob",)}
-    value = {**lists, "fieldValidation": "warn", "trainerVersion": "2.1", "legacy.gang": "volcano"}.get(key.name, True)
+    texts = {"fieldValidation": "warn", "trainerVersion": "2.1", "kueueVersion": "0.18", "legacy.gang": "volcano"}
+    value = {**lists, **texts}.get(key.name, True)
     without = with_flags(DEFAULT, {key.path: value})
     write_settings("lint: {}\n")
     beside = with_flags(load(["."]), {key.path: value})

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.option_rows import ROWS
-from trainc.base.releases import release_fault
 from trainc.budget import BUDGETS
 from trainc.compilation.run import Options
 from trainc.settings import Settings
@@ -72,7 +71,7 @@ def _checked_value(row: OptionRow, value: Any) -> Any:
     checked(value, bool if form == "switch" else str, name)
     if form in CHOICES and value not in CHOICES[form]:
         raise ValueError(f"{name} must be one of {', '.join(CHOICES[form])}, not {value!r}")
-    if form == "release" and (fault := release_fault(value)):
+    if row.release_fault is not None and (fault := row.release_fault(value)):
         raise ValueError(f"{name}: {fault[0]}; {fault[1]}")
     if form == "gang":
         from trainc.frontends.gangs import name_fault

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.argocd.plugin_environment import fault
 from trainc.base.option_rows import ROWS
-from trainc.base.releases import release_fault
 from trainc.base.texts import first_of
 from trainc.compilation.run import Options, Purpose
 from trainc.files.confine import is_hidden, is_within
@@ -140,7 +139,8 @@ def _gang(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
 
 def _release(given: Given, root: str, diagnostics: list[Diagnostic]) -> str | None:
     text = _text(given, root, diagnostics)
-    if text is not None and (wrong := release_fault(text)):
+    release_fault = PARAMETERS[given.name].release_fault
+    if text is not None and release_fault is not None and (wrong := release_fault(text)):
         diagnostics.append(fault(f"{given.place}: {wrong[0]}", wrong[1]))
         return None
     return text

@@ -56,7 +56,7 @@ class Kind(NamedTuple):
     module: str = ""
     """The module of `trainc.legacy` with the framework."""
     schema: str = ""
-    """The folder of a legacy kind's schema in `schemas`."""
+    """The folder of its schema in `schemas`, if no release or setting decides it."""
     older: tuple[tuple[str, str], ...] = ()
     """The earlier apiVersions of a legacy kind that have other fields, each with a sentence about the current ones."""
     setting: str = ""
@@ -102,6 +102,20 @@ JOBSET: Final = Kind(
     framework="jobset",
     module="plain_jobset",
 )
+OPTIMIZATION_JOB: Final = Kind(
+    "OptimizationJob",
+    (VERSION,),
+    "other",
+    "OptimizationJob",
+    (
+        (
+            *("spec", "trainJobTemplate", "spec", "runtimePatches", EACH),
+            *(*JOBS_OF_PATCH, EACH, *POD_TEMPLATE),
+        ),
+    ),
+    schema="trainer-2.4",
+)
+"""A job of which the controller creates TrainJobs. Its first trial is checked and shown; a build only copies it."""
 JOB: Final = Kind("Job", ("batch/v1",), "other", "Job", (_OF_JOB,))
 PYTORCHJOB: Final = Kind(
     "PyTorchJob",
@@ -249,11 +263,11 @@ COMPILED: Final = (TRAINJOB, *RUNTIMES)
 """The kinds that every command compiles."""
 LEGACY: Final = (PYTORCHJOB, MPIJOB, TFJOB, XGBOOSTJOB, JAXJOB, PADDLEJOB, MXJOB, MLKUBE_JOB, VOLCANO_JOB)
 """The kinds of training jobs that every command compiles only if a setting enables them."""
-KINDS: Final = (*COMPILED, JOBSET, JOB, *LEGACY)
+KINDS: Final = (*COMPILED, OPTIMIZATION_JOB, JOBSET, JOB, *LEGACY)
 OF_TRAINC: Final = {"Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The folder in `schemas` of each kind of trainc's own; it does not depend on the Trainer version."""
 WITH_SCHEMA: Final = (
-    *("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", JOBSET.kind),
+    *("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", OPTIMIZATION_JOB.kind, JOBSET.kind),
     *OF_TRAINC,
     *(row.name for row in LEGACY),
 )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from trainc.base.kueue_releases import KUEUE_RELEASES, NEWEST_KUEUE, kueue_fault
 from trainc.base.records import NamedTuple
-from trainc.base.releases import DEFAULT_RELEASE, RELEASES
+from trainc.base.releases import DEFAULT_RELEASE, RELEASES, release_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Form = Literal[
     "budget", "file", "folder", "gang", "names", "paths", "patterns", "release", "switch", "text", "validation"
@@ -43,6 +44,10 @@ class OptionRow(NamedTuple):
     parameter: Parameter | None = None
     field: str = ""
     """The field of the functionConfig."""
+    releases: tuple[str, ...] = ()
+    """The values of the form `release`."""
+    release_fault: Callable[[str], tuple[str, str] | None] | None = None
+    """The function that returns the message and the help for another value of that form."""
 
     @property
     def default(self) -> object:
@@ -106,6 +111,20 @@ ROWS: Final = (
             f"The release of Trainer in the cluster: {', '.join(release.described for release in RELEASES)}",
         ),
         "trainerVersion",
+        tuple(release.name for release in RELEASES),
+        release_fault,
+    ),
+    OptionRow(
+        "kueue_version",
+        "release",
+        "Release of Kueue in the cluster; default: unknown.",
+        ("kueueVersion",),
+        Parameter(
+            "Kueue version", f"The release of Kueue in the cluster: {KUEUE_RELEASES[0].name} to {NEWEST_KUEUE.name}"
+        ),
+        "kueueVersion",
+        tuple(release.name for release in KUEUE_RELEASES),
+        kueue_fault,
     ),
     OptionRow(
         "legacy",
@@ -174,4 +193,6 @@ ROWS: Final = (
         field="environment",
     ),
 )
+RELEASE_ROWS: Final[Mapping[str, OptionRow]] = {row.key[0]: row for row in ROWS if row.form == "release"}
+"""The options for the releases in the cluster, by the key of trainc.yaml."""
 BY_NAME: Final[Mapping[str, OptionRow]] = {row.name: row for row in ROWS}

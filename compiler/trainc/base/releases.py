@@ -28,8 +28,6 @@ IMPLEMENTS = (
     ("Kubernetes", "v1.36 and v1.37"),
 )
 """The releases whose rules trainc implements; docs/versions.md lists the details."""
-KUEUE_REQUIRES = "Kueue v0.20 requires Trainer v2.3"
-"""The oldest Trainer whose TrainJobs the next Kueue reads."""
 
 
 class AlphaField(NamedTuple):
@@ -72,6 +70,8 @@ class TrainerRelease(NamedTuple):
     """How trainc reads TrainJobs of other dialects: as its API server does, or converted."""
     rules: frozenset[str]
     """The functions of `checks.cel` for the rules of its CRDs that not all releases have."""
+    optimization_jobs: Literal["not served", "served"]
+    """The kind OptimizationJob."""
     webhook_label: Literal["ignored", "read"]
     """Whether a label of a runtime disables the webhook for it."""
     job_names: Literal[63, 20]
@@ -196,6 +196,7 @@ V2_1: Final = TrainerRelease(
     dialect="v2.1",
     older_dialects="unknown",
     rules=frozenset({"nodes_of_elastic"}),
+    optimization_jobs="not served",
     webhook_label="ignored",
     job_names=63,
     unknown_job="refused",
@@ -287,6 +288,7 @@ V2_4: Final = V2_3._replace(
     upgraded_from=frozenset({"2.3"}),
     runtimes="trainer-2.4",
     rules=V2_3.rules | {"nodes_below_zero", "processes_below_one"},
+    optimization_jobs="served",
     job_names=20,
     mpi_variables="reserved with PRRTE",
     flux_processes="checked by the CRD",
@@ -303,6 +305,20 @@ DEFAULT_RELEASE: Final = V2_3
 def find_release(name: str | None, default: TrainerRelease) -> TrainerRelease:
     """Return the release of that name, or a default if the name is None."""
     return next((release for release in RELEASES if release.name == name), default)
+
+
+JOBSET_VERSIONS: Final[dict[str, Literal["unchecked", "checked"]]] = {
+    "0.8": "unchecked",
+    "0.10": "unchecked",
+    "0.11": "checked",
+    "0.12": "checked",
+}
+"""The values of `jobsetVersion`, each with whether its webhook limits the coordinator's label."""
+
+
+def with_jobset(release: TrainerRelease, version: str) -> TrainerRelease:
+    """Return a release in a cluster with another version of JobSet than it installs."""
+    return release._replace(jobset=f"jobset-{version}", coordinator_label=JOBSET_VERSIONS[version])
 
 
 def release_fault(name: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The command line: one module per command, loaded on demand. `codes` has the exit codes.
+"""The command line: one module per command, loaded on demand. `cli.common` has the exit codes.
 
 **A command**. Copy from `cli/graph.py`.
 1. Write `cli/<name>.py` with `command`, and add `<name>` to `COMMANDS` in `cli/common/group.py`.

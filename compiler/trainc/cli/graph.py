@@ -31,6 +31,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     result = printing.compiled_jobs(run, GRAPH)
     if result.failed:
         return WRONG_INPUT
+    printing.report_stand_ins(result, run)
     from trainc import budget
     from trainc.base import texts as columns
     from trainc.explain import graph

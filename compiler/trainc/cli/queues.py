@@ -33,6 +33,7 @@ def show(paths: tuple[str, ...], run: Run, form: str) -> int:
     printing.report_errors(result, run, _is_about_queues)
     if result.stopped:
         return WRONG_INPUT
+    printing.report_stand_ins(result, run)
     from trainc.kueue import summary
 
     found = summary.summaries((job.plan for job in result.shown), result.others)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from trainc.base.kinds import JOBSET, LEGACY, OF_TRAINC, WITH_SCHEMA
+from trainc.base.kinds import JOBSET, KINDS, OF_TRAINC, WITH_SCHEMA
 from trainc.base.releases import DEFAULT_RELEASE, RELEASES, find_release
 from trainc.base.trainjob_dialects import DIALECTS
 from trainc.cli.common import OK, options, printing
@@ -64,11 +64,11 @@ def schema(kind: str | None, dialect: str | None, trainer_version: str | None, k
 
     from trainc.frontends.extensions import schema_of
 
-    legacy = next((row for row in LEGACY if row.name == kind), None)
-    if dialect and (legacy or kind in OF_TRAINC or kind == JOBSET.kind):
-        raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
-    if trainer_version and (legacy or kind in OF_TRAINC):
-        raise click.UsageError(f"--trainer-version does not apply to {kind}: it does not depend on Trainer.")
+    has_one = kind in OF_TRAINC or any(row.schema and row.name == kind for row in KINDS)
+    if dialect and (has_one or kind == JOBSET.kind):
+        raise click.UsageError(f"--dialect does not apply to {kind}: no dialect has another schema of it.")
+    if trainer_version and has_one:
+        raise click.UsageError(f"--trainer-version does not apply to {kind}: it has one schema.")
     if dialect and trainer_version:
         raise click.UsageError("--dialect and --trainer-version cannot be combined.")
     release = find_release(trainer_version, DEFAULT_RELEASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import JOBSET
+from trainc.base.kinds import JOBSET, OPTIMIZATION_JOB
 from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.plans import (
@@ -24,8 +24,9 @@ from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, f
 from trainc.emit import objects_of_a_job
 from trainc.files import inputs
 from trainc.frontends.reading import USED, Reading
-from trainc.kubernetes.trees import forget
+from trainc.kubernetes.trees import forget, get
 from trainc.pipeline.library import Library
+from trainc.pipeline.objects import QUEUE
 from trainc.pipeline.passes.resolve import PER_RUNTIME
 
 if TYPE_CHECKING:
@@ -62,10 +63,11 @@ __all__ = [
 
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", trainc_only=True)
 
-ONCE: Final = PER_RUNTIME | {"patch-failed"}
-"""The errors that several TrainJobs share; they are reported once, with the number of the others."""
+ONCE: Final = PER_RUNTIME | {"patch-failed", "kueue-version", "queue-never-starts", "unserved-kind"}
+"""The faults that several objects share; they are reported once, with the number of the others."""
 OF_OLDER: Final = frozenset({"older-dialect", "older-runtime"})
 """The notes on documents of an older release, which the release of the cluster refuses."""
+QUEUE_LABEL: Final = ("metadata", "labels", QUEUE)
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -249,7 +251,14 @@ def select_trainjobs(build: Build) -> Build:
     if build.meter.over is not None:
         return build
     apart = overlay_conflict_in(build.reading.kustomizations, build.run)
-    trainjobs, diagnostics = selected(build.documents["job"], build.run, apart)
+    documents, found = build.documents["job"], list[Diagnostic]()
+    if optimization_jobs := [document for document in build.documents["other"] if _is_optimization_job(document)]:
+        from trainc.compilation.optimization_jobs import unserved
+
+        documents = [*documents, *optimization_jobs]
+        found += unserved(optimization_jobs, build.run.settings)
+    trainjobs, diagnostics = selected(documents, build.run, apart)
+    build = build.with_diagnostics(found)
     return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)
 
 
@@ -315,7 +324,7 @@ def collect_objects(build: Build) -> Build:
     found = [
         Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan)
         for plan in build.plans
-        if plan.objects and not plan.failed
+        if plan.objects and not plan.failed and (build.run.purpose.trials or not plan.job.is_trial)
     ]
     return build._replace(
         jobs=tuple(each for each in found if not each.plan.job.is_jobset),
@@ -326,7 +335,7 @@ def collect_objects(build: Build) -> Build:
 def show_stand_ins(build: Build) -> Build:
     """Compile stand-in TrainJobs for the runtimes of paths without TrainJobs."""
     run = build.run
-    if run.purpose.stand_ins != "show" or run.only is not None or build.documents["job"]:
+    if run.purpose.stand_ins != "show" or run.only is not None or build.trainjobs:
         return build
     from trainc.compilation import unused_runtimes
 
@@ -358,13 +367,31 @@ def report_lint_findings(build: Build) -> Build:
 def check_queues(build: Build) -> Build:
     """Check the admission of the JobSets by the Kueue queues among the documents."""
     others = build.documents["other"]
-    if not build.run.has_all_documents or not any(map(_is_of_queues, others)):
-        return build
-    from trainc.kueue import findings
+    found = [*_faults_of_kueue(build)]
+    if build.run.has_all_documents and any(map(_is_of_queues, others)):
+        from trainc.kueue import findings
 
-    found = list(findings.check(build.plans, others, all_faults=build.run.purpose.all_queue_faults))
+        found += findings.check(build.plans, others, all_faults=build.run.purpose.all_queue_faults)
     build.meter.charge("errors and warnings", len(found))
     return build.with_diagnostics(found)
+
+
+def _faults_of_kueue(build: Build) -> Iterator[Diagnostic]:
+    """Yield what Kueue's release does not serve; in a run that judges the documents, also the jobs that it ignores."""
+    run, settings, others = build.run, build.run.settings, build.documents["other"]
+    if any(map(_is_of_queues, others)):
+        from trainc.kueue.release_faults import unserved
+
+        yield from unserved(others, settings.kueue)
+    if not run.purpose.judges:
+        return
+    applied = others if settings.renders else [*others, *(plan.job.document for plan in build.plans)]
+    if any(get(document.value, QUEUE_LABEL) for document in applied):
+        from trainc.kueue.release_faults import never_started, unmanaged
+
+        yield from unmanaged(applied, settings.kueue, run.purpose.option_names.legacy)
+        if settings.kueue is not None and not settings.renders:
+            yield from never_started(build.plans, settings.kueue, settings.release, run.refused_as)
 
 
 def check_references(build: Build) -> Build:
@@ -565,6 +592,12 @@ def _files_of_settings(build: Build) -> Iterator[str]:
     """Yield the files with the settings and their patches."""
     yield from (file.document.file for file in build.run.settings.settings_files)
     yield from build.patches.files if build.patches is not None else ()
+
+
+def _is_optimization_job(document: Document) -> bool:
+    """Return whether a document is an OptimizationJob, whose first trial is compiled."""
+    value = document.value
+    return value.get("kind") == OPTIMIZATION_JOB.kind and value.get("apiVersion") in OPTIMIZATION_JOB.versions
 
 
 def _is_of_queues(document: Document) -> bool:

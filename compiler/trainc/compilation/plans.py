@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.base.declarations import Declaration
 from trainc.base.kinds import JOBSET, TRAINJOB
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
-from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.objects import NO_PROJECT, PLAIN, TRIAL_SUFFIX, TrainJob
 from trainc.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def compiler_of(run: Run, library: Library, patches: Patches | None) -> Compiler
             quiet=run.quiet_rules,
             quiet_in=settings.lint_paths,
         )
+        if job.is_trial:  # the settings do not change what the controller creates
+            plan = plan._replace(project=NO_PROJECT, delivery=PLAIN, renders=False)
         if job.is_jobset and job.letters_at is None:
             return stages.run(plan)
         if job.letters_at is None:
@@ -100,8 +102,8 @@ def _by_name(plan: Plan) -> tuple[str, str]:
 
 
 def _field_validation(job: TrainJob, settings: Settings) -> FieldValidation:
-    is_legacy = job.value.get("kind") not in (TRAINJOB.kind, JOBSET.kind)
-    return settings.legacy_field_validation if is_legacy else settings.field_validation
+    is_of_trainer = job.is_trial or job.value.get("kind") in (TRAINJOB.kind, JOBSET.kind)
+    return settings.field_validation if is_of_trainer else settings.legacy_field_validation
 
 
 def diagnostics_of(plan: Plan) -> Iterator[Diagnostic]:
@@ -160,8 +162,9 @@ def selected(
     others: list[TrainJob] = []
     for document in _without_outputs([*documents]):
         written = ObjectId.from_manifest(document.value)
-        key = written.namespace, written.name or f"\0{len(first)}"
         job = trainjob(document, run.settings.environment)
+        name = f"{written.name}{TRIAL_SUFFIX}" if written.name and job.is_trial else written.name
+        key = written.namespace, name or f"\0{len(first)}"
         if only is not None and job.source_name != only:
             others.append(job)
         elif key in first:

@@ -149,9 +149,7 @@ class Compilation(NamedTuple):
     @property
     def counted_jobs(self) -> str:
         """The numbers of TrainJobs and of jobs of each legacy kind, for messages."""
-        jobs = (*self.jobs, *self.jobsets)
-        others = [job.plan.job.word for job in jobs if job.plan.job.own_runtime is not None]
-        return counted_words([TRAINJOB.word] * (len(jobs) - len(others)) + others)
+        return counted_words([job.plan.job.word for job in (*self.jobs, *self.jobsets)])
 
     @property
     def failed(self) -> bool:

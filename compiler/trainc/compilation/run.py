@@ -58,6 +58,8 @@ class Purpose(NamedTuple):
     stand_ins: StandIns = "none"
     """Whether stand-in TrainJobs check the runtimes of the paths that no TrainJob uses, or show those of paths without
     TrainJobs."""
+    trials: bool = False
+    """Whether the result has the first trials of OptimizationJobs, which the controller creates."""
     queues: bool = True
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     all_queue_faults: bool = False
@@ -76,13 +78,13 @@ READ: Final = Purpose()
 """A command that reads files and does not compile for a project: `upgrade`, `secret`."""
 BUILD: Final = Purpose(copies=False)
 """`build` and `diff`."""
-VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", judges=True)
+VALIDATE: Final = Purpose(all_rules=True, copies=False, check_only=True, stand_ins="check", judges=True, trials=True)
 FIX: Final = VALIDATE._replace(all_repeated=True)
 """`validate --fix`."""
-EXPLAIN: Final = Purpose(legacy_files=True, check_only=True, stand_ins="show")
-GRAPH: Final = Purpose(others="referenced", legacy_files=True, check_only=True)
-PODS: Final = Purpose(others="referenced", legacy_files=True, check_only=True, stand_ins="show")
-QUEUES: Final = Purpose(all_queue_faults=True, check_only=True)
+EXPLAIN: Final = Purpose(legacy_files=True, check_only=True, stand_ins="show", trials=True)
+GRAPH: Final = Purpose(others="referenced", legacy_files=True, check_only=True, trials=True)
+PODS: Final = GRAPH._replace(stand_ins="show")
+QUEUES: Final = Purpose(all_queue_faults=True, check_only=True, trials=True)
 MIGRATE: Final = Purpose(others="referenced", queues=False, check_only=True)
 
 
@@ -111,6 +113,8 @@ class Options:
     """How unknown fields are reported: "strict", "warn" or "ignore"."""
     trainer_version: str | None = None
     """The release of Trainer in the cluster, such as "2.2"."""
+    kueue_version: str | None = None
+    """The release of Kueue in the cluster, such as "0.19"."""
     legacy: bool = False
     """Whether to compile the jobs of all legacy kinds, such as PyTorchJob."""
     gang: str | None = None

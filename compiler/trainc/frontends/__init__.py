@@ -22,12 +22,7 @@ NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is
 NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion", fix="safe")
 UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API", fix="unsafe")
 UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API", fix="safe")
-UNSUPPORTED_KIND: Final = Declaration(
-    "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", trainc_only=True
-)
 
-OPTIMIZATION: Final = "OptimizationJob"
-"""A kind of Trainer's main branch, which creates TrainJobs in the cluster. No release has it."""
 VERSIONED: Final = frozenset(row.kind for row in (JOBSET, *LEGACY))
 """The kinds of which trainc reads some versions."""
 OURS: Final = tuple(row.kind for row in KINDS if row.group == GROUP)
@@ -60,12 +55,7 @@ def sort(document: Document, kinds: Collection[Kind]) -> Iterator[tuple[Role, Do
 def _document_of_kind(
     document: Document, kind: object, version: str, kinds: Collection[Kind]
 ) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    if kind == OPTIMIZATION:
-        yield "other", document
-        message = f"{OPTIMIZATION} is not supported yet: trainc does not compile its TrainJobs"
-        help = "compile its trainJobTemplate as a TrainJob, or remove the file from the paths"
-        yield _diagnostic(document, UNSUPPORTED_KIND, message, help, ("kind",))
-    elif version not in (VERSION, DRAFT_VERSION):
+    if version not in (VERSION, DRAFT_VERSION) or (kind in OURS and find(version, kind) is None):
         from trainc.base.fixes import setting
 
         message = f'unknown version "{version}" of the TrainJob API'

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
-from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, EACH, JOBSET, LEGACY, OF_TRAINC, RUNTIME, RUNTIMES, TRAINJOB
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, EACH, JOBSET, KINDS, OF_TRAINC, RUNTIME, RUNTIMES, TRAINJOB
 from trainc.base.releases import RELEASES
 from trainc.kubernetes.structural import StructuralSchema, bundled
 from trainc.kubernetes.trees import get, put
@@ -80,9 +80,9 @@ def schema_of(kind: str, release: TrainerRelease, folder: str = "") -> Any:
         release: the release of Trainer.
         folder: the folder of another dialect; by default that of the release.
     """
-    legacy = next((row for row in LEGACY if row.name == kind), None)
-    if legacy is not None:
-        return bundled(legacy.kind, legacy.schema)
+    row = next((row for row in KINDS if row.schema and row.name == kind), None)
+    if row is not None:
+        return bundled(row.kind, row.schema)
     of_release = release.jobset if kind == JOBSET.kind else release.crds
     folder = OF_TRAINC.get(kind) or folder or of_release
     if folder == of_release and is_extended(folder, kind):

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.data import data_path
 from trainc.base.declarations import Declaration
-from trainc.base.option_rows import BY_NAME, ROWS
+from trainc.base.option_rows import BY_NAME, RELEASE_ROWS, ROWS
 from trainc.base.records import NamedTuple
-from trainc.base.releases import release_fault
 from trainc.compilation.run import Options, Purpose
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.files.confine import is_hidden
@@ -147,8 +146,9 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
 
 def _wrong_names(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
     """Report a release that does not exist, and the name of a gang scheduler that is misspelt or invalid."""
-    if "trainerVersion" in values and (fault := release_fault(values["trainerVersion"])):
-        yield _error(config, *fault, (field, "trainerVersion"))
+    for row in RELEASE_ROWS.values():
+        if row.release_fault is not None and row.field in values and (fault := row.release_fault(values[row.field])):
+            yield _error(config, *fault, (field, row.field))
     if "gang" in values:
         from trainc.frontends.gangs import name_fault
 

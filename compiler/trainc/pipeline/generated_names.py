@@ -82,7 +82,7 @@ LENGTH: Final = 8
 def run_with_suffix(plan: Plan) -> Plan:
     """Run all stages on a plan, and again with the suffix for the output of the first run."""
     neutral = stages.run(plan)
-    if neutral.failed or not neutral.objects:
+    if neutral.failed or not neutral.objects or not plan.delivery.name_suffix_hash:
         return neutral
     return stages.run(plan._replace(suffix=f"-{digest(neutral.objects)}"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.base.kinds import JOBSET, TRAINJOB, VERSION, find
+from trainc.base.kinds import JOBSET, OPTIMIZATION_JOB, TRAINJOB, VERSION, find
 from trainc.base.records import NamedTuple
 from trainc.base.releases import DEFAULT_RELEASE, TrainerRelease
 from trainc.base.trainjob_dialects import DIALECTS, PROCESSES_FIELD, TrainJobForm
@@ -26,6 +26,8 @@ INITIALIZER: Final = "initializer"
 """The jobs of a Training Operator v1.9 runtime, which has no such labels. The second runs both initializers."""
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """The label of a JobSet that names its Kueue LocalQueue."""
+TRIAL_SUFFIX: Final = "-trial"
+"""The end of the name of an OptimizationJob's first trial, in place of the controller's, which has letters, too."""
 NOTHING: Final[Tree] = {}
 """An empty mapping, which is shared and never changed."""
 
@@ -82,6 +84,11 @@ class TrainJob(NamedTuple):
         """The noun for it in messages: `TrainJob`."""
         kind = find(self.id.apiVersion, self.id.kind)
         return TRAINJOB.word if kind is None else kind.word
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it is the first trial of an OptimizationJob, which the controller creates."""
+        return bool(self.document.value.get("kind") == OPTIMIZATION_JOB.kind)
 
     @property
     def is_jobset(self) -> bool:

@@ -21,6 +21,7 @@ import os
 from typing import TYPE_CHECKING
 
 from trainc import budget
+from trainc.base.kueue_releases import find_kueue
 from trainc.base.releases import find_release
 from trainc.files import inputs
 from trainc.files.confine import is_within, repository_above, resolved
@@ -94,6 +95,7 @@ def _only_flags(settings: Settings, flags: Flags) -> Settings:
         exclude=exclude,
         release=find_release(flags.get(("trainerVersion",)), settings.release),
         release_stated=settings.release_stated or ("trainerVersion",) in flags,
+        kueue=find_kueue(flags.get(("kueueVersion",))) or settings.kueue,
         passthrough=flags.get(("passthrough",), settings.passthrough),
         delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in DELIVERY_KEYS))),
     )

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.base.declarations import Declaration
+from trainc.base.kueue_releases import find_kueue
 from trainc.base.records import NamedTuple
-from trainc.base.releases import DEFAULT_RELEASE, find_release
+from trainc.base.releases import DEFAULT_RELEASE, find_release, with_jobset
 from trainc.base.suggestions import nearest_name, use
 from trainc.diagnostics import Diagnostic, Edit, Place
 from trainc.edits.environment import Environment, Image, Setting
@@ -38,6 +39,7 @@ from trainc.settings.paths import paths_in_root
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.base.releases import TrainerRelease
     from trainc.diagnostics import Document, Location, Path
     from trainc.files.exclude import Patterns
     from trainc.settings.layers import Node
@@ -84,8 +86,9 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
         legacy_field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.legacy_field_validation),
-        release=find_release(_value(leaf(tree, "trainerVersion")), DEFAULT_RELEASE),
+        release=_release(tree),
         release_stated=leaf(tree, "trainerVersion") is not None,
+        kueue=find_kueue(_value(leaf(tree, "kueueVersion"))),
         legacy_kinds=tuple(item.value for item in items(tree, "legacy", "kinds")),
         legacy_gang=_value(leaf(tree, "legacy", "gang"), DEFAULT.legacy_gang),
         runtimes=paths_in_root(base, items(tree, "runtimes", "paths")),
@@ -104,6 +107,13 @@ def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settin
         environment_name=name,
         cluster=_value(leaf(tree, "cluster"), ""),
     )
+
+
+def _release(tree: Branch) -> TrainerRelease:
+    """Return the release of Trainer, with the version of JobSet that the settings name."""
+    release = find_release(_value(leaf(tree, "trainerVersion")), DEFAULT_RELEASE)
+    version = _value(leaf(tree, "jobsetVersion"))
+    return release if version is None else with_jobset(release, version)
 
 
 def _folder(leaf: Leaf | None) -> tuple[Leaf, ...]:

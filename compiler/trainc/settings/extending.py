@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.option_rows import RELEASE_ROWS
 from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.files.walk import fault
@@ -54,7 +55,7 @@ def parsed(file: inputs.File) -> tuple[Document, tuple[Diagnostic, ...]]:
     if wrong or not documents:
         return Document(file=file.path, line=1, text="", value={}), tuple(wrong)
     document = documents[0]
-    if "trainerVersion" in document.text:
+    if any(key in document.text for key in RELEASE_ROWS):
         from trainc.settings.versions import with_version_texts
 
         document = with_version_texts(document)

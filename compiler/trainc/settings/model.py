@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from trainc.base.kinds import Kind
+    from trainc.base.kueue_releases import KueueRelease
     from trainc.diagnostics import Diagnostic, Document, Place
     from trainc.edits.environment import Environment
     from trainc.files.exclude import Patterns
@@ -132,6 +133,8 @@ class Settings(NamedTuple):
     """The release of Trainer in the cluster."""
     release_stated: bool = False
     """Whether a setting or an option says the release."""
+    kueue: KueueRelease | None = None
+    """The release of Kueue in the cluster; None if no setting says it."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None

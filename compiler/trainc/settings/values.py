@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
+from trainc.base.option_rows import RELEASE_ROWS
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes import names, objectmeta
@@ -43,7 +44,7 @@ _PASSTHROUGH_HELP: Final = "use true, false, or a list of .gitignore patterns of
 _METADATA: Final = ("namespace", "labels", "annotations")
 _AFFIXES: Final = ("namePrefix", "nameSuffix")
 """The keys of parts of a TrainJob's name."""
-_MERGED: Final = (*_AFFIXES, "accelerators", "trainerVersion")
+_MERGED: Final = (*_AFFIXES, "accelerators", *RELEASE_ROWS)
 """The keys whose values can be invalid only after the merge of layers."""
 _NAMESPACE_AFFIXES: Final = ("namespacePrefix", "namespaceSuffix")
 CONFLICTING_SETTINGS: Final = Declaration(
@@ -77,7 +78,7 @@ def faults_of_values(base: Base, *, complete: bool = True) -> Iterator[Diagnosti
         return
     merges = {name: merged(layers(base, name, NO_FLAGS)) for name in ("", *base.environment_names)}
     yield from _distinct_diagnostics(_long_affixes(base, tree) for tree in merges.values())
-    if any("trainerVersion" in file.document.text for file in base.files):
+    if any(key in file.document.text for file in base.files for key in RELEASE_ROWS):
         from trainc.settings.versions import environment_faults
 
         yield from environment_faults(base, {name: merges[name] for name in base.environment_names})
@@ -165,7 +166,7 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
         yield too_many_items((*path, "lint", "paths"), count, MOST_PATTERNS)
     for index, item in enumerate(items(layer, "images")):
         yield from _image((*path, "images", index), item.value)
-    if "trainerVersion" in layer:
+    if not RELEASE_ROWS.keys().isdisjoint(layer):
         from trainc.settings.versions import faults as version_faults
 
         yield from version_faults(path, layer)

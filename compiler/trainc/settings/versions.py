@@ -1,4 +1,4 @@
-"""Versions in trainc.yaml: the values of trainerVersion as their author wrote them, and requiredVersion.
+"""Versions in trainc.yaml: the releases in the cluster as their author wrote them, and requiredVersion.
 
 Reads    the document, in which an unquoted version is a number.
 Returns  the document with the text of each version, and violations for the versions that no release has; and whether
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import operator
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.releases import DEFAULT_RELEASE, release_fault
+from trainc.base.option_rows import RELEASE_ROWS
 from trainc.diagnostics import Place
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import Violation
-from trainc.settings.keys import ENVIRONMENTS
+from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import leaf
 from trainc.settings.schema import diagnostic
 
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from trainc.settings.model import Base
 
 
-TRAINER_VERSION: Final = Declaration("trainer-version", ("read",), "Unknown release of Trainer", trainc_only=True)
-KEY: Final = "trainerVersion"
+CLUSTER_VERSION: Final = Declaration("cluster-version", ("read",), "Invalid release in the settings", trainc_only=True)
 _NUMBER: Final = re.compile(r"[0-9][0-9.]{0,60}", re.ASCII)
 _RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
 _SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")
@@ -49,13 +49,13 @@ _COMPARE: Final[dict[str, Callable[[Version, Version], bool]]] = {
 
 
 def with_version_texts(document: Document) -> Document:
-    """Return the document with the text of each number in trainerVersion: 2.10 is not 2.1."""
+    """Return the document with the text of each number that is a release: 2.10 is not 2.1."""
     from trainc.source.excerpt import place as indices
 
     environments = get(document.value, (ENVIRONMENTS,))
-    paths: list[Path] = [(KEY,), *((ENVIRONMENTS, name, KEY) for name in environments or () if environments)]
+    layers: list[Path] = [(), *((ENVIRONMENTS, name) for name in environments or () if environments)]
     value = document.value
-    for path in paths:
+    for path in ((*layer, key) for layer in layers for key in RELEASE_ROWS):
         number = get(value, path)
         if not isinstance(number, int | float) or isinstance(number, bool):
             continue
@@ -76,12 +76,14 @@ def environment_faults(base: Base, environments: Mapping[str, Branch]) -> Iterat
         base: the files.
         environments: the merged layers of each environment.
     """
-    first: dict[str, tuple[str, str]] = {}
-    for name, tree in environments.items():
-        of_cluster, of_version = leaf(tree, "cluster"), leaf(tree, KEY)
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    for (name, tree), key in product(environments.items(), RELEASE_ROWS):
+        of_cluster, of_version = leaf(tree, "cluster"), leaf(tree, key)
         cluster = "" if of_cluster is None else of_cluster.value
-        version = DEFAULT_RELEASE.name if of_version is None else of_version.value
-        other, expected = first.setdefault(cluster, (name, version))
+        version = BY_PATH[key,].default if of_version is None else of_version.value
+        if version is None:
+            continue
+        other, expected = first.setdefault((cluster, key), (name, version))
         if version != expected:
             named = f'cluster "{cluster}"' if cluster else "one cluster"
             place = None if of_version is None else of_version.source
@@ -89,20 +91,23 @@ def environment_faults(base: Base, environments: Mapping[str, Branch]) -> Iterat
                 place = Place(base.document_with(ENVIRONMENTS, name), (ENVIRONMENTS, name), key=True)
             violation = Violation.at(
                 place.path,
-                TRAINER_VERSION,
-                f"the environments {other} and {name} of {named} have different releases of Trainer: {expected} and "
+                CLUSTER_VERSION,
+                f"the environments {other} and {name} of {named} have different values of {key}: {expected} and "
                 f"{version}",
-                "set the same trainerVersion, or cluster if each has a cluster of its own",
+                f"set the same {key}, or cluster if each has a cluster of its own",
                 key=place.key,
             )
             yield diagnostic(place.document, violation)
 
 
 def faults(path: Path, layer: Branch) -> Iterator[Violation]:
-    """Yield the fault of the version of a layer."""
-    found = leaf(layer, KEY)
-    if found is not None and (fault := release_fault(found.value if isinstance(found.value, str) else "")):
-        yield Violation.at((*path, KEY), TRAINER_VERSION, *fault)
+    """Yield the faults of the releases of a layer."""
+    for key, row in RELEASE_ROWS.items():
+        found = leaf(layer, key)
+        if found is None or row.release_fault is None:
+            continue
+        if fault := row.release_fault(found.value if isinstance(found.value, str) else ""):
+            yield Violation.at((*path, key), CLUSTER_VERSION, *fault)
 
 
 def accepts(specifiers: str, version: str) -> bool:

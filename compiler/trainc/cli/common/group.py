@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.base import releases as trainer_releases
-from trainc.base.releases import IMPLEMENTS, KUEUE_REQUIRES, __version__
+from trainc.base.kueue_releases import KUEUE_RELEASES
+from trainc.base.releases import IMPLEMENTS, __version__
 from trainc.cli.common import INTERRUPTED, OutputError
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ RELEASES: Final = (
     + ", ".join(map(" ".join, IMPLEMENTS))
     + "\nfor the releases of Trainer "
     + ", ".join(release.described for release in trainer_releases.RELEASES)
-    + " (--trainer-version)\n"
-    + KUEUE_REQUIRES
+    + " (--trainer-version)\nand of Kueue "
+    + ", ".join(release.name for release in KUEUE_RELEASES)
+    + " (--kueue-version)"
 )
 """The further lines of `--version`."""
 UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.option_rows import BY_NAME, ROWS
-from trainc.base.releases import RELEASES, release_fault
 from trainc.cli.common.arguments import INPUT, OF_REPORT, OF_SETTINGS, Argument, Option
 
 if TYPE_CHECKING:
@@ -68,18 +67,19 @@ def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def trainer_version(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """Return the name of a release of Trainer. Raise BadParameter for an unknown one."""
-    if given is not None and (fault := release_fault(given)):
+def release(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Return the name of a release. Raise BadParameter for an unknown one."""
+    fault = BY_NAME[str(param.name)].release_fault
+    if given is not None and fault is not None and (wrong := fault(given)):
         import click
 
-        raise click.BadParameter(f"{fault[0]}: {fault[1]}")
+        raise click.BadParameter(f"{wrong[0]}: {wrong[1]}")
     return given
 
 
-def trainer_versions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a release of Trainer."""
-    return [release.name for release in RELEASES if release.name.startswith(incomplete)]
+def releases(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a release."""
+    return [name for name in BY_NAME[str(param.name)].releases if name.startswith(incomplete)]
 
 
 def gang_scheduler(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
@@ -102,7 +102,7 @@ VALUES: Final[Mapping[Form, Mapping[str, Any]]] = {
     "names": {"metavar": "NAME", "complete": environment_names, "multiple": True},
     "paths": {"metavar": "PATH", "complete": file_names, "multiple": True},
     "patterns": {"metavar": "PATTERN", "multiple": True},
-    "release": {"metavar": "VERSION", "convert": trainer_version, "complete": trainer_versions},
+    "release": {"metavar": "VERSION", "convert": release, "complete": releases},
     "switch": {"is_flag": True},
     "text": {"metavar": "NAME"},
     "validation": {"choices": ("strict", "warn", "ignore")},
@@ -195,6 +195,7 @@ NO_CONFIG: Final = option("no_config", OF_SETTINGS)
 SETTINGS: Final = (
     option("strict", OF_REPORT),
     TRAINER_VERSION,
+    option("kueue_version", OF_SETTINGS),
     FIELD_VALIDATION,
     *LEGACY,
     CONFIG,

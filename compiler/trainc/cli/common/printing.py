@@ -172,10 +172,22 @@ def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
 
 
 def report_stand_ins(result: Compilation, run: Run) -> None:
-    """Write to standard error that the output is about stand-in TrainJobs, if it is."""
+    """Write to standard error that the output is about stand-in TrainJobs or first trials, if it is."""
     if result.stand_ins and result.jobs and not run.quiet:
         stand_ins = "a stand-in TrainJob" if result.stand_ins == 1 else "stand-in TrainJobs"
         report(f"no TrainJob in the given paths: this is the output for {stand_ins}\n")
+    if not run.quiet:
+        report("".join(f"{sentence}\n" for sentence in trial_sentences(result)))
+
+
+def trial_sentences(result: Compilation) -> list[str]:
+    """Return a sentence about each OptimizationJob of a result with its first trial."""
+    if not any(job.plan.job.is_trial for job in result.jobs):
+        return []
+    from trainc.base.texts import escape
+    from trainc.compilation.optimization_jobs import sentences
+
+    return [*map(escape, sentences(result.jobs))]
 
 
 def summary(compilation: Compilation) -> str:
@@ -195,7 +207,7 @@ def summary(compilation: Compilation) -> str:
 
 def verdict(compilation: Compilation) -> str:
     """Return the summary with the numbers of files; without diagnostics, the number of checked objects."""
-    others = unsupported_note(compilation)
+    others = "; ".join(filter(None, (*trial_sentences(compilation), unsupported_note(compilation))))
     if counted := summary(compilation):
         unchecked = _unchecked_notes(compilation)
         return "\n".join(filter(None, (f"{counted}{_counted_files(compilation)}", *unchecked, others)))

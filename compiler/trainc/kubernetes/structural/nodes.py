@@ -346,12 +346,11 @@ class Object(SchemaNode):
         self.required = frozenset(schema.get("required", ()))
         self.fewest: int = schema.get("minProperties", 0)
         self.defaults = tuple(
-            (name, default)
+            # The defaults of its own fields apply to a mapping, too.
+            (name, compiler.node(child).admit(default, None, Faults()) if isinstance(default, dict | list) else default)
             for name, child in self.properties.items()
             if (default := resolved(compiler.root, child).get("default")) is not None
         )
-        if any(isinstance(default, dict | list) for _, default in self.defaults):
-            raise ValueError("defaults that are mappings or lists are not implemented")
 
     def admit(self, value: Any, at: At, faults: Faults) -> Any:
         """Admit the fields: drop unknown fields and nulls, add defaults, then reject missing required fields."""

@@ -12,7 +12,7 @@ trainc does not implement.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.base.declarations import Declaration
@@ -273,9 +273,16 @@ RULES: Final[dict[str, tuple[CelRule, ...]]] = {
 def broken_rules(
     kind: str, value: Tree, release: TrainerRelease, reported: Collection[Violation] = ()
 ) -> Iterator[Violation]:
-    """Yield the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
+    """Return the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
+    return violations_of(RULES[kind], value, release, reported)
+
+
+def violations_of(
+    rules: Iterable[CelRule], value: Tree, release: TrainerRelease, reported: Collection[Violation] = ()
+) -> Iterator[Violation]:
+    """Yield the violations of some rules in an admitted object, except at fields that are already `reported`."""
     known = {violation.path for violation in reported}
-    for rule in RULES[kind]:
+    for rule in rules:
         if rule.optional and rule.check.__name__ not in release.rules:
             continue
         for path, found in values_at(value, rule.at):

@@ -12,7 +12,7 @@ import marshal
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.base.kinds import CLUSTER_SCOPED, JOBSET, TRAINJOB, VERSION, find
+from trainc.base.kinds import CLUSTER_SCOPED, JOBSET, OPTIMIZATION_JOB, TRAINJOB, VERSION, find
 from trainc.base.trainjob_dialects import DIALECTS, TORCH_PROCESSES, Detected, detect, renamed_in_runtimes
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.frontends import extensions
@@ -23,8 +23,8 @@ from trainc.kubernetes.trees import Memory, Tree, get, put
 from trainc.kubernetes.violations import UNKNOWN_FIELD, field_of
 from trainc.pipeline.checks import runtime as runtime_checks
 from trainc.pipeline.checks import trainjob as trainjob_checks
-from trainc.pipeline.checks.cel import broken_rules
-from trainc.pipeline.objects import Runtime
+from trainc.pipeline.checks.cel import broken_rules, violations_of
+from trainc.pipeline.objects import TRIAL_SUFFIX, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ def conform(plan: Plan) -> Plan:
     """Return the plan with its TrainJob as the API server stores it, in the form, without invalid fields."""
     written, own = plan.job.document.value, plan.release.dialect
     if written.get("kind") != TRAINJOB.kind:
-        return conform_lowered(plan)
+        return conform_of_another_kind(plan)
     detected = Detected(own)
     if plan.release.older_dialects == "translated":
         detected = detect(written, own)
@@ -65,8 +65,41 @@ def conform(plan: Plan) -> Plan:
         plan = converted(plan, detected, plan.release.crds)
     if plan.stopped:
         return plan
+    return plan.report(_trainjob_findings(plan))
+
+
+def conform_of_another_kind(plan: Plan) -> Plan:
+    """Conform a job of a legacy kind, or the first trial of an OptimizationJob."""
+    if not plan.job.is_trial:
+        return conform_lowered(plan)
+    plan = conform_trial(plan)
+    return plan if plan.stopped else plan.report(_trainjob_findings(plan))
+
+
+def conform_trial(plan: Plan) -> Plan:
+    """Conform an OptimizationJob: admit it by its CRD, and continue with its first trial."""
+    from trainc.frontends.trials import first_trial
+    from trainc.pipeline.checks.optimization_rules import RULES
+
+    document = plan.job.document
+    value, violations, unknown = admit(plan.job.value, load(OPTIMIZATION_JOB.kind, OPTIMIZATION_JOB.schema))
+    violations += violations_of(RULES, value, plan.release, tuple(violations))
+    found = list(diagnose(document, _causes(violations, unknown, plan.field_validation), plan.release))
+    found += unknown_fields(plan, unknown)
+    if failed(found):
+        return plan.report(found)._replace(stopped=True)
+    form = first_trial(plan.job.form or document, value, TRIAL_SUFFIX)
+    job = plan.job._replace(value=form.value, form=form)
+    metadata = [*objectmeta.check(form.value["metadata"], namespaced=True)]
+    metadata += broken_rules("TrainJob", {"metadata": form.value["metadata"]}, plan.release, tuple(metadata))
+    found += diagnose(document, (_in_document(job, violation) for violation in metadata), plan.release)
+    return plan._replace(job=job).report(found)
+
+
+def _trainjob_findings(plan: Plan) -> Iterator[Diagnostic]:
+    """Yield the findings of the checks of a TrainJob that do not need the runtime."""
     subject = plan.job.id
-    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
+    return (found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
 
 
 def report_unserved(plan: Plan) -> Plan:
@@ -465,6 +498,8 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
     from trainc.pipeline.checks.dialect import newer_form
 
     path = violation.path
+    if value.get("kind") == JOBSET.kind:
+        return _version_with_field(value, violation) if violation.rule == UNKNOWN_FIELD.id else ""
     if form := newer_form(value, path, violation.rule, release):
         return form
     if violation.rule != UNKNOWN_FIELD.id or violation.fix is not None or path[:1] != ("spec",):
@@ -472,3 +507,14 @@ def _known_elsewhere(value: Tree, violation: Violation, release: TrainerRelease,
     from trainc.pipeline.checks.field_homes import hint
 
     return hint(value, path, release, unknown)
+
+
+def _version_with_field(value: Tree, violation: Violation) -> str:
+    """Return the hint that names the version of JobSet with an unknown field; empty for no version."""
+    from trainc.base.releases import JOBSET_VERSIONS
+
+    for version in JOBSET_VERSIONS:
+        unknown = load(JOBSET.kind, f"jobset-{version}").admit(value).unknown
+        if all(each.path != violation.path for each in unknown):
+            return f"JobSet v{version} has it: remove it, or set jobsetVersion to the version of the cluster"
+    return ""

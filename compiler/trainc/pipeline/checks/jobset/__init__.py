@@ -121,6 +121,8 @@ def _pods(job: Tree, path: Path) -> Iterator[Violation]:
 
 def _group(job: Tree, path: Path) -> Iterator[Violation]:
     """Check the group name, which becomes a label."""
+    if "groupName" not in job:  # JobSet v0.8 has no groups
+        return
     group = job["groupName"]
     if names.dns1035_label_errors(group):
         there = (*path, "groupName")
