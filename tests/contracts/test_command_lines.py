@@ -98,6 +98,7 @@ OF_CLICK = {
         "--report json=file",
         "--gang volcano",
         "--trainer-version 2.2 a",
+        "--kueue-version 0.19 a",
         "--trainer-version=2.5",
         "-x",
         "---",

@@ -181,5 +181,5 @@ def test_no_compiler_is_imported_for_a_completion() -> None:
     )
     loaded = done.stdout.splitlines()[-1].split()
     others = {name for name in loaded if not name.startswith("trainc.cli")}
-    names = ("declarations", "kinds", "option_rows", "records", "releases", "trainjob_dialects")
+    names = ("declarations", "kinds", "kueue_releases", "option_rows", "records", "releases", "trainjob_dialects")
     assert others == {"trainc.base", *(f"trainc.base.{name}" for name in names), "trainc.emit"}
