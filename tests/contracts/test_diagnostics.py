@@ -355,7 +355,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": TFJOB.format("v1beta2", "  backoffLimit: 2\n  runPolicy: {backoffLimit: 3}\n", ""),
         "fixed.yaml": TFJOB.format("v1beta2", "  backoffLimit: 3\n", ""),
     },
-    "not-migratable": {"mnist.yaml": PLAIN_PYTORCHJOB},
+    "not-migratable": {"mnist.yaml": PLAIN_PYTORCHJOB.replace("command: [python, mnist.py]", "args: [--epochs=3]")},
+    "image-of-old-kind": {
+        "mnist.yaml": PLAIN_PYTORCHJOB.replace("acme/mnist:v1", "docker.io/acme/mnist:v1"),
+        "kustomization.yaml": "resources: [mnist.yaml]\nimages:\n- name: docker.io/acme/mnist\n  newTag: v2\n",
+    },
     "patch-of-old-kind": {
         "jobs/mnist.yaml": PLAIN_PYTORCHJOB,
         "trainc.yaml": "sources: [jobs]\npatches:\n- target: {kind: PyTorchJob}\n  patch: {spec: {runPolicy: "

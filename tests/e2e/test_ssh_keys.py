@@ -126,3 +126,21 @@ def test_the_rule_is_right(case: Case, tmp_path: Path, needs: Needs, cluster: Cl
         assert (launcher.wait(120) != 0) is bool(case.said), launcher.text()
     assert case.said in launcher.text()
     assert [one["host"] for one in launcher.reported()] == ([] if case.said else [HOSTS[bool(case.release)]])
+
+
+MIGRATED = [case for case in CASES if case.name in ("MPIJob, root", "MPIJob, user")]
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in MIGRATED])
+def test_a_migrated_job_trains(case: Case, tmp_path: Path, needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    """Root reads its keys in a volume of their own, and a user by its group."""
+    needs("openmpi", modules=("cryptography",), programs=("sshd", "ssh", "mpirun.openmpi"))
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text(json.dumps(mpijob(case._replace(fs_group=None))[0]))
+    new.write_text(trainc("migrate", str(old)).replace("}\n{", "}\n---\n{"))
+    with prove(f"mpi, {case.name}, migrated", 2, 1, "mpirun starts a rank on the node by ssh"):
+        pods = cluster(new, OPENMPI if case.user else OPENMPI_OF_ROOT, secret="keys")
+        pods.start("node")
+        (launcher,) = pods.start("launcher")
+        assert launcher.wait(120) == 0, launcher.text()
+    assert [one["host"] for one in launcher.reported()] == [HOSTS[1]]

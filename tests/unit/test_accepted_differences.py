@@ -12,6 +12,7 @@ from trainc.rewriting.migration.accepted_differences import TABLE, compare
 
 DOCS = Path(__file__).parents[2] / "docs" / "migration.md"
 TORCHRUN = ["torchrun", "train.py"]
+NAMED = ["ls", "/mnt/mpi-ssh-auth"]
 PYTHON = ["python", "train.py"]
 NAME = {"name": "J", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/jobset-name']"}}}
 LABELS = ("template", "spec", "template", "metadata", "labels")
@@ -53,6 +54,28 @@ def config_map(text: str) -> Any:
     return {"kind": "ConfigMap", "metadata": {"name": "mnist-hosts"}, "data": {"hosts": text}}
 
 
+def ending(command: Any) -> list[Any]:
+    """Return a JobSet whose Job succeeds with its first pod."""
+    rules = {"rules": [{"succeededIndexes": "0"}]}
+    path = ("spec", "replicatedJobs", 0, "template", "spec", "successPolicy")
+    return [put(jobset(command=command)[0], path, rules)]
+
+
+def lasting(seconds: int) -> list[Any]:
+    return [put(jobset()[0], ("spec", "ttlSecondsAfterFinished"), seconds)]
+
+
+def with_keys(*folders: str, command: Any = PYTHON) -> list[Any]:
+    """Return a JobSet with a volume, and with Trainer's volume of SSH keys in some folders."""
+    keys = {"name": "mpi-ssh-auth", "secret": {"secretName": "keys"}}
+    volumes = [{"name": "shm", "emptyDir": {}}, *([keys] if folders else [])]
+    [tree] = jobset(pod={"volumes": volumes}, command=command)
+    mounts = [{"name": "shm", "mountPath": "/shm"}, *({"name": "mpi-ssh-auth", "mountPath": each} for each in folders)]
+    path = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec", "containers", 0, "volumeMounts")
+    return [put(tree, path, mounts)]
+
+
+OTHER = {"name": "a", "secret": {"secretName": "other", "items": [{"key": "a", "path": "a"}]}}
 SECRET = {"secretName": "keys", "items": [{"key": "a", "path": "a"}]}
 MODES = {"secretName": "keys", "items": [{"key": "a", "path": "a", "mode": 0o640}], "defaultMode": 0o400}
 AMOUNTS = {"cpu": 4, "memory": "8Gi"}
@@ -125,6 +148,21 @@ DOMAIN = {"searches": ["mnist.ml.svc.cluster.local"]}
             jobset(resources={"limits": AMOUNTS, "requests": {"cpu": 1, "memory": "8Gi"}}),
             ["requests-of-limits"],
         ),
+        (job_with(("template", "spec", "backoffLimit"), 6), jobset(), ["default-limit"]),
+        (ending(TORCHRUN), jobset(command=TORCHRUN), ["end-of-all"]),
+        (lasting(60), jobset(), ["time-to-live"]),
+        (
+            jobset(*env("WORLD_SIZE=2", "PET_NNODES=2"), command=["torchrun", "--nnodes=$(WORLD_SIZE)"]),
+            jobset(*env("PET_NNODES=2"), command=["torchrun", "--nnodes=$(PET_NNODES)"]),
+            ["process-variables", "passed-on"],
+        ),
+        (
+            jobset(*env("PET_NPROC_PER_NODE=auto")),
+            jobset(*env("PET_NPROC_PER_NODE=4")),
+            ["unread-processes"],
+        ),
+        (jobset(), jobset(ports=[{"containerPort": 1}]), ["added-port"]),
+        (with_keys(), with_keys("/mnt/mpi-ssh-auth"), ["unused-ssh-keys"]),
         (jobset(), annotated({QUEUE: "gold"}), ["queue-annotation"]),
         (annotated({"a": "b"}), annotated({"a": "b", QUEUE: "gold"}), ["queue-annotation"]),
     ],
@@ -157,6 +195,48 @@ def test_a_difference_that_keeps_behavior(old: Any, new: Any, rows: list[str]) -
             jobset(command=["sh", "-c", "torchrun --node_rank=$RANK train.py"]),
             "env[RANK]",
         ),
+        (job_with(("template", "spec", "backoffLimit"), 5), jobset(), "backoffLimit"),
+        (ending(PYTHON), jobset(), "successPolicy"),
+        (lasting(60), lasting(90), "ttlSecondsAfterFinished"),
+        (
+            jobset(command=["torchrun", "--nnodes=$(RANK)"]),
+            jobset(command=["torchrun", "--nnodes=$(PET_NNODES)"]),
+            "command[1]",
+        ),
+        (
+            jobset(*env("PET_NNODES=3", "PET_NODE_RANK=0", "RANK=1"), command=["torchrun", "--rank=$(RANK)"]),
+            jobset(*env("PET_NNODES=3", "PET_NODE_RANK=0", "RANK=1"), command=["torchrun", "--rank=$(PET_NODE_RANK)"]),
+            "command[1]",
+        ),
+        (
+            jobset(*env("PET_NPROC_PER_NODE=auto"), command=["sh", "train.sh"]),
+            jobset(*env("PET_NPROC_PER_NODE=4"), command=["sh", "train.sh"]),
+            "env[PET_NPROC_PER_NODE].value",
+        ),
+        (
+            jobset(pod={"hostNetwork": True}),
+            jobset(pod={"hostNetwork": True}, ports=[{"containerPort": 1}]),
+            "ports[containerPort=1]",
+        ),
+        (
+            jobset(ports=[{"name": "a", "containerPort": 1}], command=PYTHON),
+            jobset(ports=[{"name": "a", "containerPort": 2}], command=PYTHON),
+            "containerPort",
+        ),
+        (
+            with_keys(command=NAMED),
+            with_keys("/mnt/mpi-ssh-auth", command=NAMED),
+            "volumeMounts[mountPath=/mnt/mpi-ssh-auth]",
+        ),
+        (with_keys(), with_keys("/root/.ssh"), "volumeMounts[mountPath=/root/.ssh]"),
+        (jobset(pod={"volumes": [{"name": "a", "secret": SECRET}]}), jobset(pod={"volumes": [OTHER]}), "secretName"),
+        (
+            job_with(("template", "metadata", "labels"), {"a": "b"}),
+            jobset(),
+            "labels.a",
+        ),
+        (jobset(container="a", command=["x"]), jobset(container="b", command=["y"]), "command[0]"),
+        (jobset(pod={"securityContext": {"fsGroup": 1}}), jobset(pod={"securityContext": {"fsGroup": 2}}), "fsGroup"),
         (jobset(), jobset(*env("PET_NNODES=2")), "env[PET_NNODES]"),
         (
             jobset(*env("TEXT=$(LATER)")),
@@ -174,11 +254,7 @@ def test_a_difference_that_keeps_behavior(old: Any, new: Any, rows: list[str]) -
             jobset(*env("HOST=$(J)-node-0-0.$(J)"), NAME),
             "env[HOST].value",
         ),
-        (
-            jobset(*env("PET_MASTER_PORT=23456")),
-            jobset(*env("PET_MASTER_PORT=29500")),
-            "env[PET_MASTER_PORT].value",
-        ),
+        (jobset(*env("MASTER_PORT=23456")), jobset(*env("MASTER_PORT=29500")), "env[MASTER_PORT].value"),
         (
             jobset(*env("PET_RDZV_ENDPOINT=a:1"), command=TORCHRUN),
             jobset(*env("PET_RDZV_ENDPOINT=b:1"), command=TORCHRUN),

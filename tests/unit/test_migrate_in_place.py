@@ -66,9 +66,7 @@ apiVersion: trainer.kubeflow.org/v1alpha1
           # - --fast
         env:
           - name: WORLD_SIZE
-            value: "1"
-          - name: PET_NNODES
-            value: "1"
+            value: "1"  # repeats numNodes
         resourcesPerNode: {limits: {cpu: 4, memory: 8Gi}}"""
 VOLCANO = """\
 apiVersion: batch.volcano.sh/v1alpha1
@@ -116,6 +114,13 @@ def test_an_item_of_a_list() -> None:
     new = rewritten("list.yaml", LIST.encode()).decode()
     assert new == LIST.replace(ITEM, NEW_ITEM.replace("RUNTIME", runtime()))
     assert "                    # End of the job.\n" in Path(f"runtimes/{runtime()}.yaml").read_text()
+
+
+def test_an_item_in_a_file_of_its_own_has_its_comments() -> None:
+    Path("list.yaml").write_text(LIST.replace("- apiVersion: kubeflow", "- # On one GPU.\n    apiVersion: kubeflow"))
+    assert run("migrate", "list.yaml", "-o", "new").code == 0
+    head = "# Trains on one node.\n# On one GPU.\napiVersion: trainer.kubeflow.org/v1alpha1\n"
+    assert Path("new/list.yaml").read_text().startswith(head)
 
 
 def test_line_breaks_and_marks() -> None:

@@ -31,6 +31,7 @@ MODES: Final = ("write", "diff", "check")
 """The options that decide about the output, beside --output."""
 FORMATS: Final = ("text", "markdown", "json")
 """The report formats, by which `migration.report` has its functions."""
+RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 FORMS: Final = ("policy", "variables", "exact")
 """The forms (`migration.migrated`); listed here so that the package need not be imported."""
 
@@ -42,6 +43,7 @@ def migrate(
     folder: str | None,
     form: str,
     to_form: Form | None,
+    runtime_kind: str,
     **flags: bool,
 ) -> int:
     """Write a TrainJob in place of each legacy job in PATH, and the runtimes that the TrainJobs use.
@@ -49,6 +51,7 @@ def migrate(
     Each job has the first form that keeps its behaviour: the compiled objects of both are compared, in each environment
     of trainc.yaml. Without an option, the new documents are printed.
     """
+    folder = None if folder == "-" else folder
     _check_options(paths, folder, flags)
     from trainc.diagnostics import failed
     from trainc.rewriting.migration import migrate
@@ -56,16 +59,18 @@ def migrate(
     given = run.inputs
     if folder is not None:
         run = run._replace(written=(folder,))
-    migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"])
+    migration = migrate(given, run, form=to_form, extensions=not flags["no_extensions"], runtime_kind=runtime_kind)
     printing.report_skipped(migration.skipped, run)
     found, lines = list(migration.diagnostics), list[str]()
     check = flags["check"]
     if flags["diff"]:
         from trainc.rewriting.migration import report
 
-        printing.write(report.FORMATS[form](report.report_of(migration), color=printing.colored(sys.stdout)))
+        render, color = report.FORMATS[form], printing.colored(sys.stdout)
+        printing.write(render(report.report_of(migration), color=color, verbose=run.verbose))
     elif not check and not (migration.strict and failed(found)):
         lines += _output(migration, given, found, folder=folder, write=flags["write"], force=flags["force"])
+        lines += _notices(migration)
     if check:
         lines += (f"{_shown(document.file)}:{document.line}: a legacy job is left\n" for document in migration.legacy)
     printing.report_text(printing.audible(found, run))
@@ -125,6 +130,12 @@ def _output(
         yield f"{_shown(runtimes)}: add it to runtimes.paths of trainc.yaml, or use -r {_shown(runtimes)}\n"
 
 
+def _notices(migration: Migration) -> Iterator[str]:
+    from trainc.rewriting.migration import report
+
+    return (f"{_shown(line)}\n" for line in report.notices(migration))
+
+
 def _shown(path: str) -> str:
     from trainc.base.texts import escape
 
@@ -154,6 +165,12 @@ command = Command(
         Option(("--check",), "Write nothing, and exit 3 if a legacy job is left.", is_flag=True),
         Option(
             ("--form",), "Form of all jobs; default: the first that keeps behaviour.", name="to_form", choices=FORMS
+        ),
+        Option(
+            ("--runtime-kind",),
+            "Kind of the new runtimes; default: ClusterTrainingRuntime. A TrainingRuntime is in its job's namespace.",
+            choices=RUNTIME_KINDS,
+            default=RUNTIME_KINDS[0],
         ),
         Option(("--no-extensions",), "Use no fields of runtimes that only trainc reads.", is_flag=True),
         options.NAMESPACE,

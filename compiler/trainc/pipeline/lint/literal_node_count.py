@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
-NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES"})
+NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES", "NUM_PROCESSES"})
+"""The variables with a number of nodes; NUM_PROCESSES is that of a JAXJob."""
 WORLD: Final = "WORLD_SIZE"
-CLUSTER: Final = "TF_CONFIG"
+CLUSTERS: Final = ("TF_CONFIG", "MX_CONFIG")
+"""The variables with the hosts of each role."""
 EVALUATOR: Final = "evaluator"
 REFERENCE: Final = re.compile(r"\$\([A-Za-z_]\w*\)")
 FLAGS: Final = {"accelerate": "num-machines", "accelerate.commands.launch": "num-machines", "deepspeed": "num-nodes"}
@@ -56,8 +58,11 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     for slot in mains_of(plan, training(plan)):
         container: Tree = get(stored(plan), slot.path, {})
         env = variables(plan, slot.path, container)
+        for variable in container.get("env") or ():
+            if variable["name"] in CLUSTERS and env.known(variable["name"]) is None:
+                env.variables[variable["name"]] = variable.get("value") or ""  # its index is known to the pod alone
         if writes_cluster(plan):
-            env.variables.pop(CLUSTER, None)
+            env.variables.pop(CLUSTERS[0], None)
         group = groups.setdefault("" if has_policy(plan) else address(env), Rendezvous())
         group.pods += plan.pods(slot.job)
         group.evaluators += plan.pods(slot.job) if role(env) == EVALUATOR else 0
@@ -90,8 +95,8 @@ def address(env: ContainerEnvironment) -> str:
 
 
 def configuration(env: ContainerEnvironment) -> Any:
-    """Return TF_CONFIG; None if it is not set, not known, or not JSON."""
-    text = env.variables.get(CLUSTER)
+    """Return TF_CONFIG or MX_CONFIG; None if it is not set, not known, or not JSON."""
+    text = next((env.variables[name] for name in CLUSTERS if name in env.variables), None)
     try:
         return json.loads(REFERENCE.sub("0", text)) if isinstance(text, str) else None
     except (ValueError, RecursionError):
@@ -99,7 +104,7 @@ def configuration(env: ContainerEnvironment) -> Any:
 
 
 def cluster_of(env: ContainerEnvironment) -> dict[str, Any] | None:
-    """Return the cluster in TF_CONFIG: the hosts of each role."""
+    """Return the cluster in TF_CONFIG or MX_CONFIG: the hosts of each role."""
     config = configuration(env)
     found = config.get("cluster") if isinstance(config, dict) else None
     return found if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()) else None
@@ -119,12 +124,10 @@ def in_variables(
     for index, variable in enumerate(container.get("env") or ()):
         name, written = variable["name"], variable.get("value")
         text = env.known(name) if written else None
-        if text is None:
-            continue
-        if name == CLUSTER and cluster is not None:
+        if written and name in CLUSTERS and name in env.variables and cluster is not None:
             known = sum(len(each) for key, each in cluster.items() if key.lower() != EVALUATOR)
-            number = "" if known == count - evaluators else str(known)
-        elif found := node_range(text):
+            number = "" if known in (0, count - evaluators) else str(known)
+        elif text is not None and (found := node_range(text)):
             least, most = found
             fits = (
                 least <= count <= most or least > most
@@ -175,7 +178,7 @@ def warning(plan: Plan, finding: LintFinding) -> Finding:
     field, few = training_traits(plan).nodes_field, int(count)
     if name.startswith("--"):
         message, change = f"the program gets {name}={number}", f"write {name}={count}"
-    elif name == CLUSTER:
+    elif name in CLUSTERS:
         message, change = f"the cluster in {name} has {plural(int(number), 'host')}", "write the host of each pod"
     elif ":" in number and plan.job.is_legacy:
         least, most = number.split(":")

@@ -74,7 +74,9 @@ SIGNS: Final = (
 """Parts of tokens and private keys."""
 OF_FABRIC: Final = frozenset({"FI_PROVIDER", "NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_NET"})
 """Without one of these, the network settings cannot contradict the devices."""
-OF_NODES: Final = frozenset({"NNODES", "PADDLE_NNODES", "PET_NNODES", "TF_CONFIG", "WORLD_SIZE"})
+OF_NODES: Final = frozenset(
+    {"MX_CONFIG", "NNODES", "NUM_PROCESSES", "PADDLE_NNODES", "PET_NNODES", "TF_CONFIG", "WORLD_SIZE"}
+)
 """The variables with the number of nodes, or with their hosts."""
 COUNTING: Final = ("--num_machines", "--num-machines", "--num_nodes", "--num-nodes")
 """Flags of launchers with the number of nodes."""

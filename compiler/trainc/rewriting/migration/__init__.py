@@ -11,22 +11,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.base.declarations import Declaration
-from trainc.base.kinds import COMPILED, LEGACY, find
+from trainc.base.kinds import CLUSTER_RUNTIME, COMPILED, LEGACY, find
+from trainc.base.records import NamedTuple
 from trainc.compilation import compile_documents, environment_runs, metered, read
 from trainc.compilation.run import MIGRATE, PLAIN, Options
-from trainc.diagnostics import Diagnostic, ObjectId, Place, failed, warnings_as_errors
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed, warnings_as_errors
 from trainc.files import inputs
 from trainc.frontends.lowering import losses_with_effect
 from trainc.frontends.reading import Reading
 from trainc.frontends.training_jobs import training_job
 from trainc.kubernetes.violations import listed
-from trainc.pipeline.lint import ttl_repeats_training
 from trainc.review.changes.renamed_jobs import renamed
 from trainc.rewriting.migration import obstacles
-from trainc.rewriting.migration.accepted_differences import compare, one_line, reason
+from trainc.rewriting.migration.accepted_differences import ONE_JOB, compare, one_line, reason
 from trainc.rewriting.migration.forms import candidates
-from trainc.rewriting.migration.host_files import named_files, renaming, with_files
+from trainc.rewriting.migration.host_files import renaming, with_files
 from trainc.rewriting.migration.migrated import Migrated, Migration, Pair, RejectedForm, kind_in_words
+from trainc.rewriting.migration.one_job import in_one_job
+from trainc.rewriting.migration.runtime_names import with_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,17 +37,28 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.files.inputs import File
     from trainc.files.selection import Selection
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.rewriting.migration.migrated import Candidate, Form, Key
 
 NOT_MIGRATABLE: Final = Declaration(
     "not-migratable", ("read",), "Legacy job that no TrainJob replaces", trainc_only=True
 )
+SHOWN: Final = 3
+"""The number of fields that a diagnostic refers to."""
+
+
+class Reason(NamedTuple):
+    """A reason why a candidate does not replace a job."""
+
+    text: str
+    at: tuple[Compiled, Path] | None = None
+    """The legacy job, and the field of its JobSet that differs."""
+    help: str = ""
+
+
 LOSSES: Final = "legacy-losses"
 """The lint rule whose warnings are verdicts about a migration."""
-TTL: Final = "ttl-repeats-training"
-"""The lint rule for a field that a legacy job and a TrainJob have with different effects."""
 
 
 def migrate(
@@ -54,6 +67,7 @@ def migrate(
     *,
     form: Form | None = None,
     extensions: bool = True,
+    runtime_kind: str = CLUSTER_RUNTIME.kind,
     stdin: bytes | None = None,
 ) -> Migration:
     """Return the TrainJobs and runtimes that replace the legacy jobs of the paths. Raise OverBudgetError.
@@ -63,6 +77,7 @@ def migrate(
         run: the run, with the settings of the project.
         form: the form of all jobs; None for the first one that keeps the behaviour of each job.
         extensions: whether a runtime may have fields that only trainc reads.
+        runtime_kind: the kind of new runtimes; a TrainingRuntime is in the namespace of its job.
         stdin: the content of the path `-`; None for that of standard input.
     """
     if failed(run.settings.diagnostics):
@@ -75,7 +90,7 @@ def migrate(
     reader = _recording(environment_runs.CachedStreams() if stdin is None else _given(stdin), files)
     projects = [_Project(paths, each, reader) for each in chosen]
     plain = _Project(paths, _unedited(projects[0].run), reader)
-    search = _Search(plain, projects, form, extensions=extensions)
+    search = _Search(plain, projects, form, extensions=extensions, runtime_kind=runtime_kind)
     search.run(files)
     strict = any(each.strict for each in projects)
     found = environment_runs.merge_diagnostics(search.diagnostics)
@@ -145,6 +160,7 @@ class _Project:
         self.reader = reader
         self.reading = read(paths, run, reader, kinds=(*COMPILED, *LEGACY))
         self.before = compile_documents(self.reading, self.run)
+        self._whole: dict[Key, Compiled | None] = {}
         self.compiled = {_key(job.plan.job.document): job for job in self.before.jobs}
 
     @property
@@ -158,6 +174,12 @@ class _Project:
             ObjectId.from_manifest(document.value).name: document.value.get("spec")
             for document in self.reading.documents["runtime"]
         }
+
+    def in_one_job(self, key: Key) -> Compiled | None:
+        """Return a job with its pods in one Job; None if it has one already, or if its roles differ."""
+        if key not in self._whole:
+            self._whole[key] = in_one_job(self.compiled[key])
+        return self._whole[key]
 
     def compile(self, trials: dict[Key, Candidate]) -> tuple[Compilation, dict[Key, Compiled]]:
         """Compile the documents with candidates in place of some jobs; return also the new jobs with their old names.
@@ -176,7 +198,8 @@ class _Project:
         }
         reading.documents["job"] = [new_documents.get(_key(each), each) for each in reading.documents["job"]]
         known = self.runtimes()
-        new = {trial.runtime_name: trial.runtime for trial in trials.values() if trial.runtime_name not in known}
+        own = [trial for trial in trials.values() if not trial.is_built_in and trial.runtime_name not in known]
+        new = {trial.runtime_name: trial.runtime for trial in own}
         path = self.reading.documents["job"][0].file
         reading.documents["runtime"] = [
             *reading.documents["runtime"],
@@ -211,20 +234,28 @@ def _key(document: Document) -> Key:
 class _Search:
     """The search for the first candidate of each job that keeps its behaviour in all environments."""
 
-    def __init__(self, plain: _Project, projects: Sequence[_Project], form: Form | None, *, extensions: bool) -> None:
-        self.plain, self.projects = plain, projects
+    def __init__(
+        self,
+        plain: _Project,
+        projects: Sequence[_Project],
+        form: Form | None,
+        *,
+        extensions: bool,
+        runtime_kind: str,
+    ) -> None:
+        self.plain, self.projects, self.runtime_kind = plain, projects, runtime_kind
         self.form, self.extensions = form, extensions
         self.documents = {_key(each): each for each in plain.reading.documents["job"] if _is_legacy(each)}
         self.unsupported: list[Document] = []
         self.diagnostics: list[tuple[str, Diagnostic]] = []
-        self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...]]] = {}
+        self.accepted: dict[Key, tuple[Candidate, tuple[Pair, ...], tuple[Row, ...], tuple[tuple[str, str], ...]]] = {}
         self.rejected: dict[Key, list[RejectedForm]] = {}
 
     def run(self, files: dict[str, File]) -> None:
         """Find the forms of all jobs, and report those that stay."""
         stay = self._report(files)
         waiting: dict[Key, Iterator[Candidate | RejectedForm]] = {
-            key: candidates(self.plain.compiled[key].plan)
+            key: self._candidates(key)
             for key in self.documents
             if key not in stay and all(key in project.compiled for project in (self.plain, *self.projects))
         }
@@ -234,15 +265,21 @@ class _Search:
         for key in self.rejected.keys() - self.accepted.keys():
             self.diagnostics.append(("", self._not_migratable(self.documents[key], self.rejected[key])))
 
+    def _candidates(self, key: Key) -> Iterator[Candidate | RejectedForm]:
+        whole = self.plain.in_one_job(key)
+        return candidates(self.plain.compiled[key].plan, whole and whole.plan)
+
     def migrated(self) -> Iterator[Migrated]:
         """Yield the migrated jobs in the order of their files."""
-        for key, document in self.documents.items():
-            if key in self.accepted:
-                candidate, runs, rows = self.accepted[key]
-                rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
-                plan = self.plain.compiled[key].plan
-                losses = tuple(losses_with_effect(plan.job.document, plan.losses))
-                yield Migrated(document, candidate, _by_form(rejected), runs, rows, losses)
+        keys = [key for key in self.documents if key in self.accepted]
+        found = ((self.documents[key], self.accepted[key][0]) for key in keys)
+        known = self.plain.reading.documents["runtime"]
+        for key, candidate in zip(keys, with_names(found, known, self.runtime_kind), strict=True):
+            document, (_, runs, rows, details) = self.documents[key], self.accepted[key]
+            rejected = tuple(each for each in self.rejected.get(key, ()) if each.form != candidate.form)
+            plan = self.plain.compiled[key].plan
+            losses = tuple(losses_with_effect(plan.job.document, plan.losses))
+            yield Migrated(document, candidate, _by_form(rejected), runs, rows, details, losses)
 
     def _report(self, files: dict[str, File]) -> set[Key]:
         """Report the faults of the jobs and of what is read, and return the jobs that cannot be migrated."""
@@ -260,6 +297,8 @@ class _Search:
         for document, diagnostic in obstacles.patched_by_kustomizations(self.documents.values(), kustomizations, files):
             stay.add(_key(document))
             self.diagnostics.append(("", diagnostic))
+        found = obstacles.images_of_kustomizations(self.documents.values(), kustomizations)
+        self.diagnostics += (("", each) for each in found)
         if all(project.compiled or not self.documents for project in self.projects):
             # An error of the settings is reported by each project, which then has no objects.
             self.diagnostics += (("", each) for each in self._only_unedited())
@@ -289,9 +328,10 @@ class _Search:
                 elif each.extensions and not self.extensions:
                     why = f"only trainc reads {one_line(each.extensions)}"
                     self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
-                elif each.files and (settings := self._renaming(key)):
-                    why = f"the name and the hosts of {named_files(each.files)} do not follow {listed(settings)}"
-                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,)))
+                elif each.named and (settings := self._renaming(key)):
+                    why = f"the names in {each.named} do not follow {listed(settings)}"
+                    help = "keep the names of the JobSets, or keep the job"
+                    self.rejected.setdefault(key, []).append(RejectedForm(each.form, (why,), help=help))
                 else:
                     trials[key] = each
                     break
@@ -307,49 +347,65 @@ class _Search:
         """Compile the candidates of several jobs in each environment, and accept those that keep the behaviour."""
         runs: dict[Key, list[Pair]] = {key: [] for key in trials}
         rows: dict[Key, list[Row]] = {key: [] for key in trials}
-        reasons: dict[Key, list[str]] = {key: [] for key in trials}
+        details: dict[Key, list[tuple[str, str]]] = {key: [] for key in trials}
+        reasons: dict[Key, list[Reason]] = {key: [] for key in trials}
         for project in self.projects:
             result, jobs = project.compile(trials)
             for key, trial in trials.items():
                 before, after = project.compiled[key], jobs.get(key)
+                whole = (project.in_one_job(key) if trial.is_one_job else None) or before
                 if after is None:
-                    reasons[key] += _errors(result, self.documents[key])
+                    reasons[key] += map(Reason, _errors(result, self.documents[key]))
                     continue
                 after = with_files(after, trial.files, before.objects)
-                comparison = compare(before.objects, after.objects)
-                reasons[key] += map(reason, comparison.others)
+                comparison = compare(whole.objects, after.objects)
+                where = f" in environment {project.name}" if project.name else ""
+                reasons[key] += (
+                    Reason(f"{reason(change)}{where}", (before, change.old_path)) for change in comparison.others
+                )
                 reasons[key] += _new_faults(project.before, result, self.documents[key], trial.runtime_name)
-                rows[key] += comparison.rows
+                rows[key] += (*((ONE_JOB,) if trial.is_one_job else ()), *comparison.rows)
+                details[key] += comparison.accepted
                 runs[key].append(Pair(project.name, before, after))
         for key, candidate in trials.items():
             if reasons[key]:
-                self.rejected.setdefault(key, []).append(
-                    RejectedForm(candidate.form, tuple(dict.fromkeys(reasons[key])))
-                )
+                self.rejected.setdefault(key, []).append(_rejected(candidate.form, reasons[key]))
             else:
-                self.accepted[key] = candidate, tuple(runs[key]), tuple(dict.fromkeys(rows[key]))
-                for project, pair in zip(self.projects, runs[key], strict=True):
-                    self.diagnostics += ((project.name, each) for each in _repeats(pair, project.run))
+                unique = tuple(dict.fromkeys(rows[key])), tuple(dict.fromkeys(details[key]))
+                self.accepted[key] = candidate, tuple(runs[key]), *unique
 
     def _not_migratable(self, document: Document, rejected: Sequence[RejectedForm]) -> Diagnostic:
         subject = ObjectId.from_source(document.value)
         forms = [f"{each.form}: {one_line(each.reasons)}" for each in _by_form(rejected)]
-        help = "use another --form, or none" if self.form else "change these fields first, or keep the job"
+        last = _by_form(rejected)
+        help = next((each.help for each in last if each.help), "change these fields first, or keep the job")
+        help = "use another --form, or none" if self.form else help
+        fields = (field for each in last for field in each.fields)
+        found = (job.trace().point(0, path)[0] for job, path in fields)
+        places = {place.locate().line: place for place in found if len(place.path) > 1}
         return Diagnostic.declared(
             NOT_MIGRATABLE,
             f'no TrainJob runs as {kind_in_words(document)} "{subject.name}" does ({". ".join(forms)})',
             help,
             object=subject,
             place=Place(document, ("kind",)),
+            related=tuple(Related("the field", place) for place in (*places.values(),)[:SHOWN]),
         )
 
 
+def _rejected(form: Form, reasons: Sequence[Reason]) -> RejectedForm:
+    """Return a rejected form with the fields that the reasons are about."""
+    fields = tuple(each.at for each in reasons if each.at is not None and each.at[1])
+    help = next((each.help for each in reasons if each.help), "")
+    return RejectedForm(form, tuple(dict.fromkeys(each.text for each in reasons)), fields, help)
+
+
 def _by_form(rejected: Iterable[RejectedForm]) -> tuple[RejectedForm, ...]:
-    """Return one rejection for each form, with the fewest reasons of its candidates."""
+    """Return one rejection for each form, with the fewest reasons: the last one of those."""
     found: dict[Form, RejectedForm] = {}
     for each in rejected:
         known = found.get(each.form)
-        if known is None or len(each.reasons) < len(known.reasons):
+        if known is None or len(each.reasons) <= len(known.reasons):
             found[each.form] = each
     return tuple(found.values())
 
@@ -378,30 +434,19 @@ def _errors(result: Compilation, document: Document) -> Iterator[str]:
     yield from (f"{each.message}" for each in own or errors)
 
 
-def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[str]:
+def _new_faults(before: Compilation, after: Compilation, document: Document, runtime: str) -> Iterator[Reason]:
     """Yield the rules that a candidate or its runtime breaks, and that the legacy job does not break."""
     name = ObjectId.from_source(document.value).name
     known = {each.id for each in before.diagnostics if name in (each.object.name, _source_name(each))}
     for each in after.diagnostics:
         if each.object.name in (name, runtime) and each.severity != "note" and each.id not in known:
-            yield f"it breaks the rule {each.id}: {each.message}"
+            yield Reason(f"it breaks the rule {each.id}: {each.message}", help=each.help or "")
 
 
 def _source_name(diagnostic: Diagnostic) -> str:
     """Return the name of a diagnostic's object without the affixes of a project."""
     place = diagnostic.place
     return ObjectId.from_source(place.document.unedited).name if isinstance(place, Place) else ""
-
-
-def _repeats(pair: Pair, run: Run) -> Iterator[Diagnostic]:
-    """Yield the warning of a time to live with which the controller of TrainJobs repeats a training."""
-    plan = pair.after.plan
-    if plan.renders or TTL in run.settings.disable:
-        return
-    for finding in ttl_repeats_training.find(plan):
-        place, _ = pair.before.trace().point(0, ("spec", *finding.path))
-        for each in ttl_repeats_training.warning(plan.job.id, plan, finding):
-            yield each._replace(place=place)
 
 
 def _unsupported(document: Document, kind: str) -> Diagnostic:

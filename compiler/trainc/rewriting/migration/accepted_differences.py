@@ -17,12 +17,22 @@ from trainc.base.texts import first_of
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
 from trainc.legacy.replica_specs import LABEL as OPERATOR_PREFIX
+from trainc.pipeline.frameworks.mpi import SSH
+from trainc.pipeline.lint import ttl_repeats_training
+from trainc.pipeline.lint.gpu_processes import reads_variable
 from trainc.pipeline.objects import ANCESTOR
+from trainc.pipeline.plan import PROCESSES
 from trainc.pipeline.schedulers.volcano import QUEUE
 from trainc.review.changes import Change, changes
 from trainc.review.formats import edited
 from trainc.rewriting.migration.old_names import LISTS, with_old_names
-from trainc.rewriting.migration.torchrun_commands import mentions, runs_torchrun
+from trainc.rewriting.migration.torchrun_commands import (
+    TORCHRUN_NAMES,
+    mentions,
+    runs_torchrun,
+    texts,
+    with_torchrun_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +44,10 @@ PROCESS_VARIABLES: Final = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """The variables that torchrun sets for its processes."""
 TORCHRUN_PREFIX: Final = "PET_"
 """The prefix of the variables that torchrun reads."""
+UNUSED_KEYS: Final = "/mnt/mpi-ssh-auth"
+"""Where Trainer mounts its volume of SSH keys in a pod with a volume of its own for them."""
+DEFAULT_LIMIT: Final = 6
+"""The backoffLimit of a Job without one."""
 JOB_NAME: Final = f"{OPERATOR_PREFIX}job-name"
 _PORTS: Final = frozenset({"MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT"})
 _PORT: Final = re.compile(r"(:|^)[0-9]+$")
@@ -58,6 +72,10 @@ class ObjectDifference(NamedTuple):
     """The path in the container, or in the object."""
     kind: str
     """The kind of the object."""
+    pod: Tree
+    """The new pod, or an empty mapping if the change is in no container."""
+    of_new: Tree
+    """The new object."""
 
 
 class Row(NamedTuple):
@@ -78,6 +96,8 @@ class Comparison(NamedTuple):
     """The rows by which the objects differ, in the order of the table."""
     others: tuple[Change, ...]
     """The other differences."""
+    accepted: tuple[tuple[str, str], ...] = ()
+    """Each accepted difference that is no other name: the row's id, and the difference in words."""
 
     @property
     def is_same(self) -> bool:
@@ -131,15 +151,43 @@ def _is_process_variable(difference: ObjectDifference) -> bool:
     if not _is_variable(difference, "removed"):
         return False
     name = difference.change.old["name"]
-    return name in PROCESS_VARIABLES and runs_torchrun(difference.new) and not mentions(difference.old, name)
+    return name in PROCESS_VARIABLES and runs_torchrun(difference.new) and not mentions(difference.new, name)
+
+
+def _is_passed_on(difference: ObjectDifference) -> bool:
+    """Return whether a command of torchrun reads the same value from the variable of another name."""
+    change, path = difference.change, difference.path
+    if change.kind != "changed" or path[:1] not in (("command",), ("args",)) or not runs_torchrun(difference.new):
+        return False
+    if change.new != with_torchrun_names(str(change.old)):
+        return False
+    old, new = (
+        {each["name"]: {**each, "name": ""} for each in side.get(_ENV) or ()}
+        for side in (difference.old, difference.new)
+    )
+    read = [name for name in TORCHRUN_NAMES if mentions({"args": [change.old]}, name)]
+    return all(name in _PORTS or old.get(name) == new.get(TORCHRUN_NAMES[name]) for name in read)
+
+
+def _is_unread_count(difference: ObjectDifference) -> bool:
+    """Return whether the number of processes for torchrun differs, which the command does not start."""
+    change = difference.change
+    if change.kind != "changed" or difference.path[:1] != (_ENV,) or difference.path[-1] != "value":
+        return False
+    name = difference.new[_ENV][difference.path[1]]["name"]
+    return name == PROCESSES and not reads_variable(difference.new) and not mentions(difference.new, name)
+
+
+def _is_added_port(difference: ObjectDifference) -> bool:
+    """Return whether a container declares one more port, which is information, except on the network of the node."""
+    is_port = difference.change.kind == "added" and difference.path[:1] == ("ports",) and len(difference.path) == 2
+    return is_port and not difference.pod.get("hostNetwork") and "name" not in difference.change.new
 
 
 def _is_rendezvous_port(difference: ObjectDifference) -> bool:
     """Return whether the port of the rendezvous differs: in a variable, or in the ports of the container."""
-    if not runs_torchrun(difference.new):
-        return False
     change, path = difference.change, difference.path
-    if path[:1] == ("ports",) and len(path) > 1 and change.kind != "moved":
+    if path[:1] == ("ports",) and runs_torchrun(difference.new) and len(path) > 1 and change.kind != "moved":
         at = len(change.path) - len(path) + 1
         sides = [(difference.old, change.old_path[at])] * (change.kind != "added" or len(path) > 2)
         sides += [(difference.new, change.new_path[at])] * (change.kind != "removed" or len(path) > 2)
@@ -147,7 +195,9 @@ def _is_rendezvous_port(difference: ObjectDifference) -> bool:
     if path[:1] != (_ENV,) or len(path) != 3 or path[-1] != "value" or change.kind != "changed":
         return False
     name = difference.new[_ENV][path[1]]["name"]
-    return name in _PORTS and not mentions(difference.old, name) and _host(change.old) == _host(change.new)
+    is_torchruns = name.startswith(TORCHRUN_PREFIX) or runs_torchrun(difference.new)
+    is_unread = is_torchruns and not mentions(difference.old, name)
+    return name in _PORTS and is_unread and _host(change.old) == _host(change.new)
 
 
 def _host(text: Any) -> str:
@@ -183,6 +233,37 @@ def _is_group_of_keys(difference: ObjectDifference) -> bool:
     return is_context or change.path[-2:] == ("securityContext", "fsGroup")
 
 
+def _is_default_limit(difference: ObjectDifference) -> bool:
+    """Return whether a Job has the limit that Kubernetes gives it."""
+    change = difference.change
+    is_limit = change.path[-1:] == ("backoffLimit",) and difference.kind == JOBSET.kind
+    return is_limit and (change.kind, change.old) == ("removed", DEFAULT_LIMIT)
+
+
+def _is_end_of_all(difference: ObjectDifference) -> bool:
+    """Return whether a Job of torchrun succeeds with all its pods instead of the first one."""
+    change = difference.change
+    if (change.kind, change.path[-1:]) != ("removed", ("successPolicy",)) or len(change.path) < len(POD):
+        return False
+    pod: Tree = get(difference.of_new, (*change.new_path[:-1], *POD[2:]), {})
+    return all(map(runs_torchrun, pod.get("containers") or ({},)))
+
+
+def _is_time_to_live(difference: ObjectDifference) -> bool:
+    return difference.change.kind == "removed" and difference.change.path == ("spec", ttl_repeats_training.FIELD)
+
+
+def _is_unused_mount(difference: ObjectDifference) -> bool:
+    """Return whether Trainer's volume of SSH keys is added, and mounted where nothing looks for it."""
+    change, path = difference.change, difference.path
+    if change.kind != "added" or difference.kind != JOBSET.kind:
+        return False
+    if path[:1] == ("volumeMounts",):
+        is_here = isinstance(change.new, dict) and change.new["mountPath"] == UNUSED_KEYS
+        return is_here and not any(UNUSED_KEYS in text for text in texts(difference.old))
+    return change.path[-2:-1] == ("volumes",) and change.new["name"] == SSH
+
+
 def _is_search_domain(difference: ObjectDifference) -> bool:
     """Return whether pods lack the search domain of their JobSet, which is all that their dnsConfig has."""
     change = difference.change
@@ -210,95 +291,156 @@ def _is_queue(difference: ObjectDifference) -> bool:
     return set(added) == {QUEUE}
 
 
-TABLE: Final[tuple[Row, ...]] = (
+TABLE: Final = (
+    Row(
+        "one-job",
+        "all pods are in one Job",
+        "the templates of the roles are equal; a worker that fails for good as the Master succeeds fails the job, and "
+        "the pods have no labels of their role",
+        part="roles",
+    ),
     Row(
         "job-names",
-        "names of replicated jobs",
-        "Trainer finds the trainer's job by its label and the others by their order; selectors of job names change",
+        "the Jobs of the JobSet have other names",
+        "so have their pods, which `trainc pods` lists; selectors that name a Job must follow",
         part="jobs",
     ),
     Row(
         "container-names",
-        "names of main containers",
-        "spec.trainer applies to the container `node`; use it in `kubectl logs -c`",
+        "the main container is named node",
+        "use `kubectl logs -c node`",
         part="containers",
     ),
-    Row("port-names", "names of ports", "the number of the port is the same", part="ports"),
-    Row("volume-names", "names of volumes with the same source", "the mounts name the same files", part="volumes"),
+    Row(
+        "port-names",
+        "ports have other names",
+        "their numbers are the same",
+        part="ports",
+    ),
+    Row(
+        "volume-names",
+        "volumes have other names",
+        "they hold the same files at the same paths",
+        part="volumes",
+    ),
     Row(
         "host-names",
-        "host names of the same pod",
-        "`$(JOBSET_NAME)` is the name of the JobSet, and follows its replicated jobs",
+        "the pods have other host names",
+        "the variables and files that name them follow",
         part="hosts",
     ),
     Row(
         "trainer-labels",
-        "the label of Trainer on the Jobs",
-        "only Trainer and trainc read it, to find the trainer's job",
+        "the Jobs have other labels of Trainer",
+        "only Trainer and trainc read them",
         applies=_is_trainer_label,
     ),
     Row(
         "job-name-label",
-        "the label `training.kubeflow.org/job-name` of the pods",
-        "JobSet sets `jobset.sigs.k8s.io/jobset-name` to the same name, with which runtimes can be shared",
+        "the pods have no label `training.kubeflow.org/job-name`",
+        "select them by `jobset.sigs.k8s.io/jobset-name`, which has the same value",
         applies=_is_job_name,
     ),
     Row(
         "added-variables",
-        "added variables",
-        "no text of the container mentions them, and torchrun does not read them (`PET_*`)",
+        "containers have more variables",
+        "nothing in the job reads them",
         applies=_is_added_variable,
     ),
     Row(
         "variable-order",
-        "the order of variables",
-        "no `$(X)` refers to another value",
+        "variables have another order",
+        "each keeps its value",
         applies=_is_moved_variable,
     ),
     Row(
         "process-variables",
-        "no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT beside torchrun",
-        "torchrun sets them for its processes, and no text of the container mentions them",
+        "containers have no RANK, WORLD_SIZE, MASTER_ADDR or MASTER_PORT",
+        "torchrun sets them for its processes, and nothing else in the job reads them",
         applies=_is_process_variable,
     ),
     Row(
+        "default-limit",
+        "no `backoffLimit: 6`",
+        "it is the default of a Job",
+        applies=_is_default_limit,
+    ),
+    Row(
+        "end-of-all",
+        "the job succeeds when all nodes have, not with the first one",
+        "the agents of torchrun wait for one another at the end",
+        applies=_is_end_of_all,
+    ),
+    Row(
+        "time-to-live",
+        "`ttlSecondsAfterFinished` is left out",
+        "Trainer creates a JobSet that deletes itself again, and the training repeats: delete finished TrainJobs",
+        applies=_is_time_to_live,
+    ),
+    Row(
+        "passed-on",
+        "the command reads PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR or PET_MASTER_PORT",
+        "they have the values of WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT, and follow numNodes",
+        applies=_is_passed_on,
+    ),
+    Row(
+        "unread-processes",
+        "PET_NPROC_PER_NODE has another value",
+        "only torchrun reads it, and the job does not start torchrun",
+        applies=_is_unread_count,
+    ),
+    Row(
+        "added-port",
+        "containers declare one more port",
+        "a declared port only informs, except on the network of the node",
+        applies=_is_added_port,
+    ),
+    Row(
         "rendezvous-port",
-        "the rendezvous port of torchrun",
+        "the rendezvous has another port",
         "all nodes have the same one",
         applies=_is_rendezvous_port,
     ),
     Row(
         "ssh-key-modes",
-        "the file modes of SSH keys",
+        "the files of the SSH keys have other modes",
         "ssh accepts the key with each of the modes (rule `ssh-key-mode`)",
         applies=_is_mode_of_keys,
     ),
     Row(
+        "unused-ssh-keys",
+        "the SSH keys are also in /mnt/mpi-ssh-auth",
+        "Trainer mounts them there; nothing in the job names the folder",
+        applies=_is_unused_mount,
+    ),
+    Row(
         "ssh-key-group",
-        "fsGroup of the pods",
-        "with Trainer v2.3, only root and this group can read the SSH key; no volume of the pods outlives them",
+        "the pods have an fsGroup",
+        "without it, their user cannot read the SSH key; no volume of the pods outlives them",
         applies=_is_group_of_keys,
     ),
     Row(
         "search-domain",
-        "the search domain of the workers of Open MPI",
-        "its processes connect to the launcher by address; for Intel MPI and MPICH, Trainer's policy adds the domain",
+        "the workers of Open MPI have no DNS search domain",
+        "they connect to the launcher by its address",
         applies=_is_search_domain,
     ),
     Row(
         "requests-of-limits",
-        "requests that equal the limits",
-        "the API server adds them to a pod that has only limits; Trainer needs them for the resources of a gang",
+        "requests that equal the limits are written out",
+        "the API server adds them to the pods anyway; Trainer needs them for the resources of a gang",
         applies=_is_request,
     ),
     Row(
         "queue-annotation",
-        "the annotation `scheduling.volcano.sh/queue-name`",
+        "the JobSet has the annotation `scheduling.volcano.sh/queue-name`",
         "Trainer takes the queue of a PodGroup from it",
         applies=_is_queue,
     ),
 )
 """The table."""
+ONE_JOB: Final = TABLE[0]
+"""The row of a job whose equal roles are several Jobs before."""
 
 
 def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
@@ -306,6 +448,7 @@ def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
     renamed = with_old_names(old, new)
     rows = {row.id for row in TABLE if row.part in renamed.parts}
     others: list[Change] = []
+    accepted: list[tuple[str, str]] = []
     for before, after in _pairs(old, renamed.objects):
         if before is None or after is None:
             others.append(_presence(before, after))
@@ -317,7 +460,8 @@ def compare(old: Sequence[Tree], new: Sequence[Tree]) -> Comparison:
                 others.append(change)
             else:
                 rows.add(row.id)
-    return Comparison(tuple(row for row in TABLE if row.id in rows), tuple(others))
+                accepted.append((row.id, reason(change)))
+    return Comparison(tuple(row for row in TABLE if row.id in rows), tuple(others), tuple(dict.fromkeys(accepted)))
 
 
 def _pairs(old: Sequence[Tree], new: Sequence[Tree]) -> Iterator[tuple[Tree | None, Tree | None]]:
@@ -356,11 +500,12 @@ class _Objects:
         path = change.path
         inside = self.kind == JOBSET.kind and len(path) > self.depth and path[self.depth - 2] in LISTS
         if not inside:
-            return ObjectDifference(change, {}, {}, path, self.kind)
+            return ObjectDifference(change, {}, {}, path, self.kind, {}, self.new)
         old, new = (
             get(tree, at[: self.depth], {}) for tree, at in ((self.old, change.old_path), (self.new, change.new_path))
         )
-        return ObjectDifference(change, old, new, path[self.depth :], self.kind)
+        pod = get(self.new, change.new_path[: self.depth - 2], {})
+        return ObjectDifference(change, old, new, path[self.depth :], self.kind, pod, self.new)
 
 
 def _with_empty_lists(jobset: Tree) -> Tree:

@@ -11,9 +11,9 @@ exact       the runtime has the whole template, the TrainJob only names it
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, TRAINJOB, VERSION
 from trainc.base.releases import find_release
@@ -23,14 +23,18 @@ from trainc.frontends.dialects import in_dialect
 from trainc.kubernetes.gotypes import as_go_type
 from trainc.kubernetes.trees import edit, get, put
 from trainc.kubernetes.violations import listed
+from trainc.legacy.mpijob import HOSTFILE, KEYS, KEYS_PATH, ROOT_KEYS
 from trainc.pinning.manifests import LAST_APPLIED, SERVER_METADATA
 from trainc.pipeline import frameworks
+from trainc.pipeline.frameworks import mpi
+from trainc.pipeline.frameworks.mpi import SSH
+from trainc.pipeline.lint import ttl_repeats_training
 from trainc.pipeline.objects import Runtime, TrainJob
 from trainc.pipeline.passes.framework import framework
 from trainc.pipeline.passes.override import override
 from trainc.pipeline.passes.size import size
 from trainc.pipeline.plan import NODE, Plan, pod_spec
-from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES
+from trainc.rewriting.migration.accepted_differences import PROCESS_VARIABLES, UNUSED_KEYS
 from trainc.rewriting.migration.host_files import host_files, named_files
 from trainc.rewriting.migration.migrated import Candidate, RejectedForm
 from trainc.rewriting.migration.new_runtimes import (
@@ -50,9 +54,10 @@ from trainc.rewriting.migration.parametric_template import (
     with_container_name,
     with_job_name,
 )
+from trainc.rewriting.migration.torchrun_commands import with_torchrun_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Slot
@@ -62,14 +67,24 @@ _ENTRY: Final = ("image", "command", "args")
 _OF_JOB: Final = ("suspend", "activeDeadlineSeconds")
 _LASTING: Final = frozenset({"persistentVolumeClaim", "ephemeral", "csi"})
 _AMOUNTS: Final = frozenset({"limits", "requests"})
+ByOperator = Literal["none", "passed on", "literal"]
+_VOLUMES: Final = {KEYS: SSH, HOSTFILE: mpi.HOSTFILE}
+"""The names of mpi-operator's volumes, which another container may mount, and those of Trainer's."""
 
 
-def candidates(plan: Plan) -> Iterator[Candidate | RejectedForm]:
-    """Yield the candidates of a job, the best ones first, and the forms that it cannot have."""
+def candidates(plan: Plan, in_one_job: Plan | None) -> Iterator[Candidate | RejectedForm]:
+    """Yield the candidates of a job, the best ones first, and the forms that it cannot have.
+
+    in_one_job   the plan of the job with its pods in one Job; None if it has one, or if its roles differ
+    """
     job = _LegacyJob(plan)
     yield from job.policy()
     yield from job.variables()
-    yield job.exact()
+    if in_one_job is not None:
+        whole = _LegacyJob(in_one_job)
+        for each in (*whole.policy(), *whole.variables()):
+            yield each if isinstance(each, RejectedForm) else each._replace(is_one_job=True)
+    yield from job.exact()
 
 
 class _LegacyJob:
@@ -123,13 +138,40 @@ class _LegacyJob:
             yield RejectedForm("policy", tuple(faults))
             return
         by_policy = self._added_by(without, given)
-        for group, ports, env in product(self._groups(trainer.job), (False, True), (True, False)):
-            spec = self._template_of_policy(names, by_policy, ports=ports)
+        yield from self._built_in(names, by_policy, trainer, given)
+        groups, own_keys = self._groups(trainer.job), self._own_keys(trainer.job)
+        for keys, by_operator, group, ports, env in product(
+            own_keys, self._ways(), groups, (False, True), (True, False)
+        ):
+            spec = self._template_of_policy(names, by_policy, ports=ports, by_operator=by_operator)
+            spec = _with_volume_names(spec, _VOLUMES if keys is None else _VOLUMES | {KEYS: KEYS})
+            spec = spec if keys is None else reduce(partial(_with_mount, volume=keys), self.template.main, spec)
             if group is not None:
                 for index in names:
                     spec = edit(spec, (*pod_spec(index), "securityContext"), partial(_with_group, group=group))
-            left, job = self._split(spec, trainer, counts=False, env=env, resources=not of_policy.launcher)
-            yield self._candidate("policy", given | job, self._runtime(left, counted, settings), trainer)
+            left, job = self._split(
+                spec, trainer, counts=by_operator == "literal", env=env, resources=not of_policy.launcher
+            )
+            of_keys = settings if keys is None else put(settings, (self.family, KEYS_PATH[-1]), UNUSED_KEYS)
+            found = self._candidate("policy", given | job, self._runtime(left, counted, of_keys), trainer)
+            yield found if keys is None else found._replace(named=f'Secret "{keys["secret"]["secretName"]}"')
+
+    def _built_in(
+        self, names: dict[int, str], by_policy: frozenset[str], trainer: Slot, given: Tree
+    ) -> Iterator[Candidate]:
+        """Yield the candidates with the runtime of the framework that every installation of Trainer has."""
+        library = self.plan.library
+        entry = library.find(CLUSTER_RUNTIME.kind, "", f"{self.family}-distributed")
+        if entry is None or library.forbidden is not None or not library.is_built_in(entry.document):
+            return
+        for way in (each for each in self._ways() if each != "literal"):
+            container: Tree = get(
+                self._template_of_policy(names, by_policy, ports=False, by_operator=way), trainer.path
+            )
+            job = given | {key: container[key] for key in (*_ENTRY, "env") if container.get(key)}
+            if container.get("resources"):
+                job["resourcesPerNode"] = container["resources"]
+            yield self._candidate("policy", job, entry.document.value, trainer, is_built_in=True)
 
     def variables(self) -> Iterator[Candidate | RejectedForm]:
         """Yield the candidates with the variables of the operator."""
@@ -149,20 +191,61 @@ class _LegacyJob:
             runtime = self._runtime(left, (slot.job,), {"numNodes": 1 if in_job else count})
             yield self._candidate("variables", ({"numNodes": count} if in_job else {}) | job, runtime, slot)
 
-    def exact(self) -> Candidate | RejectedForm:
-        """Return the candidate whose runtime has the whole template. A job with files has a runtime of its own."""
+    def exact(self) -> Iterator[Candidate | RejectedForm]:
+        """Yield the candidates whose runtime has the template of each role. One with files has its own runtime."""
         if secrets := frameworks.framework_of(self.plan).secrets(self.plan):
             why = f'`trainc secret` creates Secret "{secrets[0].name}" only for mlPolicy.{self.family}'
-            return RejectedForm("exact", (why,))
+            yield RejectedForm("exact", (why,))
+            return
         spec = template_with_names(self.plan) if self.files else self.template.after
-        return self._candidate("exact", {}, self._runtime(spec, (), None))._replace(files=self.files)
+        is_shared = not self.files and all(job.get("replicas", 1) == 1 for job in self.plan.jobs)
+        if is_shared and (slots := self.template.main):
+            left, job = self._without_common(spec, slots)
+            if job:
+                runtime = self._runtime(left, (), None, trainers=[slot.job for slot in slots])
+                yield self._candidate("exact", job, runtime, slots[0])._replace(
+                    files=self.files, named=named_files(self.files)
+                )
+        yield self._candidate("exact", {}, self._runtime(spec, (), None))._replace(
+            files=self.files, named=named_files(self.files)
+        )
+
+    def _without_common(self, spec: Tree, slots: Sequence[Slot]) -> tuple[Tree, Tree]:
+        """Return a JobSetSpec without the fields that the main containers of all roles have, and these."""
+        mains: list[Tree] = [get(spec, slot.path) for slot in slots]
+        first, *others = mains
+        shared = {key for key in (*_ENTRY, "resources") if key in first}
+        shared = {key for key in shared if all(each.get(key) == first[key] for each in others)}
+        if not first.get("resources") or not first["resources"].keys() <= _AMOUNTS:
+            shared -= {"resources"}
+        job: Tree = {key: first[key] for key in _ENTRY if key in shared}
+        added = frozenset[str]().union(*(self.template.added[slot.path] for slot in slots)) | {self.template.variable}
+        own = [each for each in first.get("env") or () if each["name"] not in added]
+        env = [each for each in own if all(each in (other.get("env") or ()) for other in others)]
+        job |= {"env": env} if env else {}
+        job |= {"resourcesPerNode": first["resources"]} if "resources" in shared else {}
+        for slot, main in zip(slots, mains, strict=True):
+            left = {key: field for key, field in main.items() if key not in (*shared, "env")}
+            of_role = [each for each in main.get("env") or () if each not in env]
+            spec = put(spec, slot.path, left | ({"env": of_role} if of_role else {}))
+            spec = with_container_name(spec, slot, NODE)
+        return spec, job
 
     def _rejected_for_several_jobs(self, form: Form) -> RejectedForm:
         names = listed(str(job["name"]) for job in self.plan.jobs)
         return RejectedForm(form, (f"its pods are those of several Jobs: {names}",))
 
-    def _candidate(self, form: Form, trainer: Tree, runtime: Tree, slot: Slot | None = None) -> Candidate:
-        runtime, lowered = named(runtime, self.family), self.plan.job.value["spec"]
+    def _candidate(
+        self,
+        form: Form,
+        trainer: Tree,
+        runtime: Tree,
+        slot: Slot | None = None,
+        *,
+        is_built_in: bool = False,
+    ) -> Candidate:
+        runtime = runtime if is_built_in else named(runtime, self.family)
+        lowered = self.plan.job.value["spec"]
         spec: Tree = {"runtimeRef": {"name": runtime["metadata"]["name"]}}
         spec |= {key: lowered[key] for key in _OF_JOB if key in lowered and self._is_written("spec", key)}
         if trainer:
@@ -170,7 +253,9 @@ class _LegacyJob:
         job = {"apiVersion": VERSION, "kind": TRAINJOB.kind, "metadata": self._metadata(), "spec": spec}
         dialect = DIALECTS[self.release.dialect]
         job = job if dialect.has_overrides else in_dialect(job, dialect)
-        return Candidate(form, job, runtime, tuple(extension_fields(runtime, self.release)), slot)
+        extensions = () if is_built_in else tuple(extension_fields(runtime, self.release))
+        counts = self.template.counts
+        return Candidate(form, job, runtime, extensions, slot, counts=counts, is_built_in=is_built_in)
 
     def _metadata(self) -> Tree:
         """Return the metadata of the job without the fields of the server and unknown fields."""
@@ -187,9 +272,14 @@ class _LegacyJob:
         """Return whether the author of the job wrote a field of the TrainJob."""
         return get(self.plan.job.document.unedited, self.plan.job.at(*path).written_path) is not None
 
-    def _runtime(self, spec: Tree, counted: tuple[int, ...], policy: Tree | None) -> Tree:
+    def _runtime(
+        self, spec: Tree, counted: tuple[int, ...], policy: Tree | None, trainers: Sequence[int] | None = None
+    ) -> Tree:
         """Return the runtime; the first of the replicated jobs whose pods numNodes counts is the trainer's."""
-        return runtime_of(spec, self.release, counted=counted, policy=policy, gang=self.plan.runtime.gang)
+        jobs, gang = counted[:1] if trainers is None else trainers, self.plan.runtime.gang
+        if self.release.removed_jobset in ttl_repeats_training.FINISHED and not self.plan.renders:
+            spec = {key: field for key, field in spec.items() if key != ttl_repeats_training.FIELD}
+        return runtime_of(spec, self.release, trainers=jobs, counted=counted, policy=policy, gang=gang)
 
     def _trainer(self, launcher: str) -> Slot | None:
         """Return the container that spec.trainer applies to with a public policy: the launcher's, or the only one."""
@@ -240,17 +330,52 @@ class _LegacyJob:
         first = group["runAsGroup"]
         return None, user["runAsUser"] if first is None else first
 
-    def _template_of_policy(self, names: dict[int, str], by_policy: frozenset[str] | None, *, ports: bool) -> Tree:
+    def _own_keys(self, launcher: int) -> tuple[Tree | None, ...]:
+        """Return the volumes of SSH keys that the runtime may have: none, or that of the operator.
+
+        ssh of root ignores the keys of Trainer's volume, which others than root may read.
+        """
+        pod: Tree = get(self.plan.spec, pod_spec(launcher))
+        mounts = pod["containers"][0].get("volumeMounts") or ()
+        if not self.traits.launcher or {"name": KEYS, "mountPath": ROOT_KEYS} not in mounts:
+            return (None,)
+        return None, next(each for each in pod["volumes"] if each["name"] == KEYS)
+
+    def _ways(self) -> Iterator[ByOperator]:
+        """Yield what the containers may have of the operator's variables that the policy does not set."""
+        yield "none"
+        texts = [
+            text
+            for slot in self.template.main
+            for key in ("command", "args")
+            for text in get(self.template.after, (*slot.path, key), [])
+        ]
+        if self.family == "torch" and any(with_torchrun_names(text) != text for text in texts):
+            yield "passed on"
+        if not self.traits.launcher:
+            yield "literal"
+
+    def _template_of_policy(
+        self,
+        names: dict[int, str],
+        by_policy: frozenset[str] | None,
+        *,
+        ports: bool,
+        by_operator: ByOperator = "none",
+    ) -> Tree:
         """Return the template for a policy.
 
-        names       the names of the replicated jobs by their index
-        by_policy   the variables that the policy adds; None for a template without variables
-        ports       whether the containers have the ports that the operator adds
+        names         the names of the replicated jobs by their index
+        by_policy     the variables that the policy adds; None for a template without variables
+        ports         whether the containers have the ports that the operator adds
+        by_operator   what the containers have of the operator's variables
         """
         spec = self.template.before
         for path, container in containers(self.template.after):
-            env = () if by_policy is None else self._kept_variables(path, container, by_policy)
-            spec = put(spec, path, _with_texts(get(spec, path), container, list(env)))
+            found = _with_torchrun_names(container) if by_operator == "passed on" else container
+            kept = by_policy or frozenset(), by_operator == "literal"
+            env = () if by_policy is None else self._kept_variables(path, found, *kept)
+            spec = put(spec, path, _with_texts(get(spec, path), found, list(env)))
         for slot in self.template.main:
             if not ports:
                 spec = edit(spec, slot.path, partial(_with_ports, ports=self._written_ports(slot)))
@@ -265,15 +390,23 @@ class _LegacyJob:
         ports: list[Tree] = get(self.plan.job.document.value, (*container, "ports"), [])
         return ports
 
-    def _kept_variables(self, path: Path, container: Tree, by_policy: frozenset[str]) -> Iterator[Tree]:
-        """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has."""
+    def _kept_variables(
+        self, path: Path, container: Tree, by_policy: frozenset[str], is_literal: bool
+    ) -> Iterator[Tree]:
+        """Yield the variables of a container beside a policy: the user's, and the operator's that no policy has.
+
+        is_literal   whether those of the operator are kept that the policy does not set, but under another name
+        """
         reference = f"$({self.template.variable})"
-        gone = self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
+        gone = by_policy if is_literal else self.template.counts | by_policy | frozenset(PROCESS_VARIABLES)
+        # Open MPI's variables of another release: the operator and Trainer add those that are absent.
+        written = get(self.template.before, (*path, "env"), []) if self.traits.launcher else []
         kept = [
             each
             for each in container.get("env") or ()
             if each["name"] not in self.template.added[path]
-            or (each["name"] not in gone and reference not in str(each.get("value")))
+            or each in written
+            or (each["name"] not in gone and (is_literal or reference not in str(each.get("value"))))
         ]
         texts = [*(container.get("command") or ()), *(container.get("args") or ())]
         texts += [str(each.get("value")) for each in kept]
@@ -321,6 +454,29 @@ class _LegacyJob:
         """Return whether another container than the main one has a variable that holds a count."""
         others = (container for path, container in containers(self.template.after) if path != main.path)
         return any(each["name"] in self.template.counts for other in others for each in other.get("env") or ())
+
+
+def _with_volume_names(spec: Tree, names: Mapping[str, str]) -> Tree:
+    """Return a JobSetSpec whose mounts of the operator's volumes have other names."""
+    for path, container in containers(spec):
+        if mounts := container.get("volumeMounts"):
+            renamed = [each | {"name": names.get(each["name"], each["name"])} for each in mounts]
+            spec = put(spec, (*path, "volumeMounts"), renamed)
+    return spec
+
+
+def _with_torchrun_names(container: Tree) -> Tree:
+    """Return a container whose command reads the number of nodes and the address as Trainer's policy names them."""
+    texts = {key: [*map(with_torchrun_names, container[key])] for key in ("command", "args") if key in container}
+    return container | texts
+
+
+def _with_mount(spec: Tree, slot: Slot, volume: Tree) -> Tree:
+    """Return a JobSetSpec with the volume of SSH keys in a pod, mounted in the home of root."""
+    mount = {"name": volume["name"], "mountPath": ROOT_KEYS}
+    spec = edit(spec, (*pod_spec(slot.job), "volumes"), lambda there: [*(there or ()), volume])
+    mounted: Tree = edit(spec, (*slot.path, "volumeMounts"), lambda there: [*(there or ()), mount])
+    return mounted
 
 
 def _with_group(context: Tree | None, group: int) -> Tree:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, Document
     from trainc.files.inputs import File
     from trainc.frontends.lowering import Loss
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.pipeline.plan import Slot
     from trainc.rewriting.migration.accepted_differences import Row
     from trainc.settings import Settings
@@ -41,6 +41,14 @@ class Candidate(NamedTuple):
     """The container of the legacy job that spec.trainer applies to; None if it applies to none."""
     files: tuple[Tree, ...] = ()
     """The ConfigMaps beside the TrainJob: no controller creates them."""
+    named: str = ""
+    """The parts with names of their own, which do not follow those of the JobSet, in words."""
+    counts: frozenset[str] = frozenset()
+    """The variables that hold numbers of pods."""
+    is_built_in: bool = False
+    """Whether the runtime is one of those that every installation of Trainer has."""
+    is_one_job: bool = False
+    """Whether equal roles are one Job, which are several in the compiled legacy job."""
 
     @property
     def runtime_name(self) -> str:
@@ -62,6 +70,9 @@ class RejectedForm(NamedTuple):
 
     form: Form
     reasons: tuple[str, ...]
+    fields: tuple[tuple[Compiled, Path], ...] = ()
+    """The fields of the legacy job's JobSet that the reasons are about."""
+    help: str = ""
 
 
 class Pair(NamedTuple):
@@ -83,6 +94,8 @@ class Migrated(NamedTuple):
     runs: tuple[Pair, ...]
     rows: tuple[Row, ...]
     """The accepted differences."""
+    details: tuple[tuple[str, str], ...]
+    """The accepted differences one by one: the row's id, and the difference in words."""
     losses: tuple[Loss, ...]
     """The losses of the legacy job that its author wrote."""
 
@@ -125,5 +138,6 @@ class Migration(NamedTuple):
     @property
     def runtimes(self) -> dict[str, Tree]:
         """The new runtimes by name, in the order of the jobs that use them first."""
-        found = {job.candidate.runtime_name: job.candidate.runtime for job in self.jobs}
+        candidates = [job.candidate for job in self.jobs if not job.candidate.is_built_in]
+        found = {each.runtime_name: each.runtime for each in candidates}
         return {name: runtime for name, runtime in found.items() if self.known.get(name) != runtime["spec"]}

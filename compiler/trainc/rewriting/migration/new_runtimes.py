@@ -35,15 +35,22 @@ _DIGITS: Final = 8
 
 
 def runtime_of(
-    spec: Tree, release: TrainerRelease, *, counted: Sequence[int], policy: Tree | None, gang: Tree | None
+    spec: Tree,
+    release: TrainerRelease,
+    *,
+    trainers: Sequence[int],
+    counted: Sequence[int],
+    policy: Tree | None,
+    gang: Tree | None,
 ) -> Tree:
     """Return a runtime without a name.
 
-    counted    the replicated jobs whose pods numNodes counts; spec.trainer applies to the first one
+    trainers   the replicated jobs that spec.trainer applies to
+    counted    the replicated jobs whose pods numNodes counts
     policy     the mlPolicy; None without one, so that each Job has its own number of pods
     """
     jobs = [
-        _job(job, is_trainer=index in counted[:1], has_count=index not in counted)
+        _job(job, is_trainer=index in trainers, has_count=index not in counted)
         for index, job in enumerate(spec["replicatedJobs"])
     ]
     template: Tree = {"spec": spec | {"replicatedJobs": jobs}}

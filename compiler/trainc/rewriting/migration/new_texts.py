@@ -17,6 +17,7 @@ from trainc.emit.yaml import Writer
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get
+from trainc.pipeline.frameworks import main_container
 from trainc.rewriting.migration.comment_places import place_comments
 from trainc.rewriting.migration.migrated import DroppedComment
 from trainc.rewriting.migration.new_documents import (
@@ -31,6 +32,7 @@ from trainc.rewriting.migration.new_documents import (
     lines,
     scalar,
 )
+from trainc.rewriting.migration.notes import annotate, job_notes, runtime_notes
 from trainc.rewriting.migration.source_comments import SourceComments, source_comments
 from trainc.source.source_text import MappingNode, SequenceNode, parsed
 
@@ -73,6 +75,8 @@ def new_texts(migrated: Migrated, *, with_runtime: bool) -> NewTexts:
     documents = [job, runtime] if with_runtime else [job]
     homes = dict(_homes(source, paths, job))
     dropped = [*place_comments(source.known, documents, homes)]
+    annotate(job, job_notes(candidate.job, candidate.counts))
+    annotate(runtime, runtime_notes(candidate.runtime))
     of_job, of_runtime = ("\n".join(lines(each, source.layout)) + "\n" for each in (job, runtime))
     if is_in_brackets(source.root):
         of_job = in_brackets(job) + "\n"
@@ -132,12 +136,12 @@ class SourceText:
         self.columns = {field.spot: field.column for field in self.known.fields}
 
     def _head(self, text: str) -> str:
-        """Return the lines above the job; for an item of a List, the comments directly above it, at their column."""
+        """Return the lines above the job; for an item of a List, the comments of the item."""
         if not self.within:
             found = _HEAD.match(text)
             return found[0] if found else ""
-        above = (each for each in self.known.comments if each.field is not None and each.field.value is self.root)
-        return "".join(f"{line}\n" for each in above if each.place == "above" for line in each.texts)
+        own = (each for each in self.known.comments if each.field is not None and each.field.value is self.root)
+        return "".join(f"{line.lstrip()}\n" for each in own if each.place != "last" for line in each.texts)
 
     def dropped(self, line: int, text: str) -> DroppedComment:
         """Return a comment with its position in the file."""
@@ -225,13 +229,18 @@ class _Paths:
 
     def containers(self) -> list[Path]:
         """Return the paths of the containers that spec.trainer applies to."""
-        slot = self.candidate.trainer
-        if slot is None:
+        trainer = self.candidate.trainer
+        if trainer is None:
             return []
-        return self._roles(slot.job, *POD, slot.containers, slot.at)
+        jobs = range(len(self.plan.jobs)) if self.candidate.form == "exact" else [trainer.job]
+        mains = (main_container(self.plan, job) for job in jobs if job != trainer.job)
+        slots = (trainer, *(slot for slot in mains if slot is not None))
+        return [path for slot in slots for path in self._roles(slot.job, *POD, slot.containers, slot.at)]
 
     def _roles(self, index: str | int, *below: str | int) -> list[Path]:
         """Return the paths of a field of a replicated job in the roles that it runs: those with equal templates."""
+        if self.candidate.is_one_job:
+            return [self._written(*JOBS_OF_RUNTIME, each, *below) for each in range(len(self.plan.jobs))]
         role = self._written(*JOBS_OF_RUNTIME, index)
         job = self._written(*JOBS_OF_RUNTIME, index, *below)
         if len(self.plan.jobs) > 1 or job[: len(role)] != role or not isinstance(role[-1], str):

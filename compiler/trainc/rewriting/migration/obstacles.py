@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 PATCH_OF_OLD_KIND: Final = Declaration(
     "patch-of-old-kind", ("read",), "Patch that matches only the legacy job", trainc_only=True
 )
+IMAGE_OF_OLD_KIND: Final = Declaration(
+    "image-of-old-kind",
+    ("read",),
+    "Image that kustomize changes only in the legacy job",
+    severity="warning",
+    trainc_only=True,
+)
 _SPECIAL: Final = frozenset("*?[")
 
 
@@ -81,6 +88,36 @@ def patched_by_kustomizations(
             own = [part for part in parts if kustomizations.user_of(part.file) is kustomization]
             for place in _patches(document, kustomization, own):
                 yield document, _fault_of_kustomization(document, kustomization, place)
+
+
+def images_of_kustomizations(
+    documents: Iterable[Document], kustomizations: Kustomizations | None
+) -> Iterator[Diagnostic]:
+    """Yield a warning for each kustomization that changes an image of a document, which a TrainJob has elsewhere."""
+    for document in documents if kustomizations is not None else ():
+        subject = ObjectId.from_source(document.value)
+        for kustomization in kustomizations.changed(document).by if kustomizations is not None else ():
+            images = kustomization.document.value.get("images")
+            for index, item in enumerate(images if isinstance(images, list) else ()):
+                name = item.get("name") if isinstance(item, dict) else None
+                if (
+                    not isinstance(name, str)
+                    or re.search(rf"image: *[\"']?{re.escape(name)}[:@\s\"']", document.text) is None
+                ):
+                    continue
+                yield Diagnostic.declared(
+                    IMAGE_OF_OLD_KIND,
+                    f"{kustomization.document.file} changes image {name} of {subject.kind} "
+                    f'"{subject.name}", and kustomize does not change that of a TrainJob',
+                    f"set it in `images` of trainc.yaml, or write a patch for kind: {TRAINJOB.kind}",
+                    object=subject,
+                    place=Place(kustomization.document, ("images", index, "name")),
+                    related=(Related("the job", Place(document, ("metadata", "name"))),),
+                )
+
+
+def _has_image(text: str, name: str) -> bool:
+    return re.search(rf"image: *[\"']?{re.escape(name)}[:@\s\"']", text) is not None
 
 
 def _patches(document: Document, kustomization: Kustomization, parts: Sequence[Document]) -> Iterator[Place]:

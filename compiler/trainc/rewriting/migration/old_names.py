@@ -143,10 +143,11 @@ class _Renaming:
     def _with_volumes(self, old: Tree, new: Tree) -> Tree:
         """Return a pod spec with the old names of the volumes of the same Secret or ConfigMap."""
         sources = {source: volume["name"] for volume in old.get("volumes") or () if (source := _source(volume))}
+        kept = {volume["name"] for volume in new.get("volumes") or ()}
         names = {
             volume["name"]: sources[source]
             for volume in new.get("volumes") or ()
-            if (source := _source(volume)) in sources and sources[source] != volume["name"]
+            if (source := _source(volume)) in sources and sources[source] not in kept
         }
         if not names:
             return new

@@ -24,6 +24,7 @@ from trainc.pipeline.passes.size import size
 from trainc.pipeline.plan import JOBSET_NAME, pod_spec
 from trainc.provenance.tracing.history import resolved_plan
 from trainc.rewriting.migration.old_names import LISTS
+from trainc.rewriting.migration.one_job import runtime_in_one_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -202,8 +203,12 @@ def _larger_job(plan: Plan) -> Plan | None:
         return None
     schema = load(kind.kind, kind.schema_folder(document.value.get("apiVersion")))
     job = schema.admit(document.value).value
-    lowered = frameworks.front_end(kind).lower(put(job, path, get(job, path, 1) + 1), None)
-    larger = resolved_plan(plan, runtime=lowered.runtime)
+    job = put(job, path, get(job, path, 1) + 1)
+    lowered = frameworks.front_end(kind).lower(job, None)
+    runtime = lowered.runtime
+    if len(get(runtime, JOBS_OF_RUNTIME, ())) > len(plan.jobs):
+        runtime = runtime_in_one_job(kind, job, plan.runtime.value) or runtime
+    larger = resolved_plan(plan, runtime=runtime)
     return larger._replace(job=larger.job._replace(value=lowered.job))
 
 
