@@ -44,7 +44,7 @@ def test_stored(tmp_path: Path, case: Path) -> None:
     for stored in (each for each in want.get("objects") or () if each["kind"] == "JobSet"):
         result, errors = checked(tmp_path, stored, release_of(case))
         assert not errors
-        [job] = result.jobs
+        [job] = result.jobsets
         assert meaning(job.objects[0]["spec"]) == meaning(stored["spec"])
 
 

@@ -11,6 +11,7 @@ import yaml
 import trainc
 from trainc.argocd import parameters, plugin_environment
 from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
+from trainc.base.kueue_releases import KUEUE_RELEASES
 from trainc.base.releases import RELEASES
 from trainc.compilation.run import Options
 from trainc.kubernetes.trees import get
@@ -52,7 +53,9 @@ def test_the_page_has_the_parameters_of_the_plugin() -> None:
     }
     releases = [f'"{release.name}"' for release in RELEASES]
     values |= {"validation": '"strict", "warn" or "ignore"', "release": f"{', '.join(releases[:-1])} or {releases[-1]}"}
-    assert rows == {name: values[row.form] for name, row in parameters.PARAMETERS.items()}
+    wanted = {name: values[row.form] for name, row in parameters.PARAMETERS.items()}
+    wanted["kueue-version"] = f'"{KUEUE_RELEASES[0].name}" to "{KUEUE_RELEASES[-1].name}"'
+    assert rows == wanted
 
 
 def test_self_heal_leaves_the_fields_of_kueue() -> None:

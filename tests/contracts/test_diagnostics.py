@@ -626,6 +626,7 @@ def write_manifest(
     settings = {
         "lint": {"disable": [*(disabled or ()), *(other for other in BESIDE if other != id)]},
         "legacy": {"kinds": [row.name for row in LEGACY]},
+        **({"trainerVersion": "2.4"} if "kind: OptimizationJob" in text and id != "unserved-kind" else {}),
     }
     (folder / "trainc.yaml").write_text(json.dumps(settings))
 

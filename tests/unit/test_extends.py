@@ -87,6 +87,7 @@ LEVELS = [
     ),
     pytest.param("keep", "[a]", None, "[c/]", [("a", f"{LOW}:2"), ("c/", f"{OWN}:2")]),
     pytest.param("trainerVersion", "2.1", "2.2", None, [("2.2", f"{MIDDLE}:2")]),
+    pytest.param("jobsetVersion", "'0.8'", "'0.10'", None, [("0.10", f"{MIDDLE}:2")]),
     pytest.param("kueueVersion", "0.18", "0.20", None, [("0.20", f"{MIDDLE}:2")]),
     pytest.param("passthrough", "true", "[claims/]", None, [("claims/", f"{MIDDLE}:2")]),
     pytest.param("fieldValidation", "warn", None, "ignore", [("ignore", f"{OWN}:2")]),
