@@ -291,9 +291,7 @@ def applied(steps: list[Any]) -> Any:
     return tree
 
 
-@pytest.mark.parametrize(
-    "case", one_in_four([case for case in GOLDEN_CASES if not case.startswith(("jobset-", "optimization-"))])
-)
+@pytest.mark.parametrize("case", one_in_four([case for case in GOLDEN_CASES if not case.startswith("optimization-")]))
 def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     entries = json.loads(run("explain", "input.yaml", "--patches").out)
