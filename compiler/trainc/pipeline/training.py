@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pipeline.plan import Plan
 
-LABEL: Final = "trainer.kubeflow.org/framework"
-"""The label of a runtime with its framework."""
+FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
+"""The label of a runtime with its framework, by which Trainer's SDK lists runtimes."""
 TORCHRUN: Final = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 """The program, and the modules that are the same program."""
 ADDRESSES: Final = frozenset(
@@ -119,7 +119,7 @@ def node_range(text: str) -> tuple[int, int] | None:
 
 def _framework(plan: Plan) -> str:
     """Return the framework of a runtime without a policy: by its label, or what its containers run and read."""
-    label = get(plan.runtime.value, ("metadata", "labels", LABEL))
+    label = get(plan.runtime.value, ("metadata", "labels", FRAMEWORK_LABEL))
     if isinstance(label, str) and label:
         return label
     if any(runs(container, TORCHRUN) for _, container in _mains(plan)):

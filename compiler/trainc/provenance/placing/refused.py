@@ -18,7 +18,7 @@ from trainc.kubernetes.objectmeta import LONGEST_PREFIX, PLACEHOLDER
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, listed, subject
 from trainc.masking.masked_messages import masked_violation
-from trainc.pipeline.checks.jobset import GENERATED_NAME_TOO_LONG
+from trainc.pipeline.checks.jobset.jobset_messages import GENERATED_NAME_TOO_LONG
 from trainc.provenance.tracing import Trace
 
 if TYPE_CHECKING:

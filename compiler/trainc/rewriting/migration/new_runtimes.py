@@ -19,6 +19,7 @@ from trainc.kubernetes.trees import get
 from trainc.pipeline.objects import ANCESTOR
 from trainc.pipeline.passes.conform import drop_field
 from trainc.pipeline.schedulers.volcano import QUEUE
+from trainc.pipeline.training import FRAMEWORK_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
 
-FRAMEWORK: Final = "trainer.kubeflow.org/framework"
-"""The label by which Trainer's SDK lists runtimes."""
 _COUNTS: Final = ("parallelism", "completions")
 _DIGITS: Final = 8
 """The length of the hash in a name."""
@@ -111,7 +110,7 @@ def violations_of(runtime: Tree, release: TrainerRelease) -> list[Violation]:
 def named(runtime: Tree, framework: str) -> Tree:
     """Return a runtime with the name of its framework and of its spec."""
     digest = sha256(dumps(runtime["spec"], sort_keys=True).encode()).hexdigest()
-    metadata = {"name": f"{framework}-{digest[:_DIGITS]}", "labels": {FRAMEWORK: framework}}
+    metadata = {"name": f"{framework}-{digest[:_DIGITS]}", "labels": {FRAMEWORK_LABEL: framework}}
     return {key: metadata if key == "metadata" else field for key, field in runtime.items()}
 
 

@@ -9,11 +9,12 @@ Returns  each candidate with the name of its runtime: that of an equal runtime o
 from __future__ import annotations
 
 from json import dumps
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.base.kinds import CLUSTER_RUNTIME, RUNTIME
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.trees import get, put
+from trainc.pipeline.training import FRAMEWORK_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
     from trainc.rewriting.migration.migrated import Candidate
-
-FRAMEWORK: Final = ("metadata", "labels", "trainer.kubeflow.org/framework")
 
 
 def with_names(
@@ -46,7 +45,7 @@ def with_names(
         key = namespace, spec
         if key not in named:
             equal = (id for id, other in existing if other == spec and id.namespace in ("", subject.namespace))
-            name = _free_name(subject, str(get(candidate.runtime, FRAMEWORK)), taken)
+            name = _free_name(subject, str(get(candidate.runtime, ("metadata", "labels", FRAMEWORK_LABEL))), taken)
             id = next(equal, ObjectId(kind=kind, namespace=namespace, name=name))
             taken.add(id.name)
             named[key] = id

@@ -154,6 +154,8 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
             LETTERS + names.example(name),
         )
     if len(longest) > LONGEST_LABEL:
+        from trainc.pipeline.checks.jobset.jobset_messages import too_long
+
         yield too_long(
             owner,
             f'the name of the {child} with the highest index in job "{shortened(name)}" is',
@@ -166,42 +168,3 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
 def _label_fault(text: str) -> str:
     """Return the fault of a label that must start with a letter, to follow `which` or `it`."""
     return "starts with a digit" if text[:1].isdigit() else names.fault(text, names.LABEL, LONGEST_LABEL)
-
-
-GENERATED_NAME_TOO_LONG: Final = Declaration("generated-name-too-long", ("jobset",), "Generated name too long")
-
-
-def too_long(
-    owner: str, subject: str, made: str, field: str, *, part: tuple[str, Path, str], twice: bool = False
-) -> Violation:
-    """Return the violation for a name that JobSet makes from the TrainJob name and another name.
-
-    The hint is to shorten the name of the TrainJob if that is enough, else the other name, else both.
-
-    owner    the TrainJob name
-    subject  the start of the message, up to the generated name
-    part     the other name: its description, path and text
-    twice    whether the TrainJob name occurs twice in the generated name
-    """
-    from trainc.base.texts import plural
-
-    description, there, text = part
-    mine: Path = ("metadata", "name")
-    over = len(made) - LONGEST_LABEL
-    enough = -(-over // 2) if twice else over
-    path, related = mine, (description, there)
-    if enough < len(owner):
-        hint = f"shorten metadata.name by {plural(enough, 'character')}"
-    elif over < len(text):
-        path, related = there, ("metadata.name", mine)
-        hint = f"shorten {description} by {plural(over, 'character')}"
-    else:
-        hint = f"shorten metadata.name and {description}"
-    return Violation.at(
-        path,
-        GENERATED_NAME_TOO_LONG,
-        f"{subject} {made}, which has {plural(len(made), 'character')}; the limit is {LONGEST_LABEL}",
-        hint,
-        field=field,
-        related=(related,),
-    )

@@ -15,7 +15,7 @@ from trainc.kubernetes import names
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, shortened, shown
-from trainc.pipeline.checks.jobset import too_long
+from trainc.pipeline.checks.jobset.jobset_messages import too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

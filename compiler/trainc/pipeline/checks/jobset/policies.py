@@ -14,7 +14,7 @@ from trainc.base.declarations import Declaration
 from trainc.base.texts import plural
 from trainc.kubernetes.names import LONGEST_LABEL, dns1035_label_errors
 from trainc.kubernetes.violations import Violation, field_of, listed, shortened, shown
-from trainc.pipeline.checks.jobset import too_long
+from trainc.pipeline.checks.jobset.jobset_messages import too_long
 from trainc.pipeline.objects import STEPS
 
 if TYPE_CHECKING:
